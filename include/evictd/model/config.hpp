@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration as values. config/ makes it from YAML; nobody else knows YAML. Defaults are those of a stock node.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "evictd/model/quantity.hpp"
+#include "evictd/model/signal.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd {
+
+// evictionapi.ThresholdValue: a quantity, or a share of the capacity held as the float32 the kubelet computes with.
+struct ThresholdValue {
+    std::variant<Quantity, float> value;
+    [[nodiscard]] bool is_percentage() const { return std::holds_alternative<float>(value); }
+    friend bool operator==(const ThresholdValue&, const ThresholdValue&) = default;
+};
+
+// evictionapi.Threshold. A grace period of zero is what makes a threshold hard.
+struct Threshold {
+    Signal signal = Signal::memory_available;
+    ThresholdValue value;
+    Duration grace_period{0};
+    std::optional<ThresholdValue> min_reclaim;
+    [[nodiscard]] bool hard() const { return grace_period == Duration::zero(); }
+    friend bool operator==(const Threshold&, const Threshold&) = default;
+};
+
+// What the policy decides by. Thresholds stand in the order of ParseThresholdConfig: hard, soft, allocatable copies.
+struct EvictionConfig {
+    std::vector<Threshold> thresholds;
+    Duration pressure_transition_period = std::chrono::minutes(5);
+    std::chrono::seconds max_pod_grace_period{0};
+};
+
+enum class BpfUse : std::uint8_t { automatic, off, required };
+
+// evictd's own settings, under `evictd:`.
+struct AgentConfig {
+    std::string node_name;  // empty: the host name
+    bool dry_run = false;
+    BpfUse bpf = BpfUse::automatic;
+    std::string bpffs_path = "/sys/fs/bpf/evictd";
+    std::string socket_path = "/run/evictd/evictd.sock";
+    std::string event_log_path = "/var/log/evictd/events.jsonl";
+    Bytes event_log_max_size = 16_MiB;
+    int event_log_max_files = 4;
+    bool events_to_stdout = true;
+    std::string state_path = "/var/lib/evictd";
+    std::string pod_manifest_path = "/etc/evictd/pods";  // Pod manifests of evictable pods
+    Duration look_period = std::chrono::seconds(10);  // the longest time between two looks: evictionMonitoringPeriod
+    int realtime_priority = 10;                       // SCHED_FIFO priority of the kill path; 0: a normal thread
+};
+
+struct Config {
+    EvictionConfig eviction;
+    std::vector<std::string> enforce_node_allocatable{"pods"};
+    std::string cgroup_driver;  // "systemd", "cgroupfs" or empty: found by listing
+    std::string cgroup_root = "/";
+    std::string static_pod_path;
+    std::string container_runtime_endpoint;
+    AgentConfig agent;
+    std::string file;  // where it came from; empty: built-in defaults
+};
+
+}  // namespace evictd

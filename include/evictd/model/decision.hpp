@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the policy decided over one Observation, and all that is needed to say why.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evictd/model/config.hpp"
+#include "evictd/model/ids.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/outcome.hpp"
+#include "evictd/model/signal.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd {
+
+struct MetThreshold {
+    Threshold threshold;
+    Amount quantity;  // the threshold's value, percentages resolved against the capacity
+    Amount available;
+    Amount capacity;
+    MonotonicTime first_observed_at;
+};
+
+struct ThresholdEdge {
+    bool met = true;  // newly met (its grace period may still run), or cleared
+    MetThreshold threshold;
+};
+
+struct ConditionEdge {
+    Condition condition = Condition::memory_pressure;
+    bool status = true;
+};
+
+enum class Exemption : std::uint8_t { none, critical, static_pod, mirror, in_flight, failed_before, no_cgroup };
+
+// A pod's place in the victim order: ranking[0] goes first. `pod` is an index into Observation::pods.
+struct RankedPod {
+    std::uint32_t pod = 0;
+    Exemption exemption = Exemption::none;
+    bool has_usage = false;
+    bool exceeds_request = false;
+    std::int32_t priority = 0;
+    Amount usage;
+    Amount request;
+};
+
+// An eviction begun at this look.
+struct Eviction {
+    PodUid pod;
+    MetThreshold threshold;
+    Duration grace_period{0};  // what the pod gets between SIGTERM and SIGKILL in the kubelet's terms; hard: 1 s
+    bool immediate = true;     // hard: SIGKILL at once, without the grace period
+    std::string message;       // the kubelet's, to the letter
+    std::map<std::string, std::string> annotations;
+};
+
+// A pod being evicted, from the decision to its last process. Times not reached yet are the epoch.
+struct Victim {
+    PodUid pod;
+    std::string pod_name;
+    Eviction eviction;
+    Cause cause;               // of the look that chose it
+    MonotonicTime decided_at;
+    MonotonicTime kill_at;    // end of the grace period
+    MonotonicTime killed_at;  // SIGKILL delivered
+    MonotonicTime emptied_at; // no process left
+    bool failed = false;
+    std::string error;
+};
+
+struct Decision {
+    std::vector<MetThreshold> thresholds_met;  // past their grace period, in the order in which they are handled
+    std::vector<MetThreshold> thresholds_pending;  // met, but their grace period still runs
+    std::vector<ThresholdEdge> threshold_edges;
+    std::vector<Condition> conditions;  // reported now, transition period included
+    std::vector<ConditionEdge> condition_edges;
+    std::vector<RankedPod> ranking;  // always filled, for the first met threshold's signal, else memory.available
+    std::optional<Eviction> evict;   // at most one
+    std::vector<Action> actions;
+    std::vector<Victim> finished;   // victims that ended at this look: gone, or failed
+    std::vector<Victim> in_flight;  // being evicted, this look's included
+    std::optional<MonotonicTime> look_again_at;  // a clock runs out then: grace period, transition period, kill
+    std::string why;  // one sentence
+};
+
+}  // namespace evictd

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One look at the node: everything a decision may depend on, each part with the time it was taken. A plain value: it can
+// be written to a file and decided over again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "evictd/model/ids.hpp"
+#include "evictd/model/kernel_event.hpp"
+#include "evictd/model/outcome.hpp"
+#include "evictd/model/pod.hpp"
+#include "evictd/model/signal.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd {
+
+// signalObservation of eviction/types.go.
+struct Reading {
+    Amount available;
+    Amount capacity;
+    MonotonicTime at;
+};
+using Readings = std::array<std::optional<Reading>, signal_count>;
+
+struct PodUsage {
+    Bytes usage;        // memory charged to the pod's cgroup
+    Bytes working_set;  // usage minus inactive file cache, at least 0
+    Bytes anon;         // swap-backed pages on the LRU lists: anonymous memory, tmpfs, shared memory
+    Bytes file;         // file-backed pages on the LRU lists
+    std::int32_t processes = 0;
+};
+
+// A pod some source knows, with what its cgroup says.
+struct ObservedPod {
+    PodPtr pod;
+    std::optional<PodUsage> usage;  // none: no cgroup was found, or it went away while we looked
+    CgroupId cgroup;                // in the memory hierarchy; 0: none
+    bool populated = false;         // some process is left in it
+    std::optional<MonotonicTime> emptied_at;  // when the kernel saw its last process go
+};
+
+enum class CauseKind : std::uint8_t { started, kernel_event, timer, pods_changed, requested, config };
+
+// Why the agent looked.
+struct Cause {
+    CauseKind kind = CauseKind::started;
+    std::optional<KernelEvent> event;  // the one that made it look, where a kernel event did
+    MonotonicTime detected_at;         // when the agent had it in hand
+};
+
+struct Observation {
+    Cause cause;
+    MonotonicTime at;
+    WallTime wall;
+    Readings readings;
+    std::vector<ObservedPod> pods;
+    std::vector<Outcome> outcomes;  // of the actions decided last time
+};
+
+}  // namespace evictd

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// An action the policy decided, and what came of carrying it out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "evictd/model/ids.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd {
+
+enum class ActionKind : std::uint8_t {
+    terminate,  // SIGTERM to every process of the pod: the start of a grace period
+    kill,       // SIGKILL to every process of the pod
+};
+
+struct Action {
+    ActionKind kind = ActionKind::kill;
+    PodUid pod;
+    std::string pod_name;  // namespace/name, for people
+};
+
+enum class OutcomeStatus : std::uint8_t {
+    delivered,  // every process was signalled
+    dry_run,    // would have been
+    vanished,   // the pod was gone, or is another one now: nothing was touched
+    failed,     // `error` says why
+};
+
+struct Outcome {
+    Action action;
+    OutcomeStatus status = OutcomeStatus::delivered;
+    MonotonicTime decided_at;    // when decide() had returned
+    MonotonicTime delivered_at;  // when the first signal had been sent
+    int processes = 0;           // signalled
+    std::string method;          // "cgroup.kill", "freezer+pidfd", "pidfd"
+    std::string error;
+};
+
+}  // namespace evictd

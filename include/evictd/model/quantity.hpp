@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kubernetes' resource.Quantity and Go's time.Duration: their text forms, to the letter. Pure; no locale.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "evictd/model/result.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd {
+
+// apimachinery/pkg/api/resource.Quantity. Held in nano units, its smallest: finer digits round away from zero, and
+// values beyond int64 are capped, both as upstream does.
+class Quantity {
+  public:
+    enum class Format { decimal_si, binary_si, decimal_exponent };
+
+    constexpr Quantity() = default;
+    constexpr Quantity(__int128 nano, Format format) : nano_(nano), format_(format) {}
+    static constexpr Quantity of(std::int64_t value, Format format = Format::decimal_si) {
+        return {static_cast<__int128>(value) * 1'000'000'000, format};
+    }
+
+    // Quantity.Value() and MilliValue(): rounded up (away from zero), capped to int64.
+    [[nodiscard]] std::int64_t value() const;
+    [[nodiscard]] std::int64_t milli_value() const;
+    [[nodiscard]] constexpr __int128 nano() const { return nano_; }
+    [[nodiscard]] constexpr Format format() const { return format_; }
+    [[nodiscard]] constexpr bool is_zero() const { return nano_ == 0; }
+    [[nodiscard]] constexpr int sign() const { return nano_ < 0 ? -1 : nano_ > 0 ? 1 : 0; }
+
+    friend constexpr bool operator==(const Quantity& a, const Quantity& b) { return a.nano_ == b.nano_; }
+    friend constexpr auto operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
+    friend constexpr Quantity operator+(const Quantity& a, const Quantity& b) {
+        return {a.nano_ + b.nano_, a.is_zero() ? b.format_ : a.format_};
+    }
+
+  private:
+    __int128 nano_ = 0;
+    Format format_ = Format::decimal_si;
+};
+
+// resource.ParseQuantity; the error's `why` is its text.
+[[nodiscard]] Result<Quantity> parse_quantity(std::string_view text);
+// Quantity.String(): the canonical form.
+[[nodiscard]] std::string to_string(const Quantity& quantity);
+
+// time.ParseDuration; the error's `why` is its text.
+[[nodiscard]] Result<Duration> parse_duration(std::string_view text);
+// time.Duration.String(), such as "1m30s" or "1.5ms".
+[[nodiscard]] std::string to_string(Duration duration);
+
+}  // namespace evictd

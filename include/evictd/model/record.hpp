@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What publishers get: one look from its cause to its outcomes, or a notice of the agent about itself.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "evictd/model/decision.hpp"
+#include "evictd/model/kernel_event.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/outcome.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd {
+
+// Reasons of the event stream that the agent gives about itself.
+enum class Notice : std::uint8_t {
+    agent_started,
+    agent_stopped,
+    signal_source_changed,
+    kernel_events_lost,
+    config_reloaded,
+    config_rejected,
+    pod_rejected,  // a manifest that cannot be used
+};
+
+struct AgentNotice {
+    Notice notice = Notice::agent_started;
+    WallTime wall;
+    std::string message;  // a sentence for people
+    std::string error;    // what went wrong, where it did
+};
+
+// One tick. `decided_at` is taken after decide(), before the first action.
+struct Tick {
+    std::vector<KernelEvent> kernel_events;  // all that arrived since the last tick, the cause among them
+    Observation observation;
+    Decision decision;
+    MonotonicTime decided_at;
+    std::vector<Outcome> outcomes;
+    bool dry_run = false;
+};
+
+// What is known of a signal source, for doctor and status: which program or file feeds it, or what is lost without it.
+struct SourceRow {
+    std::string hook;     // "watermark", "usage", "oom", "cgroup_life", "memcg"
+    std::string chosen;   // "bpf_timer", "tp_btf/mark_victim", ...; empty: none
+    bool fallback = false;
+    std::string detail;   // why the better ones were not taken; what is lost
+};
+
+using Record = std::variant<Tick, AgentNotice>;
+using RecordPtr = std::shared_ptr<const Record>;
+
+}  // namespace evictd

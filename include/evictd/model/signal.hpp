@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kubelet's eviction signals (eviction/api/types.go), the node condition each trips and the resource it starves.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace evictd {
+
+enum class Signal : std::uint8_t {
+    memory_available,
+    allocatable_memory_available,
+    nodefs_available,
+    nodefs_inodes_free,
+    imagefs_available,
+    imagefs_inodes_free,
+    containerfs_available,
+    containerfs_inodes_free,
+    pid_available,
+};
+inline constexpr std::size_t signal_count = 9;
+
+enum class Condition : std::uint8_t { memory_pressure, disk_pressure, pid_pressure };
+inline constexpr std::size_t condition_count = 3;
+
+// signalToNodeCondition and signalToResource of eviction/helpers.go.
+struct SignalTraits {
+    Signal signal;
+    std::string_view name;
+    Condition condition;
+    std::string_view resource;
+};
+inline constexpr std::array<SignalTraits, signal_count> signal_table{{
+    {Signal::memory_available, "memory.available", Condition::memory_pressure, "memory"},
+    {Signal::allocatable_memory_available, "allocatableMemory.available", Condition::memory_pressure, "memory"},
+    {Signal::nodefs_available, "nodefs.available", Condition::disk_pressure, "ephemeral-storage"},
+    {Signal::nodefs_inodes_free, "nodefs.inodesFree", Condition::disk_pressure, "inodes"},
+    {Signal::imagefs_available, "imagefs.available", Condition::disk_pressure, "ephemeral-storage"},
+    {Signal::imagefs_inodes_free, "imagefs.inodesFree", Condition::disk_pressure, "inodes"},
+    {Signal::containerfs_available, "containerfs.available", Condition::disk_pressure, "ephemeral-storage"},
+    {Signal::containerfs_inodes_free, "containerfs.inodesFree", Condition::disk_pressure, "inodes"},
+    {Signal::pid_available, "pid.available", Condition::pid_pressure, "pids"},
+}};
+
+constexpr const SignalTraits& traits(Signal signal) { return signal_table[static_cast<std::size_t>(signal)]; }
+constexpr std::string_view name(Signal signal) { return traits(signal).name; }
+constexpr std::optional<Signal> signal_from(std::string_view text) {
+    for (const auto& row : signal_table) {
+        if (row.name == text) {
+            return row.signal;
+        }
+    }
+    return std::nullopt;
+}
+
+constexpr std::string_view name(Condition condition) {
+    constexpr std::array<std::string_view, condition_count> names{"MemoryPressure", "DiskPressure", "PIDPressure"};
+    return names[static_cast<std::size_t>(condition)];
+}
+
+}  // namespace evictd

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's events, however they are had: BPF's ring buffer, or eventfd, PSI triggers and files where BPF is refused.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "evictd/model/kernel_event.hpp"
+#include "evictd/model/record.hpp"
+#include "evictd/model/result.hpp"
+
+namespace evictd::port {
+
+// A line to watch: the signal's available bytes against it, both directions.
+struct Watermark {
+    Signal signal = Signal::memory_available;
+    Bytes threshold;
+};
+
+class KernelEventSource {
+  public:
+    using Sink = std::function<void(const KernelEvent&)>;
+
+    KernelEventSource() = default;
+    KernelEventSource(const KernelEventSource&) = delete;
+    KernelEventSource& operator=(const KernelEventSource&) = delete;
+    virtual ~KernelEventSource() = default;
+
+    // Replaces all watermarks. Each starts unarmed: the first comparison reports those already crossed.
+    virtual Status watch(std::span<const Watermark> watermarks) = 0;
+    // File descriptors to poll for reading; drain() when one is ready.
+    [[nodiscard]] virtual std::vector<int> fds() const = 0;
+    // Hands over everything pending, oldest first, without blocking; lost events are events too.
+    virtual void drain(const Sink& sink) = 0;
+    // What feeds each hook, for doctor and status.
+    [[nodiscard]] virtual std::vector<SourceRow> sources() const = 0;
+};
+
+}  // namespace evictd::port

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where pods come from: manifests on disk today; the API server, the kubelet and the container runtime speak the same port.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "evictd/model/pod.hpp"
+#include "evictd/model/result.hpp"
+
+namespace evictd::port {
+
+// All the pods a source knows now, and what it had to skip (each Error names file and line).
+struct PodSet {
+    std::vector<PodPtr> pods;
+    std::vector<Error> rejected;
+};
+
+class PodSource {
+  public:
+    // Called on the source's own lane with the full set, once soon after start() and whenever it changed. It must return
+    // quickly and may not call back into the source.
+    using OnChange = std::function<void(PodSet)>;
+
+    PodSource() = default;
+    PodSource(const PodSource&) = delete;
+    PodSource& operator=(const PodSource&) = delete;
+    virtual ~PodSource() = default;  // stops: after it, no more calls
+
+    virtual Status start(OnChange on_change) = 0;
+    // "manifests in /etc/evictd/pods", for doctor and status.
+    [[nodiscard]] virtual std::string describe() const = 0;
+};
+
+}  // namespace evictd::port
