@@ -41,6 +41,7 @@ enum class Exemption : std::uint8_t { none, critical, static_pod, mirror, in_fli
 struct RankedPod {
     std::uint32_t pod = 0;
     Exemption exemption = Exemption::none;
+    QosClass qos = QosClass::best_effort;  // for people: no rank depends on it
     bool has_usage = false;
     bool exceeds_request = false;
     std::int32_t priority = 0;
@@ -62,6 +63,9 @@ struct Eviction {
 struct Victim {
     PodUid pod;
     std::string pod_name;
+    QosClass qos = QosClass::best_effort;
+    std::int32_t priority = 0;
+    std::optional<Bytes> usage;  // its working set at the look that chose it
     Eviction eviction;
     Cause cause;               // of the look that chose it
     MonotonicTime decided_at;
