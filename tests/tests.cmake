@@ -7,6 +7,8 @@ include(GoogleTest)
 
 # Folders where threads meet: their unit tests run under TSan too.
 set(threaded_folders sys app publish kube)
+add_custom_target(unit_tests)      # what is built with ASan and UBSan
+add_custom_target(threaded_tests)  # what is built with TSan
 
 function(evictd_unit folder)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/${folder}/*_test.cpp)
@@ -20,7 +22,9 @@ function(evictd_unit folder)
   endif()
   target_compile_definitions(unit_${folder} PRIVATE EVICTD_FIXTURES="${CMAKE_SOURCE_DIR}/tests/fixtures")
   target_link_libraries(unit_${folder} PRIVATE evictd_${folder} ${ARGN} GTest::gmock GTest::gtest_main)
+  add_dependencies(unit_tests unit_${folder})
   if(folder IN_LIST threaded_folders)
+    add_dependencies(threaded_tests unit_${folder})
     gtest_discover_tests(unit_${folder} TEST_PREFIX "${folder}." DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "unit;threads")
   else()
     gtest_discover_tests(unit_${folder} TEST_PREFIX "${folder}." DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)

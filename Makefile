@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. Every target does its own set-up on a Debian 12 machine; what each does stands in tests/tools/.
+# Not the build itself: that is CMakeLists.txt.
+
+BUILD        ?= build
+BUILD_TYPE   ?= RelWithDebInfo
+JOBS         ?= $(shell nproc)
+CMAKE_ARGS   ?=
+SCENARIO     ?= spike
+SUITES       ?=
+FUZZ_SECONDS ?= 60
+PREFIX       ?= /usr/local
+DESTDIR      ?=
+
+export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS
+tools := tests/tools
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test deps build bench vm tidy fmt fuzz install clean
+
+help: ## this list
+	@$(tools)/help.sh $(MAKEFILE_LIST)
+
+demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache
+	@$(tools)/need_root.sh "make demo"
+	@$(MAKE) --no-print-directory build
+	@$(BUILD)/evictd demo --scenario $(SCENARIO)
+
+test: ## every test: unit, sanitizers, real kernel, command line, VM; SUITES="lint unit ..." picks some
+	@$(tools)/deps.sh build lint vm
+	@$(tools)/test.sh $(SUITES)
+
+deps: ## install the Debian packages that are missing, for every target (root)
+	@$(tools)/deps.sh build lint vm fuzz
+
+build: ## the program, as build/evictd
+	@$(tools)/deps.sh build
+	@$(tools)/build.sh $(BUILD) evictd
+
+bench: ## the numbers in README.md, taken on this machine (root)
+	@$(tools)/need_root.sh "make bench"
+	@$(tools)/deps.sh build
+	@$(tools)/build.sh $(BUILD) all
+	@tests/bench/run.sh
+
+vm: ## the demo and the real-kernel tests on Debian's kernel with pure cgroup v2, in QEMU; CASES="demo_spike ..."
+	@$(tools)/deps.sh build vm
+	@$(tools)/build.sh $(BUILD) all
+	@tests/vm/run.sh -b $(BUILD) $(CASES)
+
+tidy: ## clang-tidy over the agent
+	@$(tools)/deps.sh build lint
+	@$(tools)/build.sh $(BUILD) evictd
+	@$(tools)/tidy.sh
+
+fmt: ## clang-format, in place
+	@$(tools)/deps.sh lint
+	@$(tools)/fmt.sh
+
+fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
+	@$(tools)/deps.sh build fuzz
+	@$(tools)/fuzz.sh
+
+install: build ## into PREFIX (/usr/local), below DESTDIR: program, systemd unit, example config, man page, completions
+	@$(tools)/install.sh $(BUILD)/evictd "$(DESTDIR)" "$(PREFIX)"
+
+clean: ## remove what was built here (not the kernels kept in ~/.cache/evictd)
+	@rm -rf -- $(BUILD)

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds every tests/fuzz/*.cpp with clang's libFuzzer, ASan and UBSan and runs each for FUZZ_SECONDS. What it finds worth
+# keeping goes into build/fuzz/corpus; tests/fuzz/corpus/<name> holds the seeds and is left as it is.
+# usage: fuzz.sh [NAME...]     env: FUZZ_SECONDS (60) BUILD JOBS
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need clang++ clang
+cd "$top"
+dir=${BUILD:-build}/fuzz
+if [ $# -eq 0 ]; then
+    for file in tests/fuzz/*.cpp; do [ -e "$file" ] && set -- "$@" "$(basename "$file" .cpp)"; done
+fi
+[ $# -gt 0 ] || die "no fuzzers in tests/fuzz"
+
+CMAKE_ARGS='' BUILD_TYPE=RelWithDebInfo tests/tools/build.sh "$dir" "${@/#/fuzz_}" -- \
+    -DEVICTD_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
+
+failed=0
+for name in "$@"; do
+    program=$(find "$dir" -maxdepth 2 -type f -name "fuzz_$name" -perm /111 | head -n 1)
+    seeds=tests/fuzz/corpus/$name
+    mkdir -p "$dir/corpus/$name"
+    log=$dir/$name.log
+    arguments=("-max_total_time=${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+               "-artifact_prefix=$dir/$name-" "$dir/corpus/$name")
+    [ ! -d "$seeds" ] || arguments+=("$seeds")
+    if without_aslr "$program" "${arguments[@]}" > "$log" 2>&1; then
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+        echo "fuzz: $name: ${runs:-?} runs in ${FUZZ_SECONDS:-60} s, nothing found"
+    else
+        failed=$((failed + 1))
+        tail -n 40 "$log" >&2
+        echo "fuzz: $name: FAILED (again: $program $(find "$dir" -maxdepth 1 -name "$name-*" -newer "$program" | head -n 1))" >&2
+    fi
+done
+echo "$(($# - failed)) passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copies the program and what belongs to it into place. Starts and enables nothing, and leaves an existing config alone.
+# usage: install.sh PROGRAM DESTDIR PREFIX
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+program=$1 destdir=$2 prefix=$3
+[ -x "$program" ] || die "no $program (run: make build)"
+
+put() { # put MODE FILE TARGET: if there is such a file
+    [ -e "$2" ] || return 0
+    install -D -m "$1" "$2" "$destdir$3"
+    echo "installed $destdir$3"
+}
+
+completion() { # completion SHELL TARGET: what the program prints for this shell, if it knows it
+    local file
+    file=$(mktemp)
+    if "$program" completion "$1" > "$file" 2>/dev/null && [ -s "$file" ]; then put 644 "$file" "$2"; fi
+    rm -f "$file"
+}
+
+put 755 "$program" "$prefix/bin/evictd"
+put 644 "$top/deploy/evictd.1" "$prefix/share/man/man1/evictd.1"
+put 644 "$top/deploy/evictd.example.yaml" "$prefix/share/doc/evictd/evictd.example.yaml"
+put 644 "$top/LICENSE" "$prefix/share/doc/evictd/LICENSE"
+if [ -e "$top/deploy/evictd.service" ]; then
+    unit=$(mktemp)
+    sed "s#@PREFIX@#$prefix#g" "$top/deploy/evictd.service" > "$unit"
+    put 644 "$unit" "$prefix/lib/systemd/system/evictd.service"
+    rm -f "$unit"
+fi
+completion bash "$prefix/share/bash-completion/completions/evictd"
+completion zsh "$prefix/share/zsh/site-functions/_evictd"
+completion fish "$prefix/share/fish/vendor_completions.d/evictd.fish"

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the scripts share: how they fail, and where the project's top is. Sourced, never run.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+die() { # die WHAT...: one line on stderr, exit 1
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
+
+need() { # need COMMAND PACKAGE: name the package now instead of failing half way
+    command -v "$1" >/dev/null || die "'$1' is missing: apt-get install $2"
+}
+
+sources() { # sources: every C and C++ file of ours, NUL-separated. Not git: root may not read a user's clone through it.
+    (cd "$top" && find agent bpf include tests -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) -print0)
+}
+
+scripts() { # scripts: every shell script of ours, NUL-separated, told by its first line
+    (cd "$top" && find .ci deploy tests -type f -exec grep -lZE -m1 '^(#!.*/(env )?(bash|sh|busybox sh)|# shellcheck shell=)' {} + 2>/dev/null)
+}
+
+# Sanitizers want their shadow memory where a kernel with many bits of address randomisation may have put something else.
+without_aslr() {
+    if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi
+}

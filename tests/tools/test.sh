@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every test, suite by suite; the last line is "N passed, N failed" over all of them. A suite that cannot run here, or was
+# not asked for, is listed with the reason. Nothing stops at the first failure.
+# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli vm)     env: BUILD JOBS
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+cd "$top" || exit 1
+build=${BUILD:-build}
+jobs=${JOBS:-$(nproc)}
+all=(lint unit asan tsan kernel cli vm)
+wanted=("${@:-${all[@]}}")
+logs=$build/test-logs
+mkdir -p "$logs"
+
+for suite in "${wanted[@]}"; do
+    [[ " ${all[*]} " == *" $suite "* ]] || { echo "test: no suite '$suite' (${all[*]})" >&2; exit 2; }
+done
+
+passed=0 failed=0 skipped=0
+summary=()
+
+report() { # report SUITE PASSED FAILED SKIPPED [NOTE]
+    local line
+    passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+    line=$(printf '%-7s %5d passed %4d failed %4d skipped   %s' "$@" "${5:+ }")
+    line=${line%"${line##*[![:space:]]}"}
+    summary+=("$line")
+    echo "== $line"
+}
+
+show() { # show LOG: the part of a failed suite's log that a person wants first
+    echo "---- $1 ----"
+    tail -n "${2:-60}" "$1"
+    echo "----"
+}
+
+compile() { # compile SUITE DIR TARGET... [-- ARGUMENT...]: a build that fails is a failed test of its suite
+    local suite=$1 log=$logs/$1-build.log
+    shift
+    "$top/tests/tools/build.sh" "$@" > "$log" 2>&1 && return 0
+    grep -nE 'error|Error|FAILED' "$log" | head -n 20
+    show "$log" 30
+    report "$suite" 0 1 0 "does not build ($log)"
+    return 1
+}
+
+run_ctest() { # run_ctest SUITE DIR LABEL: unit tests, counted from ctest's own report
+    local suite=$1 dir=$2 label=$3 log=$logs/$1.log xml=$PWD/$logs/$1.xml begin=$SECONDS status count bad skip
+    rm -f "$xml"
+    without_aslr ctest --test-dir "$dir" -L "^$label\$" -j "$jobs" --output-on-failure --no-tests=error \
+        --timeout 300 --output-junit "$xml" > "$log" 2>&1
+    status=$?
+    count=$(attribute tests "$xml") bad=$(attribute failures "$xml") skip=$(attribute skipped "$xml")
+    skip=$((skip + $(attribute disabled "$xml")))
+    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1 count=$((count + 1)); fi
+    [ "$bad" -eq 0 ] || show "$log"
+    report "$suite" $((count - bad - skip)) "$bad" "$skip" "$((SECONDS - begin)) s"
+}
+
+attribute() { # attribute NAME XML: of the outermost element that has it; 0 without
+    local value
+    value=$(grep -oE "\b$1=\"[0-9]+\"" "$2" 2>/dev/null | head -n 1 | tr -dc 0-9)
+    echo "${value:-0}"
+}
+
+count_lines() { # count_lines SUITE LOG STATUS OK-REGEX BAD-REGEX SKIP-REGEX NOTE: counted from lines of a log
+    local good bad skip
+    good=$(grep -cE "$4" "$2") bad=$(grep -cE "$5" "$2") skip=$(grep -cE "$6" "$2")
+    if [ "$3" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi # died before it could say which test failed
+    [ "$bad" -eq 0 ] || show "$2"
+    [ "$skip" -eq 0 ] || grep -E "$6" "$2" | sort -u | head -n 20
+    if [ $((good + bad + skip)) -eq 0 ]; then
+        show "$2" 20
+        report "$1" 0 1 0 "no test said anything ($2)"
+    else
+        report "$1" "$good" "$bad" "$skip" "$7"
+    fi
+}
+
+suite_lint() {
+    local log=$logs/lint.log status=0 begin=$SECONDS file
+    : > "$log"
+    check() { # check NAME COMMAND...
+        local name=$1
+        shift
+        if "$@" >> "$log" 2>&1; then echo "ok $name" >> "$log"; else echo "not ok $name" >> "$log"; status=1; fi
+    }
+    check "clang-format" tests/tools/fmt.sh --check
+    check "shellcheck" bash -c '. tests/tools/lib.sh && scripts | xargs -0 -r shellcheck -x'
+    for file in tests/lint/*.sh; do [ -e "$file" ] && check "$file" bash "$file"; done
+    count_lines lint "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
+}
+
+suite_unit() {
+    compile unit "$build" all || return
+    run_ctest unit "$build" unit
+}
+
+suite_asan() {
+    compile asan "$build/asan" unit_tests -- -DEVICTD_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug || return
+    run_ctest asan "$build/asan" unit
+}
+
+suite_tsan() {
+    compile tsan "$build/tsan" threaded_tests -- -DEVICTD_SANITIZE=thread -DCMAKE_BUILD_TYPE=Debug || return
+    run_ctest tsan "$build/tsan" threads
+}
+
+suite_kernel() {
+    local log=$logs/kernel.log status begin=$SECONDS names
+    compile kernel "$build" kernel_tests || return
+    if [ "$(id -u)" -ne 0 ]; then
+        names=$("$build/kernel_tests" --gtest_list_tests 2>/dev/null | grep -c '^  ')
+        "$build/kernel_tests" --gtest_list_tests 2>/dev/null | sed 's/^/  skipped: /'
+        report kernel 0 0 "${names:-1}" "needs root (run: sudo make test)"
+        return
+    fi
+    timeout -k 10 900 "$build/kernel_tests" --gtest_color=no > "$log" 2>&1 < /dev/null
+    status=$?
+    [ "$status" -ne 77 ] || status=0 # its word for "all skipped"
+    count_lines kernel "$log" "$status" '^\[ +OK \]' '^\[  FAILED  \] .*\([0-9]+ ms\)$' \
+        '^\[  SKIPPED \] .*\([0-9]+ ms\)$' "$((SECONDS - begin)) s"
+}
+
+suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" or "skip NAME: why" a test
+    local log=$logs/cli.log status=0 begin=$SECONDS file
+    compile cli "$build" evictd || return
+    : > "$log"
+    for file in tests/integration/*_test.sh; do
+        [ -e "$file" ] || continue
+        echo "# $file" >> "$log"
+        EVICTD=$PWD/$build/evictd timeout -k 10 600 bash "$file" >> "$log" 2>&1 < /dev/null ||
+            { status=1; echo "# $file ended with status $?" >> "$log"; }
+    done
+    count_lines cli "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
+}
+
+suite_vm() {
+    local log=$logs/vm.log status begin=$SECONDS
+    compile vm "$build" all || return
+    tests/vm/run.sh -b "$build" > "$log" 2>&1 < /dev/null
+    status=$?
+    count_lines vm "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
+}
+
+started=$SECONDS
+for suite in "${all[@]}"; do
+    if [[ " ${wanted[*]} " == *" $suite "* ]]; then
+        "suite_$suite"
+    else
+        summary+=("$(printf '%-7s not asked for' "$suite")")
+    fi
+done
+
+echo
+echo "Summary ($((SECONDS - started)) s, logs in $logs):"
+printf '  %s\n' "${summary[@]}"
+[ "$skipped" -eq 0 ] || echo "  $skipped skipped, for the reasons above"
+echo
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
