@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clocks as a value that can be handed in, so that tests choose the time. Only app/ and adapters that stamp what
+// they see hold one; policy gets times as data.
+#pragma once
+
+#include "evictd/model/units.hpp"
+
+namespace evictd::sys {
+
+class Clock {
+public:
+    Clock() = default;
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+    virtual ~Clock() = default;
+
+    [[nodiscard]] virtual MonotonicTime monotonic() const = 0;
+    [[nodiscard]] virtual WallTime wall() const = 0;
+};
+
+// CLOCK_MONOTONIC and CLOCK_REALTIME. Safe from any thread.
+class SystemClock final : public Clock {
+public:
+    [[nodiscard]] MonotonicTime monotonic() const override;
+    [[nodiscard]] WallTime wall() const override;
+};
+
+}  // namespace evictd::sys

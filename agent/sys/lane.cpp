@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// pthreads rather than std::thread, because of the stack size and the signal mask the thread is born with.
+#include "sys/lane.hpp"
+
+#include <csignal>
+#include <utility>
+
+#include <sched.h>
+
+#include "sys/clock.hpp"
+#include "sys/fd.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::sys {
+namespace {
+
+// Memory is locked, so an unused stack costs real memory: the default of 8 MiB for each lane would be most of the
+// agent. 512 KiB is several times what the deepest accepted manifest needs to be parsed.
+constexpr std::size_t stack_size = std::size_t{512} << 10U;
+
+}  // namespace
+
+Lane::Lane(Loop loop, std::string name, Duration drain)
+    : loop_(std::move(loop)), name_(std::move(name)), drain_(drain) {}
+
+Result<std::unique_ptr<Lane>> Lane::make(const std::string& name, std::size_t queue_capacity, Duration drain) {
+    auto loop = Loop::make(queue_capacity);
+    if (!loop) return tl::unexpected(loop.error());
+    std::unique_ptr<Lane> lane(new Lane(std::move(*loop), name.substr(0, 15), drain));
+    if (auto started = lane->start(); !started) return tl::unexpected(started.error());
+    return lane;
+}
+
+Status Lane::start() {
+    sigset_t all{};
+    sigset_t before{};
+    sigfillset(&all);
+    pthread_attr_t attributes{};
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_size);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // a new thread inherits the mask: there is no moment without it
+    const int created = pthread_create(&thread_, &attributes, enter, this);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+    if (created != 0) return fail_errno("thread " + name_, created);
+    started_ = true;
+    return {};
+}
+
+Lane::~Lane() {
+    if (!started_) return;
+    closing_ = true;
+    loop_.stop();
+    pthread_join(thread_, nullptr);
+}
+
+bool Lane::post(Loop::Callback work) {
+    if (!closing_ && loop_.post(std::move(work))) return true;
+    ++dropped_;
+    return false;
+}
+
+void* Lane::enter(void* lane) {
+    static_cast<Lane*>(lane)->work();
+    return nullptr;
+}
+
+void Lane::work() {
+    const sched_param normal{};
+    pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
+    pthread_setname_np(pthread_self(), name_.c_str());
+    if (auto ran = loop_.run(); !ran) log::error(name_ + ": " + ran.error().text());
+    const auto end = SystemClock().monotonic() + drain_;
+    while (SystemClock().monotonic() < end && loop_.run_one_posted()) {}
+}
+
+}  // namespace evictd::sys

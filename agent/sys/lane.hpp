@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A named worker thread with its own loop and a bounded queue, for what may be slow: disks, networks, directories.
+// Nothing that the kill path waits for runs in one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <pthread.h>
+
+#include "sys/loop.hpp"
+
+namespace evictd::sys {
+
+// Its thread has all signals blocked, the normal scheduling policy even if its maker is a real-time thread, and a small
+// stack (see stack_size in lane.cpp).
+class Lane {
+public:
+    // How long a Lane that goes away still works off what it accepted. Only what has not started by then is dropped:
+    // a running function is waited for, because what it uses would go away under it.
+    static constexpr Duration default_drain = std::chrono::seconds(2);
+
+    // `name` shows in ps and top; the kernel keeps 15 characters of it.
+    static Result<std::unique_ptr<Lane>> make(const std::string& name, std::size_t queue_capacity = Loop::default_queue,
+                                              Duration drain = default_drain);
+    Lane(const Lane&) = delete;
+    Lane& operator=(const Lane&) = delete;
+    ~Lane();
+
+    // Thread-safe. False if the queue is full or the lane is going away: `work` is dropped and counted.
+    bool post(Loop::Callback work);
+    [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+    // To add sources; only from functions that run in the lane. Keep those sources where they outlive the Lane, so that
+    // its thread is gone when they are destroyed.
+    [[nodiscard]] Loop& loop() { return loop_; }
+
+private:
+    Lane(Loop loop, std::string name, Duration drain);
+    static void* enter(void* lane);
+    void work();
+    Status start();
+
+    Loop loop_;
+    std::string name_;
+    Duration drain_;
+    std::atomic<bool> closing_ = false;
+    std::atomic<std::uint64_t> dropped_ = 0;
+    pthread_t thread_{};
+    bool started_ = false;
+};
+
+}  // namespace evictd::sys

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// sd-event behind Loop. A callback is owned by its sd_event_source through the destroy callback, so a source that is
+// removed from inside its own callback frees it only after the callback has returned.
+#include "sys/loop.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include "sys/fd.hpp"
+#include "sys/log.hpp"
+#include "sys/pi_mutex.hpp"
+
+namespace evictd::sys {
+namespace {
+
+// sd-event's default is 250 ms: it would merge our 1 ms timers with other wake-ups. 0 means that default, so 1 us.
+constexpr std::uint64_t timer_accuracy_us = 1;
+
+void call(const Loop::Callback& callback) noexcept {
+    try {
+        callback();
+    } catch (const std::exception& thrown) {
+        log::error(std::string("event loop: a callback failed: ") + thrown.what());
+    } catch (...) {
+        log::error("event loop: a callback failed");
+    }
+}
+
+void call_user_data(void* user_data) noexcept { call(*static_cast<Loop::Callback*>(user_data)); }
+void delete_user_data(void* user_data) { delete static_cast<Loop::Callback*>(user_data); }
+
+int on_io(sd_event_source* /*source*/, int /*fd*/, std::uint32_t /*events*/, void* user_data) {
+    call_user_data(user_data);
+    return 0;
+}
+int on_time(sd_event_source* /*source*/, std::uint64_t /*usec*/, void* user_data) {
+    call_user_data(user_data);
+    return 0;
+}
+int on_signal_info(sd_event_source* /*source*/, const signalfd_siginfo* /*info*/, void* user_data) {
+    call_user_data(user_data);
+    return 0;
+}
+
+// Hands the callback over to the source. `negative` is what sd-event's add function returned.
+Status own(sd_event_source* source, int negative, std::unique_ptr<Loop::Callback> callback, Priority priority,
+           const char* what) {
+    if (negative < 0) return fail_errno(what, -negative);
+    sd_event_source_set_destroy_callback(source, delete_user_data);
+    callback.release();  // NOLINT(bugprone-unused-return-value): the source owns it now
+    sd_event_source_set_priority(source, static_cast<std::int64_t>(priority));
+    return {};
+}
+
+}  // namespace
+
+struct Loop::Core {
+    sd_event* event = nullptr;
+    Fd wake;  // eventfd: something was posted, or stop() was called
+    Source wake_source;
+    std::atomic<bool> stopping = false;
+    PiMutex mutex;
+    std::vector<Callback> ring;  // under mutex, as are the next two; made full size, so nothing is allocated under it
+    std::size_t first = 0;
+    std::size_t count = 0;
+
+    Core() = default;
+    Core(const Core&) = delete;
+    Core& operator=(const Core&) = delete;
+    ~Core() {
+        wake_source.reset();
+        sd_event_unref(event);
+    }
+
+    void wake_up() const {
+        const std::uint64_t one = 1;
+        // EAGAIN would mean that 2^64 wake-ups are pending: then the loop is awake anyway.
+        [[maybe_unused]] const ssize_t written = ::write(wake.get(), &one, sizeof(one));
+    }
+
+    bool push(Callback&& work) {
+        const std::scoped_lock lock(mutex);
+        if (count == ring.size()) return false;
+        ring[(first + count++) % ring.size()] = std::move(work);
+        return true;
+    }
+
+    Callback pop() {
+        const std::scoped_lock lock(mutex);
+        if (count == 0) return {};
+        Callback work = std::exchange(ring[first], nullptr);
+        first = (first + 1) % ring.size();
+        --count;
+        return work;
+    }
+
+    // One function a turn, so that timers and descriptors are not held up by a long queue.
+    void on_wake() {
+        std::uint64_t wake_ups = 0;
+        [[maybe_unused]] const ssize_t got = ::read(wake.get(), &wake_ups, sizeof(wake_ups));
+        if (stopping) return;
+        if (const auto work = pop()) {
+            call(work);
+            wake_up();  // there may be more
+        }
+    }
+};
+
+void Source::Remove::operator()(sd_event_source* source) const { sd_event_source_disable_unref(source); }
+
+void Timer::arm(MonotonicTime at) {
+    const auto up = std::chrono::ceil<std::chrono::microseconds>(at.time_since_epoch()).count();
+    sd_event_source_set_time(source_.source_.get(), up > 0 ? static_cast<std::uint64_t>(up) : 0);
+    sd_event_source_set_enabled(source_.source_.get(), SD_EVENT_ONESHOT);
+}
+
+void Timer::disarm() { sd_event_source_set_enabled(source_.source_.get(), SD_EVENT_OFF); }
+
+Loop::Loop(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+Loop::Loop(Loop&&) noexcept = default;
+Loop& Loop::operator=(Loop&&) noexcept = default;
+Loop::~Loop() = default;
+
+Result<Loop> Loop::make(std::size_t queue_capacity) {
+    auto core = std::make_unique<Core>();
+    if (const int made = sd_event_new(&core->event); made < 0) return fail_errno("event loop", -made);
+    core->wake = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!core->wake) return fail_errno("event loop: eventfd", errno);
+    core->ring.resize(queue_capacity);
+    Core* raw = core.get();
+    Loop loop(std::move(core));
+    auto wake = loop.add_fd(raw->wake.get(), [raw] { raw->on_wake(); });
+    if (!wake) return tl::unexpected(wake.error());
+    raw->wake_source = std::move(*wake);
+    return loop;
+}
+
+Result<Source> Loop::add_io(int fd, std::uint32_t events, Callback callback, Priority priority) {
+    auto owned = std::make_unique<Callback>(std::move(callback));
+    sd_event_source* source = nullptr;
+    const int added = sd_event_add_io(core_->event, &source, fd, events, on_io, owned.get());
+    if (auto done = own(source, added, std::move(owned), priority, "event loop: file descriptor"); !done)
+        return tl::unexpected(done.error());
+    return Source(source);
+}
+
+Result<Source> Loop::add_fd(int fd, Callback on_readable, Priority priority) {
+    return add_io(fd, EPOLLIN, std::move(on_readable), priority);
+}
+
+Result<Source> Loop::add_priority_fd(int fd, Callback on_event, Priority priority) {
+    return add_io(fd, EPOLLPRI, std::move(on_event), priority);
+}
+
+Result<Timer> Loop::add_timer(Callback on_elapsed, Priority priority) {
+    auto owned = std::make_unique<Callback>(std::move(on_elapsed));
+    sd_event_source* source = nullptr;
+    const int added =
+        sd_event_add_time(core_->event, &source, CLOCK_MONOTONIC, 0, timer_accuracy_us, on_time, owned.get());
+    if (auto done = own(source, added, std::move(owned), priority, "event loop: timer"); !done)
+        return tl::unexpected(done.error());
+    Timer timer{Source(source)};
+    timer.disarm();
+    return timer;
+}
+
+Result<Source> Loop::add_signal(int signal_number, Callback on_signal, Priority priority) {
+    auto owned = std::make_unique<Callback>(std::move(on_signal));
+    sd_event_source* source = nullptr;
+    const int added = sd_event_add_signal(core_->event, &source, signal_number | SD_EVENT_SIGNAL_PROCMASK,
+                                          on_signal_info, owned.get());
+    if (auto done = own(source, added, std::move(owned), priority, "event loop: signal"); !done)
+        return tl::unexpected(done.error());
+    return Source(source);
+}
+
+bool Loop::post(Callback work) {
+    if (!core_->push(std::move(work))) return false;
+    core_->wake_up();
+    return true;
+}
+
+Status Loop::run() {
+    while (!core_->stopping) {
+        const int ran = sd_event_run(core_->event, UINT64_MAX);
+        if (ran < 0) return fail_errno("event loop", -ran);
+    }
+    return {};
+}
+
+Status Loop::run_once(Duration timeout) {
+    const auto up = std::chrono::ceil<std::chrono::microseconds>(timeout).count();
+    const int ran = sd_event_run(core_->event, up > 0 ? static_cast<std::uint64_t>(up) : 0);
+    if (ran < 0) return fail_errno("event loop", -ran);
+    return {};
+}
+
+void Loop::stop() {
+    core_->stopping = true;
+    core_->wake_up();
+}
+
+bool Loop::run_one_posted() {
+    const auto work = core_->pop();
+    if (work) call(work);
+    return static_cast<bool>(work);
+}
+
+}  // namespace evictd::sys

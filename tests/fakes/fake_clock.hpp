@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clock that stands still until it is told to go on.
+#pragma once
+
+#include "sys/clock.hpp"
+
+namespace evictd::fakes {
+
+class FakeClock final : public sys::Clock {
+public:
+    [[nodiscard]] MonotonicTime monotonic() const override { return monotonic_; }
+    [[nodiscard]] WallTime wall() const override { return wall_; }
+
+    void advance(Duration by) {
+        monotonic_ += by;
+        wall_ += by;
+    }
+    void set(MonotonicTime monotonic) { monotonic_ = monotonic; }
+    void set(WallTime wall) { wall_ = wall; }
+
+private:
+    MonotonicTime monotonic_{std::chrono::hours(1)};
+    WallTime wall_{std::chrono::sys_days(std::chrono::year(2026) / 1 / 1)};
+};
+
+}  // namespace evictd::fakes
