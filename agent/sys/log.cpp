@@ -89,7 +89,7 @@ Session::~Session() {
     const std::unique_ptr<Writer> closing(writer.exchange(nullptr));
     if (!closing) return;
     lost_before += closing->pool->overrun_counter();
-    closing->logger.reset();  // the pool's destructor then writes what is queued and joins its thread
+    closing->pool.reset();  // writes what is queued and joins its thread; nobody then shares the logger
 }
 
 Session open(Level level) {

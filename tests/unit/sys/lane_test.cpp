@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sys/lane.hpp"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <future>
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include "sys/clock.hpp"
+
+namespace evictd::sys {
+namespace {
+
+TEST(Lane, WorksOffInOrderAndDrainsWhatItAcceptedWhenItGoes) {
+    std::string order;
+    {
+        auto lane = Lane::make("drain");
+        ASSERT_TRUE(lane);
+        for (char c = 'a'; c <= 'z'; ++c) ASSERT_TRUE((*lane)->post([&order, c] { order += c; }));
+    }
+    EXPECT_EQ(order, "abcdefghijklmnopqrstuvwxyz");
+}
+
+TEST(Lane, AFullQueueDropsAndCounts) {
+    std::promise<void> go;
+    std::promise<void> running;
+    int ran = 0;
+    auto lane = Lane::make("full", 1);
+    ASSERT_TRUE(lane);
+    ASSERT_TRUE((*lane)->post([&] {
+        running.set_value();
+        go.get_future().wait();
+    }));
+    running.get_future().wait();
+    EXPECT_TRUE((*lane)->post([&] { ++ran; }));
+    EXPECT_FALSE((*lane)->post([&] { ++ran; }));
+    EXPECT_EQ((*lane)->dropped(), 1U);
+    go.set_value();
+    lane->reset();
+    EXPECT_EQ(ran, 1);
+}
+
+TEST(Lane, WithoutTimeToDrainWhatHasNotStartedIsDropped) {
+    std::promise<void> running;
+    std::atomic<bool> closing = false;
+    int ran = 0;
+    {
+        auto lane = Lane::make("no-drain", 8, Duration::zero());
+        ASSERT_TRUE(lane);
+        ASSERT_TRUE((*lane)->post([&] {
+            running.set_value();
+            while (!closing) sched_yield();
+        }));
+        running.get_future().wait();
+        ASSERT_TRUE((*lane)->post([&] { ++ran; }));
+        // Freed by the destructor's own order: the flag is set after stop() was, because run() is still in the
+        // callback.
+        (*lane)->loop().stop();
+        closing = true;
+    }
+    EXPECT_EQ(ran, 0);
+}
+
+TEST(Lane, ItsThreadIsNamedBlocksAllSignalsAndIsNotRealTime) {
+    std::array<char, 16> name{};
+    sigset_t mask{};
+    int policy = -1;
+    {
+        auto lane = Lane::make("a-name-that-is-too-long");
+        ASSERT_TRUE(lane);
+        (*lane)->post([&] {
+            pthread_getname_np(pthread_self(), name.data(), name.size());
+            pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+            policy = sched_getscheduler(0);
+        });
+    }
+    EXPECT_STREQ(name.data(), "a-name-that-is-");
+    EXPECT_EQ(sigismember(&mask, SIGTERM), 1);
+    EXPECT_EQ(sigismember(&mask, SIGHUP), 1);
+    EXPECT_EQ(policy, SCHED_OTHER);
+}
+
+TEST(Lane, OfARealTimeThreadIsStillNormal) {
+    const sched_param real_time{.sched_priority = 1};
+    if (sched_setscheduler(0, SCHED_FIFO, &real_time) != 0) GTEST_SKIP() << "may not become SCHED_FIFO here";
+    int policy = -1;
+    {
+        auto lane = Lane::make("normal");
+        if (lane) (*lane)->post([&] { policy = sched_getscheduler(0); });
+    }
+    const sched_param normal{};
+    sched_setscheduler(0, SCHED_OTHER, &normal);
+    EXPECT_EQ(policy, SCHED_OTHER);
+}
+
+TEST(Lane, ItsTimersRunInIt) {
+    Timer timer;
+    std::promise<pthread_t> fired;
+    auto lane = Lane::make("timer");
+    ASSERT_TRUE(lane);
+    pthread_t worker{};
+    (*lane)->post([&] {
+        worker = pthread_self();
+        timer = std::move(*(*lane)->loop().add_timer([&] { fired.set_value(pthread_self()); }));
+        timer.arm(SystemClock().monotonic());
+    });
+    EXPECT_EQ(fired.get_future().get(), worker);
+    lane->reset();
+}
+
+}  // namespace
+}  // namespace evictd::sys
