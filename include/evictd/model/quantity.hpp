@@ -11,34 +11,41 @@
 
 namespace evictd {
 
-// apimachinery/pkg/api/resource.Quantity. Held in nano units, its smallest: finer digits round away from zero, and
-// values beyond int64 are capped, both as upstream does.
+__extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 UInt128;
+
+// apimachinery/pkg/api/resource.Quantity. Held in nano units, its smallest: finer digits round away from zero. Binary
+// quantities are capped at 2^63-1 as upstream does, decimal ones at 10^29, where upstream has no bound.
 class Quantity {
-  public:
+public:
     enum class Format { decimal_si, binary_si, decimal_exponent };
 
     constexpr Quantity() = default;
-    constexpr Quantity(__int128 nano, Format format) : nano_(nano), format_(format) {}
+    constexpr Quantity(Int128 nano, Format format) : nano_(nano), format_(format) {}
     static constexpr Quantity of(std::int64_t value, Format format = Format::decimal_si) {
-        return {static_cast<__int128>(value) * 1'000'000'000, format};
+        return {static_cast<Int128>(value) * 1'000'000'000, format};
     }
 
     // Quantity.Value() and MilliValue(): rounded up (away from zero), capped to int64.
     [[nodiscard]] std::int64_t value() const;
     [[nodiscard]] std::int64_t milli_value() const;
-    [[nodiscard]] constexpr __int128 nano() const { return nano_; }
+    [[nodiscard]] constexpr Int128 nano() const { return nano_; }
     [[nodiscard]] constexpr Format format() const { return format_; }
     [[nodiscard]] constexpr bool is_zero() const { return nano_ == 0; }
     [[nodiscard]] constexpr int sign() const { return nano_ < 0 ? -1 : nano_ > 0 ? 1 : 0; }
 
     friend constexpr bool operator==(const Quantity& a, const Quantity& b) { return a.nano_ == b.nano_; }
     friend constexpr auto operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
+    // Quantity.Add. Saturates where 128 bits end.
     friend constexpr Quantity operator+(const Quantity& a, const Quantity& b) {
-        return {a.nano_ + b.nano_, a.is_zero() ? b.format_ : a.format_};
+        constexpr Int128 max = static_cast<Int128>(~static_cast<UInt128>(0) >> 1);
+        Int128 sum = 0;
+        if (__builtin_add_overflow(a.nano_, b.nano_, &sum)) sum = a.nano_ < 0 ? -max : max;
+        return {sum, a.is_zero() ? b.format_ : a.format_};
     }
 
-  private:
-    __int128 nano_ = 0;
+private:
+    Int128 nano_ = 0;
     Format format_ = Format::decimal_si;
 };
 
