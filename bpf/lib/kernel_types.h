@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The kernel's types, by the few members we read. CO-RE finds the members in the running kernel's BTF, so this is no copy
+ * of any kernel's layout, and the build needs no kernel at hand. */
+#ifndef EVICTD_BPF_KERNEL_TYPES_H
+#define EVICTD_BPF_KERNEL_TYPES_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+typedef __u64 u64;
+typedef __u32 u32;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct { long counter; } atomic_long_t;
+
+struct list_head { struct list_head *next, *prev; };
+
+struct kernfs_node { u64 id; };
+struct cgroup_root { int hierarchy_id; };
+struct cgroup_subsys_state {
+    struct cgroup *cgroup;
+    struct list_head sibling, children;
+    struct cgroup_subsys_state *parent;
+};
+struct cgroup {
+    int level;
+    struct kernfs_node *kn;
+    struct cgroup_subsys_state *subsys[1];
+    struct cgroup_root *root;
+    struct list_head cset_links;
+    struct cgroup *ancestors[1];
+};
+struct css_set {
+    struct cgroup_subsys_state *subsys[1];
+    int nr_tasks;
+    struct list_head tasks;
+};
+struct cgrp_cset_link {
+    struct css_set *cset;
+    struct list_head cset_link;
+};
+
+struct signal_struct { short oom_score_adj; };
+struct task_struct {
+    int pid, tgid;
+    char comm[16];
+    struct task_struct *group_leader;
+    struct signal_struct *signal;
+    struct css_set *cgroups;
+    struct list_head cg_list;
+};
+
+struct page_counter {
+    atomic_long_t usage;
+    unsigned long high, max;
+};
+struct zone { atomic_long_t vm_stat[1]; };
+struct pglist_data {
+    struct zone node_zones[1];
+    int nr_zones;
+    atomic_long_t vm_stat[1];
+};
+struct lru_gen_folio {
+    unsigned long max_seq;
+    long nr_pages[1]; /* [generations][anon, file][zones] */
+};
+struct lruvec {
+    struct lru_gen_folio lrugen;
+    struct pglist_data *pgdat;
+};
+struct mem_cgroup_per_node {
+    struct lruvec lruvec;
+    unsigned long lru_zone_size[1]; /* [zones][lists]: BTF, as pahole writes it, has all arrays in one dimension */
+};
+struct mem_cgroup {
+    struct cgroup_subsys_state css;
+    struct page_counter memory;
+    struct mem_cgroup_per_node *nodeinfo[1];
+};
+struct oom_control {
+    struct mem_cgroup *memcg;
+    struct task_struct *chosen;
+};
+
+struct seq_file;
+struct bpf_iter_meta { struct seq_file *seq; };
+struct bpf_iter__cgroup {
+    struct bpf_iter_meta *meta;
+    struct cgroup *cgroup;
+};
+
+#pragma clang attribute pop
+
+/* The values differ between kernels and configurations: only bpf_core_enum_value() of them is used. */
+enum cgroup_subsys_id { memory_cgrp_id = 4 };
+enum zone_stat_item { NR_FREE_PAGES = 0 };
+enum node_stat_item { NR_INACTIVE_FILE = 2 };
+
+/* enum lru_list: the same since 2.6.28. */
+enum { LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE, LRU_UNEVICTABLE, NR_LRU_LISTS };
+
+#endif
