@@ -31,6 +31,8 @@ if [ -e "$top/deploy/evictd.service" ]; then
     put 644 "$unit" "$prefix/lib/systemd/system/evictd.service"
     rm -f "$unit"
 fi
+# A config of the user's own stays as it is.
+[ -e "$destdir/etc/evictd/config.yaml" ] || put 644 "$top/deploy/evictd.example.yaml" /etc/evictd/config.yaml
 completion bash "$prefix/share/bash-completion/completions/evictd"
 completion zsh "$prefix/share/zsh/site-functions/_evictd"
 completion fish "$prefix/share/fish/vendor_completions.d/evictd.fish"
