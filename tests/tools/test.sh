@@ -11,8 +11,9 @@ build=${BUILD:-build}
 jobs=${JOBS:-$(nproc)}
 all=(lint unit asan tsan kernel cli vm)
 wanted=("${@:-${all[@]}}")
+mkdir -p "$build/test-logs"
+build=$(cd "$build" && pwd) # ctest and the tests change directory
 logs=$build/test-logs
-mkdir -p "$logs"
 
 for suite in "${wanted[@]}"; do
     [[ " ${all[*]} " == *" $suite "* ]] || { echo "test: no suite '$suite' (${all[*]})" >&2; exit 2; }
@@ -24,8 +25,7 @@ summary=()
 report() { # report SUITE PASSED FAILED SKIPPED [NOTE]
     local line
     passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-    line=$(printf '%-7s %5d passed %4d failed %4d skipped   %s' "$@" "${5:+ }")
-    line=${line%"${line##*[![:space:]]}"}
+    printf -v line '%-7s %5d passed %4d failed %4d skipped   %s' "$1" "$2" "$3" "$4" "${5:-}"
     summary+=("$line")
     echo "== $line"
 }
@@ -46,10 +46,10 @@ compile() { # compile SUITE DIR TARGET... [-- ARGUMENT...]: a build that fails i
     return 1
 }
 
-run_ctest() { # run_ctest SUITE DIR LABEL: unit tests, counted from ctest's own report
-    local suite=$1 dir=$2 label=$3 log=$logs/$1.log xml=$PWD/$logs/$1.xml begin=$SECONDS status count bad skip
+run_ctest() { # run_ctest SUITE DIR LABELS: unit tests, counted from ctest's own report
+    local suite=$1 dir=$2 label=$3 log=$logs/$1.log xml=$logs/$1.xml begin=$SECONDS status count bad skip
     rm -f "$xml"
-    without_aslr ctest --test-dir "$dir" -L "^$label\$" -j "$jobs" --output-on-failure --no-tests=error \
+    without_aslr ctest --test-dir "$dir" -L "^($label)\$" -j "$jobs" --output-on-failure --no-tests=error \
         --timeout 300 --output-junit "$xml" > "$log" 2>&1
     status=$?
     count=$(attribute tests "$xml") bad=$(attribute failures "$xml") skip=$(attribute skipped "$xml")
@@ -95,12 +95,12 @@ suite_lint() {
 
 suite_unit() {
     compile unit "$build" all || return
-    run_ctest unit "$build" unit
+    run_ctest unit "$build" 'unit|threads'
 }
 
 suite_asan() {
     compile asan "$build/asan" unit_tests -- -DEVICTD_SANITIZE=address -DCMAKE_BUILD_TYPE=Debug || return
-    run_ctest asan "$build/asan" unit
+    run_ctest asan "$build/asan" 'unit|threads'
 }
 
 suite_tsan() {
@@ -131,7 +131,7 @@ suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" o
     for file in tests/integration/*_test.sh; do
         [ -e "$file" ] || continue
         echo "# $file" >> "$log"
-        EVICTD=$PWD/$build/evictd timeout -k 10 600 bash "$file" >> "$log" 2>&1 < /dev/null ||
+        EVICTD=$build/evictd timeout -k 10 600 bash "$file" >> "$log" 2>&1 < /dev/null ||
             { status=1; echo "# $file ended with status $?" >> "$log"; }
     done
     count_lines cli "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
