@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Record -> events. Every reason of the stream is given here and nowhere else; the sentences are sentence.cpp's.
+#include "event.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sentence.hpp"
+
+namespace evictd::codec {
+namespace {
+
+const ObservedPod* find_pod(const Observation& observation, const PodUid& uid) {
+    const auto found = std::find_if(observation.pods.begin(), observation.pods.end(),
+                                    [&](const ObservedPod& pod) { return pod.pod && pod.pod->uid == uid; });
+    return found == observation.pods.end() ? nullptr : &*found;
+}
+
+EventPod event_pod(const Pod& pod) {
+    return {pod.name_space, pod.name, pod.uid.value, std::nullopt, pod.priority.value_or(0)};
+}
+
+EventPod event_pod(const Victim& victim) {
+    const auto slash = victim.pod_name.find('/');
+    const bool has_space = slash != std::string::npos;
+    return {has_space ? victim.pod_name.substr(0, slash) : "",
+            has_space ? victim.pod_name.substr(slash + 1) : victim.pod_name, victim.pod.value, victim.qos,
+            victim.priority};
+}
+
+EventThreshold event_threshold(const MetThreshold& met) {
+    return {met.threshold.hard(), met.quantity, met.available, met.capacity, met.threshold.grace_period};
+}
+
+// A span that both ends bound. Clocks are one and the same, so a negative one is a source's rounding: 0.
+std::optional<Duration> between(MonotonicTime from, MonotonicTime to) {
+    if (from == MonotonicTime{} || to == MonotonicTime{}) return std::nullopt;
+    return std::max(to - from, Duration::zero());
+}
+
+EventLatency latency(const Cause& cause, MonotonicTime decided_at, MonotonicTime delivered_at) {
+    EventLatency result;
+    result.decide = between(cause.detected_at, decided_at);
+    result.act = between(decided_at, delivered_at);
+    if (cause.kind == CauseKind::kernel_event && cause.event) {
+        result.detect = between(cause.event->time, cause.detected_at);
+        result.total = between(cause.event->time, delivered_at);
+    }
+    return result;
+}
+
+std::string cause_text(const Cause& cause) {
+    return cause.kind == CauseKind::kernel_event && cause.event ? phrase(*cause.event) : "";
+}
+
+class TickEvents {
+public:
+    explicit TickEvents(const Tick& tick) : tick_(tick) {}
+
+    std::vector<Event> all() {
+        for (const auto& event : tick_.kernel_events) kernel_event(event);
+        for (const auto& edge : tick_.decision.threshold_edges) threshold(edge);
+        for (const auto& edge : tick_.decision.condition_edges) condition(edge);
+        if (tick_.decision.evict) evicting(*tick_.decision.evict);
+        for (const auto& victim : tick_.decision.finished) finished(victim);
+        std::stable_sort(events_.begin(), events_.end(),
+                         [](const Event& a, const Event& b) { return a.time < b.time; });
+        return std::move(events_);
+    }
+
+private:
+    Event& add(Severity severity, std::string reason, MonotonicTime at) {
+        Event event;
+        event.time = wall_time(tick_.observation, at == MonotonicTime{} ? tick_.observation.at : at);
+        event.severity = severity;
+        event.reason = std::move(reason);
+        event.dry_run = tick_.dry_run;
+        return events_.emplace_back(std::move(event));
+    }
+
+    void kernel_event(const KernelEvent& kernel) {
+        if (const auto* kill = std::get_if<OomKill>(&kernel.kind)) oom_kill(*kill, kernel);
+        if (const auto* lost = std::get_if<EventsLost>(&kernel.kind)) {
+            Event& event = add(Severity::warning, "KernelEventsLost", kernel.time);
+            event.message = lost_sentence(*lost);
+            event.cause = lost->cause;
+        }
+    }
+
+    void oom_kill(const OomKill& kill, const KernelEvent& kernel) {
+        const auto& pods = tick_.observation.pods;
+        const auto owner = std::find_if(pods.begin(), pods.end(), [&](const ObservedPod& pod) {
+            return pod.cgroup != CgroupId{} && (pod.cgroup == kill.cgroup || pod.cgroup == kill.limiting_cgroup);
+        });
+        const bool known = owner != pods.end() && owner->pod;
+        Event& event = add(Severity::warning, "OOMKilling", kernel.time);
+        event.message = oom_sentence(kill, known ? owner->pod->full_name() : "");
+        event.cause = phrase(kernel);
+        if (known) event.pod = with_qos(event_pod(*owner->pod), owner - pods.begin());
+    }
+
+    // The class is the policy's to say, and it says it in the ranking.
+    [[nodiscard]] EventPod with_qos(EventPod pod, std::ptrdiff_t index) const {
+        for (const auto& row : tick_.decision.ranking) {
+            if (row.pod == static_cast<std::uint32_t>(index)) pod.qos = row.qos;
+        }
+        return pod;
+    }
+
+    void threshold(const ThresholdEdge& edge) {
+        Event& event = add(edge.met ? Severity::warning : Severity::normal,
+                           edge.met ? "EvictionThresholdMet" : "EvictionThresholdCleared", tick_.observation.at);
+        event.message = edge.met ? met_sentence(edge.threshold) : cleared_sentence(edge.threshold);
+        event.signal = edge.threshold.threshold.signal;
+        event.threshold = event_threshold(edge.threshold);
+        event.cause = cause_text(tick_.observation.cause);
+    }
+
+    void condition(const ConditionEdge& edge) {
+        const std::string type(name(edge.condition));
+        Event& event = add(edge.status ? Severity::warning : Severity::normal,
+                           (edge.status ? "NodeHas" : "NodeHasNo") + type, tick_.observation.at);
+        event.message = condition_sentence(edge);
+        event.condition = EventCondition{type, edge.status};
+    }
+
+    void evicting(const Eviction& eviction) {
+        const auto outcome = std::find_if(tick_.outcomes.begin(), tick_.outcomes.end(),
+                                          [&](const Outcome& o) { return o.action.pod == eviction.pod; });
+        const Outcome* done = outcome == tick_.outcomes.end() ? nullptr : &*outcome;
+        const ObservedPod* pod = find_pod(tick_.observation, eviction.pod);
+        const bool signalled = done != nullptr && done->status == OutcomeStatus::delivered;
+        Event& event = add(Severity::warning, "Evicting", signalled ? done->delivered_at : tick_.decided_at);
+        const std::string pod_name = pod != nullptr ? pod->pod->full_name() : eviction.pod.value;
+        event.message = evicting_sentence(eviction, pod_name, done);
+        event.signal = eviction.threshold.threshold.signal;
+        event.threshold = event_threshold(eviction.threshold);
+        if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
+        event.cause = cause_text(tick_.observation.cause);
+        event.latency = latency(tick_.observation.cause, done != nullptr ? done->decided_at : tick_.decided_at,
+                                signalled ? done->delivered_at : MonotonicTime{});
+        if (done != nullptr) event.error = done->error;
+    }
+
+    void finished(const Victim& victim) {
+        const bool failed = victim.failed || !victim.error.empty();
+        Event& event = add(Severity::warning, failed ? "EvictionFailed" : "Evicted", victim.emptied_at);
+        event.message = failed ? failed_sentence(victim) : evicted_sentence(victim, tick_.dry_run);
+        event.signal = victim.eviction.threshold.threshold.signal;
+        event.threshold = event_threshold(victim.eviction.threshold);
+        event.pod = event_pod(victim);
+        event.cause = cause_text(victim.cause);
+        event.latency = latency_of(victim);
+        event.error = victim.error;
+        if (!failed && !tick_.dry_run) event.reclaimed = victim.usage;
+    }
+
+    const Tick& tick_;
+    std::vector<Event> events_;
+};
+
+Event notice_event(const AgentNotice& notice) {
+    struct Row {
+        Notice notice;
+        const char* reason;
+        Severity severity;
+    };
+    constexpr std::array<Row, 7> rows{{
+        {Notice::agent_started, "AgentStarted", Severity::normal},
+        {Notice::agent_stopped, "AgentStopped", Severity::normal},
+        {Notice::signal_source_changed, "SignalSourceChanged", Severity::normal},
+        {Notice::kernel_events_lost, "KernelEventsLost", Severity::warning},
+        {Notice::config_reloaded, "ConfigReloaded", Severity::normal},
+        {Notice::config_rejected, "ConfigRejected", Severity::warning},
+        {Notice::pod_rejected, "PodRejected", Severity::warning},
+    }};
+    const Row& row = rows.at(static_cast<std::size_t>(notice.notice));
+    Event event;
+    event.time = notice.wall;
+    event.reason = row.reason;
+    event.severity = notice.error.empty() ? row.severity : Severity::warning;
+    event.message = notice.message;
+    event.error = notice.error;
+    return event;
+}
+
+}  // namespace
+
+EventLatency latency_of(const Victim& victim) {
+    EventLatency result;
+    // With a grace period the kill is decided twice, by people's patience: only the end is a latency.
+    if (victim.eviction.immediate) result = latency(victim.cause, victim.decided_at, victim.killed_at);
+    result.empty = between(victim.killed_at, victim.emptied_at);
+    return result;
+}
+
+std::vector<Event> events_of(const Record& record) {
+    if (const auto* tick = std::get_if<Tick>(&record)) return TickEvents(*tick).all();
+    return {notice_event(std::get<AgentNotice>(record))};
+}
+
+}  // namespace evictd::codec

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event stream as values: what happened, in the words users and their tools hold on to. Derived from a Record
+// alone; written and read by event_json, shown by event_text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evictd/model/ids.hpp"
+#include "evictd/model/pod.hpp"
+#include "evictd/model/record.hpp"
+#include "evictd/model/signal.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd::codec {
+
+enum class Severity : std::uint8_t { normal, warning };
+
+struct EventThreshold {
+    bool hard = true;
+    Amount value;  // a percentage already taken of the capacity
+    Amount available;
+    Amount capacity;
+    Duration grace_period{0};
+};
+
+struct EventCondition {
+    std::string type;
+    bool status = true;
+};
+
+struct EventPod {
+    std::string name_space;
+    std::string name;
+    std::string uid;
+    std::optional<QosClass> qos;
+    std::optional<std::int32_t> priority;
+};
+
+// The way from the kernel's event to the last process: what was not measured is absent, never 0.
+struct EventLatency {
+    std::optional<Duration> detect;  // kernel event to agent
+    std::optional<Duration> decide;
+    std::optional<Duration> act;    // decision to signal delivered
+    std::optional<Duration> total;  // kernel event to signal delivered
+    std::optional<Duration> empty;  // kill to last process gone
+    [[nodiscard]] bool any() const { return detect || decide || act || total || empty; }
+};
+
+struct Event {
+    WallTime time;
+    std::string node;  // filled when read from JSON; the writer names its own
+    Severity severity = Severity::normal;
+    std::string reason;
+    std::string message;
+    std::optional<Signal> signal;
+    std::optional<EventThreshold> threshold;
+    std::optional<EventCondition> condition;
+    std::optional<EventPod> pod;
+    std::string cause;  // what the kernel said
+    std::optional<Bytes> reclaimed;
+    bool dry_run = false;
+    EventLatency latency;
+    std::string error;
+};
+
+// What a Record says to the world, in the order in which it happened.
+[[nodiscard]] std::vector<Event> events_of(const Record& record);
+
+// A victim's way from the kernel's event to its last process. Also what status shows of it.
+[[nodiscard]] EventLatency latency_of(const Victim& victim);
+
+// The moment `at` of the look `observation`, for people.
+[[nodiscard]] inline WallTime wall_time(const Observation& observation, MonotonicTime at) {
+    return observation.wall + (at - observation.at);
+}
+
+}  // namespace evictd::codec

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Event <-> JSON. Keys stand in the order in which a person reads them.
+#include "event_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "evictd/model/quantity.hpp"
+#include "json_value.hpp"
+#include "units_text.hpp"
+
+namespace evictd::codec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema_version = 1;
+
+std::int64_t microseconds(Duration duration) { return std::chrono::round<std::chrono::microseconds>(duration).count(); }
+
+Json threshold_json(const Event& event, const EventThreshold& threshold) {
+    const Signal signal = event.signal.value_or(Signal::memory_available);
+    return {{"kind", threshold.hard ? "hard" : "soft"},
+            {"value", quantity_text(signal, threshold.value)},
+            {"available", quantity_text(signal, threshold.available)},
+            {"capacity", quantity_text(signal, threshold.capacity)},
+            {"grace_period", to_string(threshold.grace_period)}};
+}
+
+Json pod_json(const EventPod& pod) {
+    Json json{{"namespace", pod.name_space}, {"name", pod.name}, {"uid", pod.uid}};
+    if (pod.qos) json["qos"] = name(*pod.qos);
+    if (pod.priority) json["priority"] = *pod.priority;
+    return json;
+}
+
+Json latency_json(const EventLatency& latency) {
+    Json json = Json::object();
+    if (latency.detect) json["detect"] = microseconds(*latency.detect);
+    if (latency.decide) json["decide"] = microseconds(*latency.decide);
+    if (latency.act) json["act"] = microseconds(*latency.act);
+    if (latency.total) json["total"] = microseconds(*latency.total);
+    if (latency.empty) json["empty"] = microseconds(*latency.empty);
+    return json;
+}
+
+std::optional<Duration> latency_from(const Json& json, const char* key) {
+    const auto value = number_at(json, key);
+    return value ? std::optional<Duration>(std::chrono::microseconds(*value)) : std::nullopt;
+}
+
+Amount amount_from(const Json& json, const char* key) {
+    const auto quantity = parse_quantity(text_at(json, key));
+    return Amount{quantity ? quantity->value() : 0};
+}
+
+EventThreshold threshold_from(const Json& json) {
+    EventThreshold threshold;
+    threshold.hard = text_at(json, "kind") != "soft";
+    threshold.value = amount_from(json, "value");
+    threshold.available = amount_from(json, "available");
+    threshold.capacity = amount_from(json, "capacity");
+    threshold.grace_period = parse_duration(text_at(json, "grace_period")).value_or(Duration::zero());
+    return threshold;
+}
+
+EventPod pod_from(const Json& json) {
+    EventPod pod{text_at(json, "namespace"), text_at(json, "name"), text_at(json, "uid"), std::nullopt, std::nullopt};
+    for (const auto qos : {QosClass::guaranteed, QosClass::burstable, QosClass::best_effort}) {
+        if (text_at(json, "qos") == name(qos)) pod.qos = qos;
+    }
+    if (const auto priority = number_at(json, "priority")) pod.priority = static_cast<std::int32_t>(*priority);
+    return pod;
+}
+
+void read_objects(const Json& json, Event& event) {
+    if (const Json* threshold = object_at(json, "threshold")) event.threshold = threshold_from(*threshold);
+    if (const Json* pod = object_at(json, "pod")) event.pod = pod_from(*pod);
+    if (const Json* condition = object_at(json, "condition")) {
+        event.condition = EventCondition{text_at(*condition, "type"), text_at(*condition, "status") == "True"};
+    }
+    if (const Json* latency = object_at(json, "latency_us")) {
+        event.latency = {latency_from(*latency, "detect"), latency_from(*latency, "decide"),
+                         latency_from(*latency, "act"), latency_from(*latency, "total"),
+                         latency_from(*latency, "empty")};
+    }
+}
+
+}  // namespace
+
+std::string to_json_line(const Event& event, std::string_view node) {
+    Json json{{"v", schema_version},    {"time", rfc3339(event.time)},
+              {"node", node},           {"severity", event.severity == Severity::normal ? "Normal" : "Warning"},
+              {"reason", event.reason}, {"message", event.message}};
+    if (event.signal) json["signal"] = name(*event.signal);
+    if (event.threshold) json["threshold"] = threshold_json(event, *event.threshold);
+    if (event.condition) {
+        json["condition"] = {{"type", event.condition->type}, {"status", event.condition->status ? "True" : "False"}};
+    }
+    if (event.pod) json["pod"] = pod_json(*event.pod);
+    if (!event.cause.empty()) json["cause"] = event.cause;
+    if (event.reclaimed) json["reclaimed_bytes"] = event.reclaimed->value;
+    if (event.dry_run) json["dry_run"] = true;
+    if (event.latency.any()) json["latency_us"] = latency_json(event.latency);
+    if (!event.error.empty()) json["error"] = event.error;
+    return dump_line(json);
+}
+
+Result<Event> event_from_json(std::string_view line) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) return fail(ErrorKind::invalid, "event", "not a JSON object");
+    if (number_at(json, "v").value_or(0) != schema_version) {
+        return fail(ErrorKind::invalid, "event", "its version is not one this program knows",
+                    "use the evictd that wrote it");
+    }
+    const auto time = parse_rfc3339(text_at(json, "time"));
+    if (!time) return fail(ErrorKind::invalid, "event", "its time is not RFC 3339");
+    Event event;
+    event.time = *time;
+    event.node = text_at(json, "node");
+    event.severity = text_at(json, "severity") == "Warning" ? Severity::warning : Severity::normal;
+    event.reason = text_at(json, "reason");
+    event.message = text_at(json, "message");
+    event.signal = signal_from(text_at(json, "signal"));
+    event.cause = text_at(json, "cause");
+    if (const auto reclaimed = number_at(json, "reclaimed_bytes")) event.reclaimed = Bytes{*reclaimed};
+    event.dry_run = flag_at(json, "dry_run");
+    event.error = text_at(json, "error");
+    read_objects(json, event);
+    return event;
+}
+
+}  // namespace evictd::codec

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sentences of the event stream. Kubernetes' wording where there is one; an event's fields are event.cpp's.
+#pragma once
+
+#include <string>
+
+#include "evictd/model/decision.hpp"
+#include "evictd/model/kernel_event.hpp"
+#include "evictd/model/record.hpp"
+
+namespace evictd::codec {
+
+[[nodiscard]] std::string met_sentence(const MetThreshold& met);
+[[nodiscard]] std::string cleared_sentence(const MetThreshold& cleared);
+[[nodiscard]] std::string condition_sentence(const ConditionEdge& edge);
+[[nodiscard]] std::string evicting_sentence(const Eviction& eviction, const std::string& pod, const Outcome* outcome);
+[[nodiscard]] std::string evicted_sentence(const Victim& victim, bool dry_run);
+[[nodiscard]] std::string failed_sentence(const Victim& victim);
+// `pod`: the pod the victim process belonged to; empty when it is none that we know.
+[[nodiscard]] std::string oom_sentence(const OomKill& kill, const std::string& pod);
+[[nodiscard]] std::string lost_sentence(const EventsLost& lost);
+
+// What the kernel said, in a phrase: "memory.available fell below 100Mi to 95.1Mi".
+[[nodiscard]] std::string phrase(const KernelEvent& event);
+
+}  // namespace evictd::codec

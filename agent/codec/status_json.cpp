@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// A look and the agent's facts -> the status document. What stands here is what -o json prints, key by key.
+#include "status_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "event.hpp"
+#include "evictd/model/quantity.hpp"
+#include "json_value.hpp"
+#include "sentence.hpp"
+#include "units_text.hpp"
+
+namespace evictd::codec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema_version = 1;
+
+std::string value_text(const ThresholdValue& value) {
+    if (const auto* share = std::get_if<float>(&value.value)) {
+        // A float's noise (9.9999998 %) is not what was configured: a hundredth of a percent is finer than anyone sets.
+        const auto hundredths = static_cast<std::int64_t>(static_cast<double>(*share) * 10000 + 0.5);
+        std::string text = std::to_string(hundredths / 100);
+        if (hundredths % 100 != 0) text += "." + std::to_string(hundredths % 100 + 100).substr(1);
+        return text + "%";
+    }
+    return to_string(std::get<Quantity>(value.value));
+}
+
+// evictionapi.GetThresholdQuantity.
+Amount quantity_of(const ThresholdValue& value, Amount capacity) {
+    if (const auto* share = std::get_if<float>(&value.value)) {
+        return {static_cast<std::int64_t>(*share * static_cast<float>(capacity.value))};
+    }
+    return {std::get<Quantity>(value.value).value()};
+}
+
+const MetThreshold* find(const std::vector<MetThreshold>& list, const Threshold& threshold) {
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const auto& met) { return met.threshold == threshold; });
+    return found == list.end() ? nullptr : &*found;
+}
+
+Json threshold_json(const Threshold& threshold, const Tick& tick, const Reading* reading) {
+    Json json{{"kind", threshold.hard() ? "hard" : "soft"}, {"value", value_text(threshold.value)}};
+    if (reading != nullptr) {
+        json["quantity"] = quantity_text(threshold.signal, quantity_of(threshold.value, reading->capacity));
+    }
+    json["grace_period"] = to_string(threshold.grace_period);
+    if (threshold.min_reclaim) json["min_reclaim"] = value_text(*threshold.min_reclaim);
+    const MetThreshold* met = find(tick.decision.thresholds_met, threshold);
+    const MetThreshold* pending = find(tick.decision.thresholds_pending, threshold);
+    json["state"] = met != nullptr ? "met" : pending != nullptr ? "pending" : "clear";
+    if (met == nullptr) met = pending;
+    if (met != nullptr) json["first_observed_at"] = rfc3339(wall_time(tick.observation, met->first_observed_at));
+    return json;
+}
+
+Json signals_json(const AgentStatus& agent, const Tick& tick) {
+    Json signals = Json::array();
+    for (const auto& row : signal_table) {
+        const auto& reading = tick.observation.readings[static_cast<std::size_t>(row.signal)];
+        Json thresholds = Json::array();
+        for (const auto& threshold : agent.thresholds) {
+            if (threshold.signal == row.signal) {
+                thresholds.push_back(threshold_json(threshold, tick, reading ? &*reading : nullptr));
+            }
+        }
+        if (!reading && thresholds.empty()) continue;
+        Json json{{"signal", row.name}};
+        if (reading) {
+            json["available"] = quantity_text(row.signal, reading->available);
+            json["capacity"] = quantity_text(row.signal, reading->capacity);
+            json["observed_at"] = rfc3339(wall_time(tick.observation, reading->at));
+        }
+        json["thresholds"] = std::move(thresholds);
+        signals.push_back(std::move(json));
+    }
+    return signals;
+}
+
+Json conditions_json(const AgentStatus& agent, const Tick& tick) {
+    std::set<Condition> possible(tick.decision.conditions.begin(), tick.decision.conditions.end());
+    for (const auto& threshold : agent.thresholds) possible.insert(traits(threshold.signal).condition);
+    Json conditions = Json::array();
+    for (const auto condition : possible) {
+        const auto& now = tick.decision.conditions;
+        const bool status = std::find(now.begin(), now.end(), condition) != now.end();
+        conditions.push_back({{"type", name(condition)}, {"status", status ? "True" : "False"}});
+    }
+    return conditions;
+}
+
+const char* text_of(Exemption exemption) {
+    constexpr std::array<const char*, 7> names{"none",      "critical",      "static_pod", "mirror",
+                                               "in_flight", "failed_before", "no_cgroup"};
+    return names.at(static_cast<std::size_t>(exemption));
+}
+
+Json usage_json(const PodUsage& usage) {
+    return {{"usage_bytes", usage.usage.value},
+            {"working_set_bytes", usage.working_set.value},
+            {"anon_bytes", usage.anon.value},
+            {"file_bytes", usage.file.value},
+            {"processes", usage.processes}};
+}
+
+Json pod_json(const RankedPod& row, std::size_t rank, const Observation& observation, const std::string& place) {
+    const ObservedPod& observed = observation.pods[row.pod];
+    Json json{{"rank", rank}};
+    if (observed.pod) {
+        json["namespace"] = observed.pod->name_space;
+        json["name"] = observed.pod->name;
+        json["uid"] = observed.pod->uid.value;
+    }
+    json["qos"] = name(row.qos);
+    json["priority"] = row.priority;
+    json["usage"] = row.usage.value;
+    json["request"] = row.request.value;
+    json["has_usage"] = row.has_usage;
+    json["exceeds_request"] = row.exceeds_request;
+    if (observed.usage) json["memory"] = usage_json(*observed.usage);
+    if (observed.cgroup != CgroupId{}) json["cgroup_id"] = observed.cgroup.value;
+    json["populated"] = observed.populated;
+    if (row.exemption != Exemption::none) json["exemption"] = text_of(row.exemption);
+    if (!place.empty()) json["place"] = place;
+    if (observed.pod && !observed.pod->source.empty()) json["source"] = observed.pod->source;
+    return json;
+}
+
+Json order_json(const VictimOrder& order, const Observation& observation) {
+    Json pods = Json::array();
+    for (std::size_t i = 0; i < order.ranking.size(); ++i) {
+        if (order.ranking[i].pod >= observation.pods.size()) continue;  // an order over another look: nothing to say
+        pods.push_back(pod_json(order.ranking[i], i + 1, observation, i < order.places.size() ? order.places[i] : ""));
+    }
+    return {{"signal", name(order.signal)}, {"pods", std::move(pods)}};
+}
+
+Json victim_json(const Victim& victim) {
+    const MetThreshold& met = victim.eviction.threshold;
+    Json json{{"pod", victim.pod_name},
+              {"uid", victim.pod.value},
+              {"qos", name(victim.qos)},
+              {"priority", victim.priority},
+              {"signal", name(met.threshold.signal)},
+              {"threshold", quantity_text(met.threshold.signal, met.quantity)},
+              {"available", quantity_text(met.threshold.signal, met.available)},
+              {"kind", met.threshold.hard() ? "hard" : "soft"},
+              {"grace_period", to_string(victim.eviction.grace_period)}};
+    if (victim.usage) json["usage_bytes"] = victim.usage->value;
+    const auto latency = latency_of(victim);
+    Json spans = Json::object();
+    const auto add = [&](const char* key, const std::optional<Duration>& span) {
+        if (span) spans[key] = std::chrono::round<std::chrono::microseconds>(*span).count();
+    };
+    add("detect", latency.detect);
+    add("decide", latency.decide);
+    add("act", latency.act);
+    add("total", latency.total);
+    add("empty", latency.empty);
+    if (!spans.empty()) json["latency_us"] = std::move(spans);
+    if (victim.cause.event) json["cause"] = phrase(*victim.cause.event);
+    json["failed"] = victim.failed;
+    if (!victim.error.empty()) json["error"] = victim.error;
+    return json;
+}
+
+Json in_flight_json(const Tick& tick) {
+    Json victims = Json::array();
+    for (const auto& victim : tick.decision.in_flight) {
+        Json json = victim_json(victim);
+        const bool killed = victim.killed_at != MonotonicTime{};
+        json["state"] = killed ? "killed" : "terminating";
+        if (!killed && victim.kill_at != MonotonicTime{}) {
+            json["kill_at"] = rfc3339(wall_time(tick.observation, victim.kill_at));
+        }
+        victims.push_back(std::move(json));
+    }
+    return victims;
+}
+
+Json past_json(const std::vector<PastEviction>& evictions) {
+    Json list = Json::array();
+    for (const auto& past : evictions) {
+        Json json{{"time", rfc3339(past.ended)}};
+        json.update(victim_json(past.victim));
+        if (past.dry_run) json["dry_run"] = true;
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Json sources_json(const std::vector<SourceRow>& sources) {
+    Json list = Json::array();
+    for (const auto& row : sources) {
+        list.push_back(
+            {{"hook", row.hook}, {"chosen", row.chosen}, {"fallback", row.fallback}, {"detail", row.detail}});
+    }
+    return list;
+}
+
+Json cause_json(const Cause& cause) {
+    constexpr std::array<const char*, 6> kinds{"started",      "kernel_event", "timer",
+                                               "pods_changed", "requested",    "config"};
+    Json json{{"kind", kinds.at(static_cast<std::size_t>(cause.kind))}};
+    if (cause.event) json["event"] = phrase(*cause.event);
+    return json;
+}
+
+Json agent_json(const AgentStatus& agent) {
+    return {{"v", schema_version},
+            {"node", agent.node},
+            {"version", agent.version},
+            {"pid", agent.pid},
+            {"started", rfc3339(agent.started)},
+            {"dry_run", agent.dry_run},
+            {"config_file", agent.config_file}};
+}
+
+}  // namespace
+
+std::string status_json(const StatusInput& input) {
+    Json json = agent_json(input.agent);
+    if (input.tick != nullptr) {
+        const Tick& tick = *input.tick;
+        json["time"] = rfc3339(tick.observation.wall);
+        json["cause"] = cause_json(tick.observation.cause);
+        json["why"] = tick.decision.why;
+        json["signals"] = signals_json(input.agent, tick);
+        json["conditions"] = conditions_json(input.agent, tick);
+        json["ranking"] = order_json(input.order, tick.observation);
+        json["in_flight"] = in_flight_json(tick);
+    }
+    json["last_evictions"] = past_json(input.last_evictions);
+    json["sources"] = sources_json(input.agent.sources);
+    json["pod_sources"] = input.agent.pod_sources;
+    json["lost"] = Json::object();
+    for (const auto& [cause, count] : input.lost) json["lost"][cause] = count;
+    return dump_line(json);
+}
+
+std::string rank_json(const AgentStatus& agent, const Tick& tick, const VictimOrder& order) {
+    Json json = agent_json(agent);
+    json["time"] = rfc3339(tick.observation.wall);
+    json["ranking"] = order_json(order, tick.observation);
+    return dump_line(json);
+}
+
+}  // namespace evictd::codec

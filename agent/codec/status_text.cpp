@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status page: what the agent sees, what it would do, what it did, and where its numbers come from.
+#include "status_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "event_text.hpp"
+#include "evictd/model/quantity.hpp"
+#include "json_value.hpp"
+#include "status_text_pods.hpp"
+#include "text_table.hpp"
+#include "units_text.hpp"
+
+namespace evictd::codec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string shown(const Json& json, const char* key) { return printable(text_at(json, key)); }
+
+Cell cell(std::string text, Tone tone = Tone::plain) { return {std::move(text), tone, std::nullopt}; }
+
+std::string title(const std::string& text, const TextStyle& style) {
+    return "\n" + toned(text, Tone::bold, style) + "\n";
+}
+
+std::string header(const Json& document, const TextStyle& style) {
+    const auto now = parse_rfc3339(text_at(document, "time"));
+    const auto started = parse_rfc3339(text_at(document, "started"));
+    const auto config = shown(document, "config_file");
+    std::string line =
+        toned("evictd " + shown(document, "version") + " on " + shown(document, "node"), Tone::bold, style);
+    line += ", pid " + std::to_string(number_at(document, "pid").value_or(0));
+    if (now && started) line += ", up " + span_text(*now - *started);
+    line += ", " + (config.empty() ? "built-in config" : config);
+    if (flag_at(document, "dry_run")) line += ", " + toned("DRY RUN: nothing is touched", Tone::yellow, style);
+    line += "\n";
+    if (!now) return line + "It has not looked at the node yet.\n";
+    line += "Looked at " + time_of_day(*now, style.utc_offset, 3);
+    if (const Json* cause = object_at(document, "cause")) {
+        const auto event = shown(*cause, "event");
+        const auto kind = text_at(*cause, "kind");
+        if (!event.empty())
+            line += ": " + event;
+        else if (kind == "timer")
+            line += ", because it was time";
+        else if (kind == "pods_changed")
+            line += ", because pods changed";
+        else if (kind == "requested")
+            line += ", because you asked";
+    }
+    line += ".\n";
+    if (const auto why = shown(document, "why"); !why.empty()) line += why + "\n";
+    return line;
+}
+
+std::int64_t quantity_at(const Json& json, const char* key) {
+    const auto quantity = parse_quantity(text_at(json, key));
+    return quantity ? quantity->value() : 0;
+}
+
+std::string threshold_text(const Json& threshold, Signal signal, std::optional<WallTime> now) {
+    const auto value = shown(threshold, "value");
+    const auto state = text_at(threshold, "state");
+    std::string text = shown(threshold, "kind") + " " + value;
+    if (value.ends_with('%') && !text_at(threshold, "quantity").empty()) {
+        text += " (" + amount_text(signal, Amount{quantity_at(threshold, "quantity")}) + ")";
+    }
+    const auto since = parse_rfc3339(text_at(threshold, "first_observed_at"));
+    const bool soft = text_at(threshold, "kind") == "soft";
+    if (soft) text += " for " + shown(threshold, "grace_period");
+    if (state != "met" && state != "pending") return text;
+    text += state == "met" ? " MET" : " PENDING";
+    if (since && now) text += " since " + span_text(*now - *since);
+    return text;
+}
+
+Cell state_cell(const Json& thresholds) {
+    Cell state{"ok", Tone::green, std::nullopt};
+    for (const auto& threshold : thresholds) {
+        if (text_at(threshold, "state") == "met") return {"MET", Tone::red, std::nullopt};
+        if (text_at(threshold, "state") == "pending") state = {"PENDING", Tone::yellow, std::nullopt};
+    }
+    return thresholds.empty() ? Cell{"-", Tone::dim, std::nullopt} : state;
+}
+
+std::string signals_section(const Json& document, const TextStyle& style) {
+    const auto now = parse_rfc3339(text_at(document, "time"));
+    Table table({{"SIGNAL", Fit::left},
+                 {"STATE", Fit::left},
+                 {"USED", Fit::bar},
+                 {"AVAILABLE", Fit::right},
+                 {"CAPACITY", Fit::right},
+                 {"EVICTS BELOW", Fit::clip}});
+    for (const auto& row : list_at(document, "signals")) {
+        const auto signal = signal_from(text_at(row, "signal")).value_or(Signal::memory_available);
+        const bool known = !text_at(row, "available").empty();
+        const auto available = quantity_at(row, "available");
+        const auto capacity = quantity_at(row, "capacity");
+        const auto used = [&](std::int64_t left) {
+            return capacity > 0 ? 1 - static_cast<double>(left) / static_cast<double>(capacity) : 0.0;
+        };
+        const auto& thresholds = list_at(row, "thresholds");
+        const Cell state = known ? state_cell(thresholds) : cell("unknown", Tone::yellow);
+        Bar bar{known ? used(available) : 0, {}, state.tone};
+        std::string words;
+        for (const auto& threshold : thresholds) {
+            if (capacity > 0) bar.marks.push_back(used(quantity_at(threshold, "quantity")));
+            words += (words.empty() ? "" : ", ") + threshold_text(threshold, signal, now);
+        }
+        table.add({cell(shown(row, "signal")),
+                   state,
+                   {"", Tone::plain, bar},
+                   cell(known ? amount_text(signal, Amount{available}) : "?"),
+                   cell(known ? amount_text(signal, Amount{capacity}) : "?"),
+                   cell(words)});
+    }
+    return table.empty() ? "" : title("SIGNALS", style) + table.text(style);
+}
+
+std::string conditions_line(const Json& document, const TextStyle& style) {
+    std::string line;
+    for (const auto& condition : list_at(document, "conditions")) {
+        const bool status = text_at(condition, "status") == "True";
+        line += (line.empty() ? "  " : "   ") + shown(condition, "type") + "=" +
+                toned(status ? "True" : "False", status ? Tone::red : Tone::green, style);
+    }
+    return line.empty() ? "" : title("CONDITIONS", style) + line + "\n";
+}
+
+std::string in_flight_section(const Json& document, const TextStyle& style) {
+    std::string text;
+    const auto now = parse_rfc3339(text_at(document, "time"));
+    for (const auto& victim : list_at(document, "in_flight")) {
+        text += "  " + toned(shown(victim, "pod"), Tone::red, style);
+        const auto kill_at = parse_rfc3339(text_at(victim, "kill_at"));
+        if (text_at(victim, "state") == "killed")
+            text += "  killed; its last process has not ended yet\n";
+        else if (kill_at && now)
+            text += "  asked to end (SIGTERM); SIGKILL in " + span_text(*kill_at - *now) + "\n";
+        else
+            text += "  being evicted\n";
+    }
+    return text.empty() ? "" : title("BEING EVICTED", style) + text;
+}
+
+std::string span_at(const Json* spans, const char* key) {
+    const auto value = spans != nullptr ? number_at(*spans, key) : std::nullopt;
+    return value ? latency_text(std::chrono::microseconds(*value)) : "-";
+}
+
+std::string evictions_section(const Json& document, const TextStyle& style) {
+    const auto& list = list_at(document, "last_evictions");
+    if (list.empty()) return title("LAST EVICTIONS", style) + "  none since the agent started\n";
+    Table table({{"TIME", Fit::left},
+                 {"POD", Fit::clip},
+                 {"BECAUSE", Fit::clip},
+                 {"FREED", Fit::right},
+                 {"TOTAL", Fit::right},
+                 {"= DETECT", Fit::right},
+                 {"+ DECIDE", Fit::right},
+                 {"+ ACT", Fit::right},
+                 {"EMPTY", Fit::right},
+                 {"", Fit::clip}});
+    for (auto past = list.rbegin(); past != list.rend(); ++past) {
+        const auto time = parse_rfc3339(text_at(*past, "time"));
+        const auto signal = signal_from(text_at(*past, "signal")).value_or(Signal::memory_available);
+        const auto usage = number_at(*past, "usage_bytes");
+        const Json* spans = object_at(*past, "latency_us");
+        const bool failed = flag_at(*past, "failed");
+        const std::string because =
+            shown(*past, "signal") + " " + amount_text(signal, Amount{quantity_at(*past, "available")}) + " < " +
+            shown(*past, "kind") + " " + amount_text(signal, Amount{quantity_at(*past, "threshold")});
+        const std::string note = failed                      ? "FAILED " + shown(*past, "error")
+                                 : flag_at(*past, "dry_run") ? "dry run"
+                                                             : "";
+        table.add({cell(time ? time_of_day(*time, style.utc_offset, 3) : "-"), cell(shown(*past, "pod"), Tone::bold),
+                   cell(because), cell(usage && !failed ? bytes_text(*usage) : "-"),
+                   cell(span_at(spans, "total"), Tone::bold), cell(span_at(spans, "detect")),
+                   cell(span_at(spans, "decide")), cell(span_at(spans, "act")), cell(span_at(spans, "empty")),
+                   cell(note, failed ? Tone::red : Tone::yellow)});
+    }
+    return title("LAST EVICTIONS", style) + table.text(style);
+}
+
+std::string sources_section(const Json& document, const TextStyle& style) {
+    Table table({{"SOURCE", Fit::left}, {"FROM", Fit::left}, {"", Fit::left}, {"", Fit::clip}});
+    for (const auto& row : list_at(document, "sources")) {
+        const auto chosen = shown(row, "chosen");
+        const bool fallback = flag_at(row, "fallback");
+        table.add({cell(shown(row, "hook")),
+                   cell(chosen.empty() ? "none" : chosen, chosen.empty() ? Tone::red : Tone::plain),
+                   cell(chosen.empty() ? "LOST"
+                        : fallback     ? "fallback"
+                                       : "",
+                        chosen.empty() ? Tone::red : Tone::yellow),
+                   cell(shown(row, "detail"), Tone::dim)});
+    }
+    for (const auto& source : list_at(document, "pod_sources")) {
+        if (source.is_string()) table.add({cell("pods"), cell(printable(source.get<std::string>()))});
+    }
+    std::string text = table.empty() ? "" : title("SOURCES", style) + table.text(style);
+    if (const Json* lost = object_at(document, "lost")) {
+        for (const auto& item : lost->items()) {
+            if (!item.value().is_number() || item.value().get<std::int64_t>() == 0) continue;
+            text += "  " +
+                    toned("lost: " + std::to_string(item.value().get<std::int64_t>()) + " " + printable(item.key()),
+                          Tone::red, style) +
+                    "\n";
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+Result<std::string> status_text(std::string_view json, Detail detail, const TextStyle& style) {
+    const Json document = Json::parse(json, nullptr, false);
+    if (!document.is_object()) return fail(ErrorKind::invalid, "agent's answer", "not a status document");
+    std::string text = header(document, style) + signals_section(document, style) + conditions_line(document, style);
+    if (const Json* ranking = object_at(document, "ranking")) {
+        text += title("PODS, who would go first for " + shown(*ranking, "signal"), style);
+        text += list_at(*ranking, "pods").empty() ? "  none\n" : pods_table(*ranking, detail, style);
+    }
+    return text + in_flight_section(document, style) + evictions_section(document, style) +
+           sources_section(document, style);
+}
+
+}  // namespace evictd::codec

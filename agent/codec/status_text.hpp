@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status document as a page for people: `evictd status`. Reads what status_json wrote, of this version or another.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "evictd/model/result.hpp"
+#include "text_style.hpp"
+
+namespace evictd::codec {
+
+enum class Detail { normal, wide };  // wide adds uid, cgroup, the kinds of memory and the process count
+
+[[nodiscard]] Result<std::string> status_text(std::string_view json, Detail detail, const TextStyle& style);
+
+// The rank document as a table: order, pod, and the reason for each place.
+[[nodiscard]] Result<std::string> rank_text(std::string_view json, const TextStyle& style);
+
+}  // namespace evictd::codec

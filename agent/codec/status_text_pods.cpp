@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods in victim order: who would go, why, and how far over its request it is. Usage and request share one scale.
+#include "status_text_pods.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "json_value.hpp"
+#include "text_table.hpp"
+#include "units_text.hpp"
+
+namespace evictd::codec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string pod_name(const Json& pod) { return printable(text_at(pod, "namespace") + "/" + text_at(pod, "name")); }
+
+std::string exemption_text(const std::string& exemption) {
+    struct Row {
+        std::string_view key;
+        std::string_view text;
+    };
+    constexpr std::array<Row, 6> rows{{{"critical", "critical: never evicted"},
+                                       {"static_pod", "static pod: never evicted"},
+                                       {"mirror", "mirror of a static pod: never evicted"},
+                                       {"in_flight", "is being evicted"},
+                                       {"failed_before", "its eviction failed a moment ago"},
+                                       {"no_cgroup", "no cgroup found: cannot be evicted"}}};
+    for (const auto& row : rows) {
+        if (row.key == exemption) return std::string(row.text);
+    }
+    return printable(exemption);
+}
+
+std::string standing(const Json& pod, const auto& amount) {
+    const auto exemption = text_at(pod, "exemption");
+    if (!exemption.empty()) return exemption_text(exemption);
+    if (!flag_at(pod, "has_usage")) return "usage unknown: goes first";
+    const auto usage = number_at(pod, "usage").value_or(0);
+    const auto request = number_at(pod, "request").value_or(0);
+    if (!flag_at(pod, "exceeds_request")) return "within its request";
+    return request == 0 ? "no request" : amount(usage - request) + " over its request";
+}
+
+std::int64_t scale_of(const Json& pods) {
+    std::int64_t scale = 1;
+    for (const auto& pod : pods) {
+        scale = std::max({scale, number_at(pod, "usage").value_or(0), number_at(pod, "request").value_or(0)});
+    }
+    return scale;
+}
+
+Bar bar_of(const Json& pod, std::int64_t scale, Tone tone) {
+    const auto share = [&](const char* key) {
+        return static_cast<double>(number_at(pod, key).value_or(0)) / static_cast<double>(scale);
+    };
+    Bar bar{share("usage"), {}, tone};
+    if (number_at(pod, "request").value_or(0) > 0) bar.marks.push_back(share("request"));
+    return bar;
+}
+
+Tone tone_of(const Json& pod, bool next) {
+    if (!text_at(pod, "exemption").empty()) return Tone::dim;
+    if (next) return Tone::red;
+    return flag_at(pod, "exceeds_request") ? Tone::yellow : Tone::green;
+}
+
+void add_wide(const Json& pod, std::vector<Cell>& row) {
+    const Json* memory = object_at(pod, "memory");
+    const auto bytes = [&](const char* key) {
+        const auto value = memory != nullptr ? number_at(*memory, key) : std::nullopt;
+        return Cell{value ? bytes_text(*value) : "-", Tone::plain, std::nullopt};
+    };
+    row.push_back(bytes("usage_bytes"));
+    row.push_back(bytes("anon_bytes"));
+    row.push_back(bytes("file_bytes"));
+    const auto processes = memory != nullptr ? number_at(*memory, "processes") : std::nullopt;
+    row.push_back({processes ? std::to_string(*processes) : "-", Tone::plain, std::nullopt});
+    const auto cgroup = number_at(pod, "cgroup_id");
+    row.push_back({cgroup ? std::to_string(*cgroup) : "-", Tone::plain, std::nullopt});
+    row.push_back({printable(text_at(pod, "uid")), Tone::plain, std::nullopt});
+}
+
+std::vector<Column> columns_of(Detail detail, const std::string& resource) {
+    std::vector<Column> columns{{"#", Fit::right},        {"POD", Fit::clip},     {"QOS", Fit::left},
+                                {"PRIORITY", Fit::right}, {resource, Fit::bar},   {"USED", Fit::right},
+                                {"REQUEST", Fit::right},  {"STANDING", Fit::clip}};
+    if (detail == Detail::wide) {
+        for (const char* title : {"CHARGED", "ANON", "FILE", "PROCS", "CGROUP"}) columns.push_back({title, Fit::right});
+        columns.push_back({"UID", Fit::left});
+    }
+    return columns;
+}
+
+}  // namespace
+
+std::string pods_table(const Json& ranking, Detail detail, const TextStyle& style) {
+    const auto& pods = list_at(ranking, "pods");
+    const auto signal = signal_from(text_at(ranking, "signal")).value_or(Signal::memory_available);
+    const auto amount = [&](std::int64_t value) { return amount_text(signal, Amount{value}); };
+    const std::int64_t scale = scale_of(pods);
+    Table table(columns_of(detail, traits(signal).resource == "memory" ? "WORKING SET" : "USE"));
+    bool next = true;  // until the first that may be evicted: that one goes next
+    for (const auto& pod : pods) {
+        const bool exempt = !text_at(pod, "exemption").empty();
+        const Tone tone = tone_of(pod, next && !exempt);
+        const Tone words = exempt ? Tone::dim : next ? Tone::bold : Tone::plain;
+        const bool known = flag_at(pod, "has_usage");
+        std::vector<Cell> row{{exempt ? "-" : std::to_string(number_at(pod, "rank").value_or(0)), words, std::nullopt},
+                              {pod_name(pod), words, std::nullopt},
+                              {printable(text_at(pod, "qos")), words, std::nullopt},
+                              {std::to_string(number_at(pod, "priority").value_or(0)), words, std::nullopt},
+                              {"", Tone::plain, bar_of(pod, scale, tone)},
+                              {known ? amount(number_at(pod, "usage").value_or(0)) : "?", words, std::nullopt},
+                              {amount(number_at(pod, "request").value_or(0)), words, std::nullopt},
+                              {standing(pod, amount), words, std::nullopt}};
+        if (detail == Detail::wide) add_wide(pod, row);
+        table.add(std::move(row));
+        next = next && exempt;
+    }
+    return table.text(style);
+}
+
+Result<std::string> rank_text(std::string_view json, const TextStyle& style) {
+    const Json document = Json::parse(json, nullptr, false);
+    const Json* ranking = document.is_object() ? object_at(document, "ranking") : nullptr;
+    if (ranking == nullptr) return fail(ErrorKind::invalid, "agent's answer", "it holds no ranking");
+    const auto& pods = list_at(*ranking, "pods");
+    if (pods.empty()) return std::string("No pods on this node.\n");
+    const auto signal = signal_from(text_at(*ranking, "signal")).value_or(Signal::memory_available);
+    const auto amount = [&](std::int64_t value) { return amount_text(signal, Amount{value}); };
+    Table table({{"#", Fit::right},
+                 {"POD", Fit::clip},
+                 {"QOS", Fit::left},
+                 {"PRIORITY", Fit::right},
+                 {"USED", Fit::right},
+                 {"REQUEST", Fit::right},
+                 {"WHY HERE", Fit::left}});
+    for (const auto& pod : pods) {
+        const bool exempt = !text_at(pod, "exemption").empty();
+        const Tone tone = exempt ? Tone::dim : Tone::plain;
+        const auto place = printable(text_at(pod, "place"));
+        table.add({{exempt ? "-" : std::to_string(number_at(pod, "rank").value_or(0)), tone, std::nullopt},
+                   {pod_name(pod), tone, std::nullopt},
+                   {printable(text_at(pod, "qos")), tone, std::nullopt},
+                   {std::to_string(number_at(pod, "priority").value_or(0)), tone, std::nullopt},
+                   {flag_at(pod, "has_usage") ? amount(number_at(pod, "usage").value_or(0)) : "?", tone, std::nullopt},
+                   {amount(number_at(pod, "request").value_or(0)), tone, std::nullopt},
+                   {place.empty() ? standing(pod, amount) : place, tone, std::nullopt}});
+    }
+    return "Victim order for " + printable(text_at(*ranking, "signal")) + ", who goes first\n" + table.text(style);
+}
+
+}  // namespace evictd::codec
