@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sentences are put together from a few phrases; amounts and times are rounded for reading.
+#include "explain.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "moments.hpp"
+#include "phrases.hpp"
+#include "thresholds.hpp"
+
+namespace evictd::policy {
+namespace {
+
+std::string status_of(const MetThreshold& met, MonotonicTime now) {
+    const auto format = format_of(met.threshold.signal);
+    const std::string threshold = say_amount(met.quantity, format);
+    std::string said = std::string(name(met.threshold.signal)) + " is " + say_amount(met.available, format);
+    if (met.available >= met.quantity)
+        return said + ", back above " + threshold + " but its minimum reclaim is not reached";
+    said += ", under " + threshold;
+    if (now > met.first_observed_at) said += " for " + say_duration(now - met.first_observed_at);
+    return said;
+}
+
+// The configured threshold that is nearest to being met, measured by what is left as a share of it.
+std::string nothing_met(const EvictionConfig& config, const Observation& observation) {
+    std::optional<MetThreshold> nearest;
+    const auto room = [](const MetThreshold& met) {
+        return static_cast<double>(met.available.value) /
+               static_cast<double>(std::max<std::int64_t>(met.quantity.value, 1));
+    };
+    for (const auto& threshold : config.thresholds) {
+        if (!observation.readings[static_cast<std::size_t>(threshold.signal)]) continue;
+        const MetThreshold candidate = describe(FirstObserved{threshold, observation.at}, observation.readings);
+        if (!nearest || room(candidate) < room(*nearest)) nearest = candidate;
+    }
+    if (config.thresholds.empty()) return "no threshold is configured: nothing to do";
+    if (!nearest) return "no threshold's signal can be read: nothing to do";
+    const auto format = format_of(nearest->threshold.signal);
+    const std::string available = say_amount(nearest->available, format);
+    const std::string threshold = say_amount(nearest->quantity, format);
+    return std::string(name(nearest->threshold.signal)) + " is " + available +
+           (available == threshold ? ", not under " : ", above ") + threshold + ": nothing to do";
+}
+
+// The one whose grace period ends first.
+std::string pending(const Decision& decision, MonotonicTime now) {
+    const auto end_of = [](const MetThreshold& met) {
+        return after(met.first_observed_at, met.threshold.grace_period);
+    };
+    const auto& first = *std::min_element(decision.thresholds_pending.begin(), decision.thresholds_pending.end(),
+                                          [&](const auto& a, const auto& b) { return end_of(a) < end_of(b); });
+    return status_of(first, now) + "; the grace period of " + say_duration(first.threshold.grace_period) + " ends in " +
+           say_duration(end_of(first) - now);
+}
+
+std::string waiting(const Decision& decision, MonotonicTime now) {
+    const Victim& victim = decision.in_flight.back();
+    const std::string being = victim.pod_name + " is being evicted; ";
+    if (now < victim.kill_at) return being + "it has " + say_duration(victim.kill_at - now) + " left to end by itself";
+    return being + "waiting for its last process";
+}
+
+std::string evicting(const Decision& decision, const Observation& observation) {
+    const Eviction& eviction = *decision.evict;
+    const auto chosen = std::find_if(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
+        return observation.pods[ranked.pod].pod->uid == eviction.pod;
+    });
+    const std::string pod = observation.pods[chosen->pod].pod->full_name();
+    const auto format = format_of(eviction.threshold.threshold.signal);
+    const std::string priority = std::to_string(chosen->priority);
+    std::string reason = " goes first: its usage is not known";
+    if (chosen->exceeds_request) {
+        reason = " is over its request by " + say_amount({chosen->usage.value - chosen->request.value}, format) +
+                 ", the most of the evictable pods with priority " + priority;
+    } else if (chosen->has_usage) {
+        reason = " has the lowest priority, " + priority +
+                 ", and is nearest to its request: no evictable pod is over its own";
+    }
+    if (chosen->exemption == Exemption::failed_before)
+        reason += ", and there is nobody else though its eviction failed before";
+    std::string grace;
+    if (!eviction.immediate) grace = "; it has " + say_duration(eviction.grace_period) + " to end by itself";
+    return pod + reason + "; " + status_of(eviction.threshold, observation.at) + grace;
+}
+
+std::string no_candidate(const Decision& decision) {
+    const std::string unable = "unable to evict any pods from the node: ";
+    if (decision.ranking.empty()) return unable + "none is active";
+    std::array<int, exemption_words.size()> counts{};
+    for (const auto& ranked : decision.ranking) ++counts[static_cast<std::size_t>(ranked.exemption)];
+    std::string said;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] == 0) continue;
+        said += (said.empty() ? "" : ", ") + std::to_string(counts[i]) + " " + std::string(exemption_words[i]);
+    }
+    return unable + said;
+}
+
+// Victims that ended at this look.
+std::string ended(const Decision& decision) {
+    std::string said;
+    for (const auto& victim : decision.finished) {
+        said +=
+            victim.failed ? "evicting " + victim.pod_name + " failed: " + victim.error : victim.pod_name + " is gone";
+        said += "; ";
+    }
+    return said;
+}
+
+// The victim whose kill was decided at this look.
+std::string killed_now(const Decision& decision) { return decision.actions.front().pod_name; }
+
+}  // namespace
+
+std::string why(Course course, const Decision& decision, const EvictionConfig& config, const Observation& observation) {
+    const auto first = [&] { return status_of(decision.thresholds_met.front(), observation.at); };
+    std::string said;
+    switch (course) {
+        case Course::nothing:
+            said = nothing_met(config, observation);
+            break;
+        case Course::pending:
+            said = pending(decision, observation.at);
+            break;
+        case Course::stale:
+            said = first() + ", but it was not read again since the last look";
+            break;
+        case Course::waiting:
+            said = waiting(decision, observation.at);
+            break;
+        case Course::grace_ended:
+            said = "the grace period of " + killed_now(decision) + " is over: it is killed";
+            break;
+        case Course::escalated:
+            said = "the grace period of " + killed_now(decision) +
+                   " is cut short and it is killed now: a hard threshold is met, " + first();
+            break;
+        case Course::no_ranking:
+            said = first() + ", and there is no order of pods for this signal";
+            break;
+        case Course::no_candidate:
+            said = no_candidate(decision) + "; " + first();
+            break;
+        case Course::evicting:
+            said = evicting(decision, observation);
+            break;
+    }
+    return ended(decision) + said;
+}
+
+std::string place(const RankedPod& ranked, const Observation& observation) {
+    std::string said = observation.pods[ranked.pod].pod->full_name();
+    const auto bytes = [](std::int64_t value) { return say_amount({value}, Quantity::Format::binary_si); };
+    if (!ranked.has_usage) {
+        said += " goes before all pods whose usage is known: its own is not";
+    } else if (ranked.exceeds_request) {
+        said += " uses " + bytes(ranked.usage.value) + ", " + bytes(ranked.usage.value - ranked.request.value) +
+                " over its request";
+    } else {
+        said += " uses " + bytes(ranked.usage.value) + ", within its request of " + bytes(ranked.request.value);
+    }
+    said += "; priority " + std::to_string(ranked.priority);
+    if (ranked.exemption == Exemption::failed_before) return said + "; evicting it failed: others go first";
+    if (ranked.exemption != Exemption::none) {
+        said += "; not evicted: " + std::string(exemption_words[static_cast<std::size_t>(ranked.exemption)]);
+    }
+    return said;
+}
+
+}  // namespace evictd::policy

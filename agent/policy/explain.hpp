@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why, in one plain sentence for people. Nothing is decided here, and no tool should read these sentences.
+#pragma once
+
+#include <string>
+
+#include "evictd/model/config.hpp"
+#include "evictd/model/decision.hpp"
+#include "evictd/model/observation.hpp"
+
+namespace evictd::policy {
+
+// What a look came to.
+enum class Course : std::uint8_t {
+    nothing,       // no threshold is met
+    pending,       // met, within the grace period
+    stale,         // met, and read at the same time as at the last look
+    waiting,       // a victim is on its way, the next has to wait
+    grace_ended,   // a victim's grace period is over
+    escalated,     // a victim's grace period was cut short
+    no_ranking,    // there is no order of pods for the signal
+    no_candidate,  // every pod is exempt
+    evicting,
+};
+
+[[nodiscard]] std::string why(Course course, const Decision& decision, const EvictionConfig& config,
+                              const Observation& observation);
+
+// Why a pod stands where it stands in the victim order.
+[[nodiscard]] std::string place(const RankedPod& ranked, const Observation& observation);
+
+}  // namespace evictd::policy
