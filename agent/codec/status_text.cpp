@@ -59,62 +59,71 @@ std::int64_t quantity_at(const Json& json, const char* key) {
     return quantity ? quantity->value() : 0;
 }
 
-std::string threshold_text(const Json& threshold, Signal signal, std::optional<WallTime> now) {
+// "hard 100Mi", "soft 10% (307Mi) for 1m30s".
+std::string threshold_text(const Json& threshold, Signal signal) {
     const auto value = shown(threshold, "value");
-    const auto state = text_at(threshold, "state");
     std::string text = shown(threshold, "kind") + " " + value;
     if (value.ends_with('%') && !text_at(threshold, "quantity").empty()) {
         text += " (" + amount_text(signal, Amount{quantity_at(threshold, "quantity")}) + ")";
     }
-    const auto since = parse_rfc3339(text_at(threshold, "first_observed_at"));
-    const bool soft = text_at(threshold, "kind") == "soft";
-    if (soft) text += " for " + shown(threshold, "grace_period");
-    if (state != "met" && state != "pending") return text;
-    text += state == "met" ? " MET" : " PENDING";
-    if (since && now) text += " since " + span_text(*now - *since);
+    if (text_at(threshold, "kind") == "soft") text += " for " + shown(threshold, "grace_period");
     return text;
 }
 
-Cell state_cell(const Json& thresholds) {
-    Cell state{"ok", Tone::green, std::nullopt};
+Cell state_cell(const Json& threshold, std::optional<WallTime> now) {
+    const auto since = parse_rfc3339(text_at(threshold, "first_observed_at"));
+    const std::string span = since && now ? " since " + span_text(*now - *since) : "";
+    if (text_at(threshold, "state") == "met") return cell("MET" + span, Tone::red);
+    if (text_at(threshold, "state") == "pending") return cell("PENDING" + span, Tone::yellow);
+    return cell("ok", Tone::green);
+}
+
+// The worst of a signal's thresholds colours its bar.
+Tone tone_of(const Json& thresholds) {
+    Tone tone = Tone::green;
     for (const auto& threshold : thresholds) {
-        if (text_at(threshold, "state") == "met") return {"MET", Tone::red, std::nullopt};
-        if (text_at(threshold, "state") == "pending") state = {"PENDING", Tone::yellow, std::nullopt};
+        if (text_at(threshold, "state") == "met") return Tone::red;
+        if (text_at(threshold, "state") == "pending") tone = Tone::yellow;
     }
-    return thresholds.empty() ? Cell{"-", Tone::dim, std::nullopt} : state;
+    return tone;
+}
+
+// One line a threshold; the first carries the signal.
+void add_signal(const Json& row, std::optional<WallTime> now, Table& table) {
+    const auto signal = signal_from(text_at(row, "signal")).value_or(Signal::memory_available);
+    const bool known = !text_at(row, "available").empty();
+    const auto available = quantity_at(row, "available");
+    const auto capacity = quantity_at(row, "capacity");
+    const auto used = [&](std::int64_t left) {
+        return capacity > 0 ? 1 - static_cast<double>(left) / static_cast<double>(capacity) : 0.0;
+    };
+    const auto& thresholds = list_at(row, "thresholds");
+    Bar bar{known ? used(available) : 0, {}, tone_of(thresholds)};
+    for (const auto& threshold : thresholds) {
+        if (capacity > 0) bar.marks.push_back(used(quantity_at(threshold, "quantity")));
+    }
+    std::vector<Cell> line{cell(shown(row, "signal")),
+                           {"", Tone::plain, bar},
+                           cell(known ? amount_text(signal, Amount{available}) : "?"),
+                           cell(known ? amount_text(signal, Amount{capacity}) : "?")};
+    if (thresholds.empty()) table.add(line);
+    for (const auto& threshold : thresholds) {
+        line.push_back(cell(threshold_text(threshold, signal)));
+        line.push_back(known ? state_cell(threshold, now) : cell("UNKNOWN", Tone::yellow));
+        table.add(std::move(line));
+        line.assign(4, cell(""));
+    }
 }
 
 std::string signals_section(const Json& document, const TextStyle& style) {
     const auto now = parse_rfc3339(text_at(document, "time"));
     Table table({{"SIGNAL", Fit::left},
-                 {"STATE", Fit::left},
                  {"USED", Fit::bar},
                  {"AVAILABLE", Fit::right},
                  {"CAPACITY", Fit::right},
-                 {"EVICTS BELOW", Fit::clip}});
-    for (const auto& row : list_at(document, "signals")) {
-        const auto signal = signal_from(text_at(row, "signal")).value_or(Signal::memory_available);
-        const bool known = !text_at(row, "available").empty();
-        const auto available = quantity_at(row, "available");
-        const auto capacity = quantity_at(row, "capacity");
-        const auto used = [&](std::int64_t left) {
-            return capacity > 0 ? 1 - static_cast<double>(left) / static_cast<double>(capacity) : 0.0;
-        };
-        const auto& thresholds = list_at(row, "thresholds");
-        const Cell state = known ? state_cell(thresholds) : cell("unknown", Tone::yellow);
-        Bar bar{known ? used(available) : 0, {}, state.tone};
-        std::string words;
-        for (const auto& threshold : thresholds) {
-            if (capacity > 0) bar.marks.push_back(used(quantity_at(threshold, "quantity")));
-            words += (words.empty() ? "" : ", ") + threshold_text(threshold, signal, now);
-        }
-        table.add({cell(shown(row, "signal")),
-                   state,
-                   {"", Tone::plain, bar},
-                   cell(known ? amount_text(signal, Amount{available}) : "?"),
-                   cell(known ? amount_text(signal, Amount{capacity}) : "?"),
-                   cell(words)});
-    }
+                 {"EVICTS BELOW", Fit::left},
+                 {"STATE", Fit::left}});
+    for (const auto& row : list_at(document, "signals")) add_signal(row, now, table);
     return table.empty() ? "" : title("SIGNALS", style) + table.text(style);
 }
 
@@ -149,36 +158,35 @@ std::string span_at(const Json* spans, const char* key) {
     return value ? latency_text(std::chrono::microseconds(*value)) : "-";
 }
 
+Cell because_cell(const Json& past) {
+    if (flag_at(past, "failed")) return cell("FAILED: " + shown(past, "error"), Tone::red);
+    const auto signal = signal_from(text_at(past, "signal")).value_or(Signal::memory_available);
+    const auto amount = [&](const char* key) { return amount_text(signal, Amount{quantity_at(past, key)}); };
+    return cell((flag_at(past, "dry_run") ? "dry run: " : "") + shown(past, "signal") + " " + amount("available") +
+                " < " + amount("threshold"));
+}
+
 std::string evictions_section(const Json& document, const TextStyle& style) {
     const auto& list = list_at(document, "last_evictions");
     if (list.empty()) return title("LAST EVICTIONS", style) + "  none since the agent started\n";
     Table table({{"TIME", Fit::left},
                  {"POD", Fit::clip},
-                 {"BECAUSE", Fit::clip},
                  {"FREED", Fit::right},
                  {"TOTAL", Fit::right},
                  {"= DETECT", Fit::right},
                  {"+ DECIDE", Fit::right},
                  {"+ ACT", Fit::right},
                  {"EMPTY", Fit::right},
-                 {"", Fit::clip}});
+                 {"BECAUSE", Fit::clip}});
     for (auto past = list.rbegin(); past != list.rend(); ++past) {
         const auto time = parse_rfc3339(text_at(*past, "time"));
-        const auto signal = signal_from(text_at(*past, "signal")).value_or(Signal::memory_available);
         const auto usage = number_at(*past, "usage_bytes");
         const Json* spans = object_at(*past, "latency_us");
         const bool failed = flag_at(*past, "failed");
-        const std::string because =
-            shown(*past, "signal") + " " + amount_text(signal, Amount{quantity_at(*past, "available")}) + " < " +
-            shown(*past, "kind") + " " + amount_text(signal, Amount{quantity_at(*past, "threshold")});
-        const std::string note = failed                      ? "FAILED " + shown(*past, "error")
-                                 : flag_at(*past, "dry_run") ? "dry run"
-                                                             : "";
         table.add({cell(time ? time_of_day(*time, style.utc_offset, 3) : "-"), cell(shown(*past, "pod"), Tone::bold),
-                   cell(because), cell(usage && !failed ? bytes_text(*usage) : "-"),
-                   cell(span_at(spans, "total"), Tone::bold), cell(span_at(spans, "detect")),
-                   cell(span_at(spans, "decide")), cell(span_at(spans, "act")), cell(span_at(spans, "empty")),
-                   cell(note, failed ? Tone::red : Tone::yellow)});
+                   cell(usage && !failed ? bytes_text(*usage) : "-"), cell(span_at(spans, "total"), Tone::bold),
+                   cell(span_at(spans, "detect")), cell(span_at(spans, "decide")), cell(span_at(spans, "act")),
+                   cell(span_at(spans, "empty")), because_cell(*past)});
     }
     return title("LAST EVICTIONS", style) + table.text(style);
 }

@@ -17,9 +17,18 @@ using Json = nlohmann::ordered_json;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+// Memory as Kubernetes writes it, 95Mi: the one text beginning with a digit that no YAML reader takes for a number.
+bool is_binary_quantity(const std::string& text) {
+    constexpr std::string_view units = "KMGTPE";
+    if (text.size() < 3 || text.back() != 'i' || units.find(text[text.size() - 2]) == std::string_view::npos)
+        return false;
+    return std::all_of(text.begin(), text.end() - 2, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // Starts with a letter or a slash and holds nothing that YAML reads as syntax.
 bool is_plain(const std::string& text) {
     constexpr std::array<std::string_view, 9> reserved{"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
+    if (is_binary_quantity(text)) return true;
     if (text.empty() || (!is_letter(text.front()) && text.front() != '/')) return false;
     if (text.back() == ' ' || text.back() == ':') return false;
     if (text.find(": ") != std::string::npos || text.find(" #") != std::string::npos) return false;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status document, and the page people see of it.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "status_json.hpp"
+#include "status_text.hpp"
+#include "text_style.hpp"
+#include "unit/codec/sample_records.hpp"
+#include "yaml_text.hpp"
+
+namespace evictd::codec {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+AgentStatus agent() {
+    AgentStatus made;
+    made.node = "node-1";
+    made.version = "0.1.0";
+    made.pid = 1234;
+    made.started = sample::start() - 2h;
+    Threshold share = sample::threshold(0_MiB);
+    share.value.value = 0.1F;
+    share.signal = Signal::allocatable_memory_available;
+    made.thresholds = {sample::threshold(100_MiB), sample::threshold(500_MiB, 90s), share};
+    made.sources = {{"watermark", "bpf_timer", false, ""},
+                    {"usage", "memory.current", true, "no cgroup iterator: 40 times slower"},
+                    {"oom", "", true, "OOM kills are not seen"}};
+    made.pod_sources = {"manifests in /etc/evictd/pods"};
+    return made;
+}
+
+std::string document(const Tick& tick, const std::vector<std::string>& places = {}) {
+    const VictimOrder order{Signal::memory_available, tick.decision.ranking, places};
+    std::vector<PastEviction> past{{sample::start() + 12ms, sample::victim(), false}};
+    past.push_back(past[0]);
+    past[1].victim.failed = true;
+    past[1].victim.error = "processes in state D";
+    return status_json({agent(), &tick, order, past, {{"ring buffer full", 3}, {"slow reader", 0}}});
+}
+
+TEST(StatusJson, HoldsSignalsAgainstEveryConfiguredThreshold) {
+    auto tick = sample::evicting();
+    tick.decision.thresholds_pending = {sample::met(500_MiB, 95_MiB, 90s)};
+    tick.observation.readings[1] = Reading{Amount{(2_GiB).value}, Amount{(3_GiB).value}, sample::monotonic(1000s)};
+    const auto status = json::parse(document(tick));
+    const auto& signals = status["signals"];
+    ASSERT_EQ(signals.size(), 2U);
+    EXPECT_EQ(signals[0]["available"], "95Mi");
+    EXPECT_EQ(signals[0]["thresholds"][0]["state"], "met");
+    EXPECT_EQ(signals[0]["thresholds"][0]["first_observed_at"], "2026-01-01T00:00:00.000000000Z");
+    EXPECT_EQ(signals[0]["thresholds"][1]["state"], "pending");
+    EXPECT_EQ(signals[0]["thresholds"][1]["grace_period"], "1m30s");
+    EXPECT_EQ(signals[1]["thresholds"][0]["value"], "10%");
+    EXPECT_EQ(signals[1]["thresholds"][0]["quantity"], "322122560");
+    EXPECT_EQ(signals[1]["thresholds"][0]["state"], "clear");
+    EXPECT_EQ(status["conditions"][0]["status"], "True");
+}
+
+TEST(StatusJson, ListsPodsInVictimOrderWithTheReasonOfTheirPlace) {
+    const auto status = json::parse(document(sample::calm(), {"no request", "within", "critical"}));
+    const auto& pods = status["ranking"]["pods"];
+    ASSERT_EQ(pods.size(), 3U);
+    EXPECT_EQ(pods[0]["name"], "hog");
+    EXPECT_EQ(pods[0]["place"], "no request");
+    EXPECT_EQ(pods[0]["memory"]["working_set_bytes"], (900_MiB).value);
+    EXPECT_FALSE(pods[0].contains("exemption"));
+    EXPECT_EQ(pods[2]["exemption"], "critical");
+}
+
+TEST(StatusJson, AnOrderOverAnotherLookIsNoCrash) {
+    auto tick = sample::calm();
+    tick.decision.ranking[0].pod = 77;
+    EXPECT_EQ(json::parse(document(tick))["ranking"]["pods"].size(), 2U);
+}
+
+TEST(StatusText, ShowsWhatAPersonAsksFirst) {
+    const auto text = status_text(document(sample::evicting()), Detail::normal, {false, false, 120, 0s});
+    ASSERT_TRUE(text);
+    EXPECT_THAT(*text, HasSubstr("evictd 0.1.0 on node-1, pid 1234, up 2h, built-in config"));
+    EXPECT_THAT(*text, HasSubstr("memory.available fell below 100Mi, to 95Mi"));
+    EXPECT_THAT(*text, HasSubstr("MemoryPressure=True"));
+    EXPECT_THAT(*text, HasSubstr("critical: never evicted"));
+    EXPECT_THAT(*text, HasSubstr("lost: 3 ring buffer full"));
+    EXPECT_THAT(*text, Not(HasSubstr("slow reader")));
+    EXPECT_THAT(*text, HasSubstr("FAILED: processes in state D"));
+    EXPECT_THAT(*text, Not(HasSubstr("\033")));
+    EXPECT_THAT(*text, Not(HasSubstr("█")));
+}
+
+TEST(StatusText, FitsTheTerminal) {
+    for (const int columns : {100, 120, 160}) {
+        const auto text = status_text(document(sample::evicting()), Detail::normal, {true, true, columns, 0s});
+        ASSERT_TRUE(text);
+        std::string_view rest = *text;
+        while (!rest.empty()) {
+            const auto end = rest.find('\n');
+            const auto line = rest.substr(0, end);
+            EXPECT_LE(width_of(line), static_cast<std::size_t>(columns)) << line;
+            EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
+            rest.remove_prefix(end + 1);
+        }
+    }
+}
+
+TEST(StatusText, AnAgentThatHasNotLookedYetSaysSo) {
+    const auto text = status_text(status_json({agent(), nullptr, {}, {}, {}}), Detail::wide, {});
+    ASSERT_TRUE(text);
+    EXPECT_THAT(*text, HasSubstr("has not looked at the node yet"));
+    EXPECT_THAT(*text, HasSubstr("none since the agent started"));
+}
+
+TEST(StatusText, AForeignDocumentIsAnErrorOrAPageAndNeverAnException) {
+    EXPECT_FALSE(status_text("nonsense", Detail::normal, {}));
+    EXPECT_FALSE(rank_text("{}", {}));
+    const auto odd = R"({"time":5,"signals":[3,{"signal":[]}],"ranking":{"pods":[7,{"name":1}]},"in_flight":[null],)"
+                     R"("last_evictions":["x",{"latency_us":[]}],"sources":[{}],"pod_sources":[1],"lost":{"a":"b"}})";
+    EXPECT_TRUE(status_text(odd, Detail::wide, {}));
+}
+
+TEST(RankText, SaysWhyEachPodStandsWhereItDoes) {
+    const auto tick = sample::calm();
+    const VictimOrder order{Signal::memory_available, tick.decision.ranking, {"over its request by 900Mi", "", ""}};
+    const auto text = rank_text(rank_json(agent(), tick, order), {});
+    ASSERT_TRUE(text);
+    EXPECT_THAT(*text, HasSubstr("over its request by 900Mi"));
+    EXPECT_THAT(*text, HasSubstr("within its request"));
+}
+
+TEST(YamlText, QuotesWhatYamlWouldMisread) {
+    const auto yaml = yaml_text(
+        R"({"a":"text","b":"true","c":"1","d":"x: y","e":[],"f":{},"g":[{"h":1,"i":["j"]},[2,3]],"k":null,"l":"","m":"ö","q":"- no","r":"95Mi"})");
+    ASSERT_TRUE(yaml);
+    EXPECT_EQ(
+        *yaml,
+        "a: text\nb: \"true\"\nc: \"1\"\nd: \"x: y\"\ne: []\nf: {}\ng:\n- h: 1\n  i:\n  - j\n-\n  - 2\n  - 3\nk: null\n"
+        "l: \"\"\nm: \"ö\"\nq: \"- no\"\nr: 95Mi\n");
+    EXPECT_FALSE(yaml_text("{"));
+}
+
+}  // namespace
+}  // namespace evictd::codec
