@@ -163,6 +163,10 @@ Result<Source> Loop::add_priority_fd(int fd, Callback on_event, Priority priorit
     return add_io(fd, EPOLLPRI, std::move(on_event), priority);
 }
 
+Result<Source> Loop::add_writable_fd(int fd, Callback on_writable, Priority priority) {
+    return add_io(fd, EPOLLOUT, std::move(on_writable), priority);
+}
+
 Result<Timer> Loop::add_timer(Callback on_elapsed, Priority priority) {
     auto owned = std::make_unique<Callback>(std::move(on_elapsed));
     sd_event_source* source = nullptr;

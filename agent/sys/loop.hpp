@@ -70,6 +70,9 @@ public:
     // EPOLLPRI, for PSI triggers and cgroup event files. The callback has to read the file; when that says `vanished`
     // it has to drop the Source, or it is called for ever.
     Result<Source> add_priority_fd(int fd, Callback on_event, Priority priority = Priority::normal);
+    // While it lives the callback runs whenever there is room: drop the Source when nothing is left to write. sd-event
+    // takes a descriptor once, so who also reads it gives a duplicate here.
+    Result<Source> add_writable_fd(int fd, Callback on_writable, Priority priority = Priority::normal);
     Result<Timer> add_timer(Callback on_elapsed, Priority priority = Priority::normal);
     // Blocks the signal in the calling thread: call it before other threads are started, which inherit that.
     Result<Source> add_signal(int signal_number, Callback on_signal, Priority priority = Priority::normal);
