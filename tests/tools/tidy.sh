@@ -12,10 +12,15 @@ build=${BUILD:-build}
 [ $# -gt 0 ] || mapfile -d '' -t files < <(find agent -name '*.cpp' -print0 | sort -z)
 [ $# -eq 0 ] || files=("$@")
 
-# The database speaks g++; clang may not know every warning it names. Headers of ours are reported with their users.
+# A header's fault is reported with every file that includes it: each once is enough.
+once() {
+    awk '/^[^ ].*:[0-9]+:[0-9]+: (error|warning):/ { shown = !seen[$0]++ } shown'
+}
+
+# The database speaks g++; clang may not know every warning it names.
 begin=$SECONDS
 if printf '%s\0' "${files[@]}" | xargs -0 -r -n 1 -P "${JOBS:-$(nproc)}" \
-    clang-tidy --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option 2> /dev/null; then
+    clang-tidy --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option 2> /dev/null | once; then
     echo "tidy: ${#files[@]} files, nothing to say ($((SECONDS - begin)) s)"
 else
     die "see above (${#files[@]} files, $((SECONDS - begin)) s)"
