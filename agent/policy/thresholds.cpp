@@ -20,22 +20,13 @@ auto find_threshold(Range& range, const Threshold& threshold) {
                         [&](const FirstObserved& entry) { return entry.threshold == threshold; });
 }
 
-// thresholdsMet, merged with those that were satisfied before and whose minimum reclaim is not reached.
-std::vector<Threshold> merged_met(const EvictionConfig& config, const Readings& readings, const State& state) {
-    std::vector<Threshold> met;
-    for (const auto& threshold : config.thresholds) {
-        if (is_met(threshold, readings, MinReclaim::ignored)) met.push_back(threshold);
-    }
-    for (const auto& threshold : state.thresholds_met) {
-        // The configuration may have been read again since: what it no longer holds cannot be prolonged.
-        if (std::find(config.thresholds.begin(), config.thresholds.end(), threshold) == config.thresholds.end())
-            continue;
-        if (!is_met(threshold, readings, MinReclaim::enforced)) continue;
-        if (std::none_of(met.begin(), met.end(), [&](const auto& other) { return same_threshold(other, threshold); })) {
-            met.push_back(threshold);
-        }
-    }
-    return met;
+// thresholdsMet, and mergeThresholds with those that were satisfied at the last look and whose minimum reclaim is not
+// reached. What the configuration no longer holds, having been read again, is not prolonged.
+bool is_met_or_prolonged(const Threshold& threshold, const Readings& readings, const State& state) {
+    if (is_met(threshold, readings, MinReclaim::ignored)) return true;
+    const auto& before = state.thresholds_met;
+    return std::find(before.begin(), before.end(), threshold) != before.end() &&
+           is_met(threshold, readings, MinReclaim::enforced);
 }
 
 // byEvictionPriority: memory before everything else.
@@ -57,9 +48,10 @@ bool is_updated(Signal signal, const Readings& readings, const State& state) {
 Quantity resolve(const ThresholdValue& value, Amount capacity) {
     if (const auto* quantity = std::get_if<Quantity>(&value.value)) return *quantity;
     const double share = static_cast<double>(capacity.value) * static_cast<double>(std::get<float>(value.value));
-    // A minimum reclaim has no upper bound, and what does not fit would be undefined.
+    // A minimum reclaim has no upper bound and ParseFloat takes "NaN": what is no int64 would be undefined.
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t cut = share >= static_cast<double>(most) ? most : static_cast<std::int64_t>(share);
+    std::int64_t cut = 0;
+    if (share > 0) cut = share < static_cast<double>(most) ? static_cast<std::int64_t>(share) : most;
     return Quantity::of(cut, Quantity::Format::binary_si);
 }
 
@@ -79,16 +71,13 @@ bool is_met(const Threshold& threshold, const Readings& readings, MinReclaim min
     return quantity > Quantity::of(reading->available.value);
 }
 
-bool same_threshold(const Threshold& a, const Threshold& b) {
-    return a.grace_period == b.grace_period && a.signal == b.signal && a.value == b.value;
-}
-
 ThresholdPass pass_thresholds(const EvictionConfig& config, const Observation& observation, const State& state) {
     ThresholdPass pass;
-    for (auto& threshold : merged_met(config, observation.readings, state)) {
+    for (const auto& threshold : config.thresholds) {
+        if (!is_met_or_prolonged(threshold, observation.readings, state)) continue;
         const auto before = find_threshold(state.first_observed, threshold);
         const auto first = before == state.first_observed.end() ? observation.at : before->at;
-        pass.merged.push_back({std::move(threshold), first});
+        pass.merged.push_back({threshold, first});
     }
     for (const auto& entry : pass.merged) {
         if (observation.at - entry.at >= entry.threshold.grace_period) pass.satisfied.push_back(entry);

@@ -24,9 +24,6 @@ enum class MinReclaim { ignored, enforced };
 // Strictly value > available, with the minimum reclaim on top where it is enforced. No reading: not met.
 [[nodiscard]] bool is_met(const Threshold& threshold, const Readings& readings, MinReclaim min_reclaim);
 
-// hasThreshold: grace period, signal and value make a threshold; the minimum reclaim does not.
-[[nodiscard]] bool same_threshold(const Threshold& a, const Threshold& b);
-
 // What is met at this look.
 struct ThresholdPass {
     std::vector<FirstObserved> merged;  // met, or met before and its minimum reclaim not reached; grace period ignored

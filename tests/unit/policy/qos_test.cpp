@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests, quality of service and what makes a pod critical, in tables.
+#include "qos.hpp"
+
+#include <gtest/gtest.h>
+
+#include "requests.hpp"
+#include "unit/policy/node.hpp"
+
+namespace evictd::policy::testing {
+namespace {
+
+struct RequestRow {
+    const char* rule;
+    std::vector<std::optional<Bytes>> containers;
+    std::vector<std::pair<Bytes, bool>> init_containers;  // request, sidecar
+    std::optional<Bytes> pod_level;
+    std::optional<Bytes> overhead;
+    Bytes expected;
+};
+
+TEST(PodRequest, FollowsTheResourceHelper) {
+    const std::vector<RequestRow> rows{
+        {"containers add up", {1_MiB, 2_MiB}, {}, {}, {}, 3_MiB},
+        {"nothing is requested", {std::nullopt}, {}, {}, {}, 0_B},
+        {"a large init container counts alone", {1_MiB, 2_MiB}, {{8_MiB, false}, {5_MiB, false}}, {}, {}, 8_MiB},
+        {"a small init container does not", {4_MiB}, {{2_MiB, false}}, {}, {}, 4_MiB},
+        {"a sidecar adds to the containers", {4_MiB}, {{2_MiB, true}}, {}, {}, 6_MiB},
+        {"an init container runs beside the sidecars before it",
+         {1_MiB},
+         {{2_MiB, true}, {8_MiB, false}},
+         {},
+         {},
+         10_MiB},
+        {"and not beside those after it", {1_MiB}, {{8_MiB, false}, {2_MiB, true}}, {}, {}, 8_MiB},
+        {"sidecars alone add up", {0_MiB}, {{2_MiB, true}, {3_MiB, true}}, {}, {}, 5_MiB},
+        {"a pod-level request replaces the containers'", {4_MiB}, {{9_MiB, false}}, 6_MiB, {}, 6_MiB},
+        {"overhead is added", {4_MiB}, {}, {}, 1_MiB, 5_MiB},
+        {"overhead is added to a pod-level request", {4_MiB}, {}, 6_MiB, 1_MiB, 7_MiB},
+        {"overhead is not added to nothing", {std::nullopt}, {}, {}, 1_MiB, 0_B},
+    };
+    for (const auto& row : rows) {
+        Pod pod;
+        for (const auto& request : row.containers) pod.containers.push_back(container("c", request));
+        for (const auto& [request, sidecar] : row.init_containers) {
+            pod.init_containers.push_back(container("i", request, sidecar));
+        }
+        if (row.pod_level) pod.requests.memory = quantity(*row.pod_level);
+        if (row.overhead) pod.overhead.memory = quantity(*row.overhead);
+        EXPECT_EQ(pod_request(pod, &ResourceList::memory).value(), row.expected.value) << row.rule;
+    }
+}
+
+using Amounts = std::array<int, 4>;  // cpu request, cpu limit, memory request, memory limit; -1: not set
+
+std::pair<ResourceList, ResourceList> lists(const Amounts& amounts) {
+    const auto quantity_of = [](int amount) { return amount < 0 ? std::nullopt : std::optional(Quantity::of(amount)); };
+    return {{quantity_of(amounts[0]), quantity_of(amounts[2]), {}},
+            {quantity_of(amounts[1]), quantity_of(amounts[3]), {}}};
+}
+
+struct QosRow {
+    const char* rule;
+    std::vector<Amounts> containers;
+    std::vector<Amounts> init_containers;
+    std::optional<Amounts> pod_level;
+    QosClass expected;
+};
+
+TEST(QosClass, FollowsComputePodQos) {
+    constexpr Amounts none{-1, -1, -1, -1};
+    constexpr Amounts full{1, 1, 8, 8};
+    const std::vector<QosRow> rows{
+        {"nothing set", {none}, {}, {}, QosClass::best_effort},
+        {"no containers", {}, {}, {}, QosClass::best_effort},
+        {"zero is not set", {{0, 0, 0, 0}}, {}, {}, QosClass::best_effort},
+        {"limits are requests for both", {full}, {}, {}, QosClass::guaranteed},
+        {"all of two containers", {full, full}, {}, {}, QosClass::guaranteed},
+        {"one of two containers", {full, none}, {}, {}, QosClass::burstable},
+        {"memory alone", {{-1, -1, 8, 8}}, {}, {}, QosClass::burstable},
+        {"a request below its limit", {{1, 1, 4, 8}}, {}, {}, QosClass::burstable},
+        {"a request without a limit", {{1, 1, 8, -1}}, {}, {}, QosClass::burstable},
+        {"an init container without", {full}, {none}, {}, QosClass::burstable},
+        {"an init container with", {full}, {full}, {}, QosClass::guaranteed},
+        {"only an init container asks", {none}, {{-1, -1, 4, -1}}, {}, QosClass::burstable},
+        {"pod-level resources stand for all", {none, none}, {}, full, QosClass::guaranteed},
+        {"pod-level resources win", {full}, {}, Amounts{1, 2, 8, 8}, QosClass::burstable},
+    };
+    for (const auto& row : rows) {
+        Pod pod;
+        for (const auto& amounts : row.containers) {
+            const auto [requests, limits] = lists(amounts);
+            pod.containers.push_back({"c", requests, limits, false});
+        }
+        for (const auto& amounts : row.init_containers) {
+            const auto [requests, limits] = lists(amounts);
+            pod.init_containers.push_back({"i", requests, limits, false});
+        }
+        if (row.pod_level) std::tie(pod.requests, pod.limits) = lists(*row.pod_level);
+        EXPECT_EQ(qos_class(pod), row.expected) << row.rule;
+    }
+}
+
+TEST(IsCriticalPod, StaticMirrorOrOfSystemPriority) {
+    EXPECT_TRUE(is_critical_pod(*pod({.name = "a", .origin = PodOrigin::static_file}).pod));
+    EXPECT_TRUE(is_critical_pod(*pod({.name = "a", .origin = PodOrigin::mirror}).pod));
+    EXPECT_TRUE(is_critical_pod(*pod({.name = "a", .priority = 2'000'000'000}).pod));
+    EXPECT_FALSE(is_critical_pod(*pod({.name = "a", .priority = 1'999'999'999}).pod));
+    EXPECT_FALSE(is_critical_pod(*pod({.name = "a"}).pod));
+}
+
+}  // namespace
+}  // namespace evictd::policy::testing
