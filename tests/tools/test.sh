@@ -56,6 +56,7 @@ run_ctest() { # run_ctest SUITE DIR LABELS: unit tests, counted from ctest's own
     skip=$((skip + $(attribute disabled "$xml")))
     if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1 count=$((count + 1)); fi
     [ "$bad" -eq 0 ] || show "$log"
+    sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) .*\*\*\*(Skipped|Not Run).*/  skipped: \1/p' "$log"
     report "$suite" $((count - bad - skip)) "$bad" "$skip" "$((SECONDS - begin)) s"
 }
 
@@ -70,7 +71,7 @@ count_lines() { # count_lines SUITE LOG STATUS OK-REGEX BAD-REGEX SKIP-REGEX NOT
     good=$(grep -cE "$4" "$2") bad=$(grep -cE "$5" "$2") skip=$(grep -cE "$6" "$2")
     if [ "$3" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi # died before it could say which test failed
     [ "$bad" -eq 0 ] || show "$2"
-    [ "$skip" -eq 0 ] || grep -E "$6" "$2" | sort -u | head -n 20
+    [ "$skip" -eq 0 ] || grep -E -B 1 "$6" "$2" | sed 's/^/  /' # GoogleTest has the reason in the line before
     if [ $((good + bad + skip)) -eq 0 ]; then
         show "$2" 20
         report "$1" 0 1 0 "no test said anything ($2)"
@@ -109,12 +110,12 @@ suite_tsan() {
 }
 
 suite_kernel() {
-    local log=$logs/kernel.log status begin=$SECONDS names
+    local log=$logs/kernel.log status begin=$SECONDS
     compile kernel "$build" kernel_tests || return
     if [ "$(id -u)" -ne 0 ]; then
-        names=$("$build/kernel_tests" --gtest_list_tests 2>/dev/null | grep -c '^  ')
-        "$build/kernel_tests" --gtest_list_tests 2>/dev/null | sed 's/^/  skipped: /'
-        report kernel 0 0 "${names:-1}" "needs root (run: sudo make test)"
+        "$build/kernel_tests" --gtest_list_tests 2>/dev/null |
+            awk '/^[^ ]/ { suite = $1 } /^  / { print "  skipped: " suite $1 }' | tee "$log"
+        report kernel 0 0 "$(grep -c skipped "$log")" "needs root (run: sudo make test)"
         return
     fi
     timeout -k 10 900 "$build/kernel_tests" --gtest_color=no > "$log" 2>&1 < /dev/null
@@ -132,7 +133,7 @@ suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" o
         [ -e "$file" ] || continue
         echo "# $file" >> "$log"
         EVICTD=$build/evictd timeout -k 10 600 bash "$file" >> "$log" 2>&1 < /dev/null ||
-            { status=1; echo "# $file ended with status $?" >> "$log"; }
+            { echo "# $file ended with status $?" >> "$log"; status=1; }
     done
     count_lines cli "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }
