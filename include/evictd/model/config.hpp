@@ -54,8 +54,8 @@ struct AgentConfig {
     bool events_to_stdout = true;
     std::string state_path = "/var/lib/evictd";
     std::string pod_manifest_path = "/etc/evictd/pods";  // Pod manifests of evictable pods
-    Duration look_period = std::chrono::seconds(10);  // the longest time between two looks: evictionMonitoringPeriod
-    int realtime_priority = 10;                       // SCHED_FIFO priority of the kill path; 0: a normal thread
+    Duration look_period = std::chrono::seconds(10);     // the longest time between two looks: evictionMonitoringPeriod
+    int realtime_priority = 10;                          // SCHED_FIFO priority of the kill path; 0: a normal thread
 };
 
 struct Config {

@@ -67,17 +67,17 @@ struct Victim {
     std::int32_t priority = 0;
     std::optional<Bytes> usage;  // its working set at the look that chose it
     Eviction eviction;
-    Cause cause;               // of the look that chose it
+    Cause cause;  // of the look that chose it
     MonotonicTime decided_at;
-    MonotonicTime kill_at;    // end of the grace period
-    MonotonicTime killed_at;  // SIGKILL delivered
-    MonotonicTime emptied_at; // no process left
+    MonotonicTime kill_at;     // end of the grace period
+    MonotonicTime killed_at;   // SIGKILL delivered
+    MonotonicTime emptied_at;  // no process left
     bool failed = false;
     std::string error;
 };
 
 struct Decision {
-    std::vector<MetThreshold> thresholds_met;  // past their grace period, in the order in which they are handled
+    std::vector<MetThreshold> thresholds_met;      // past their grace period, in the order in which they are handled
     std::vector<MetThreshold> thresholds_pending;  // met, but their grace period still runs
     std::vector<ThresholdEdge> threshold_edges;
     std::vector<Condition> conditions;  // reported now, transition period included
@@ -85,10 +85,10 @@ struct Decision {
     std::vector<RankedPod> ranking;  // always filled, for the first met threshold's signal, else memory.available
     std::optional<Eviction> evict;   // at most one
     std::vector<Action> actions;
-    std::vector<Victim> finished;   // victims that ended at this look: gone, or failed
-    std::vector<Victim> in_flight;  // being evicted, this look's included
+    std::vector<Victim> finished;                // victims that ended at this look: gone, or failed
+    std::vector<Victim> in_flight;               // being evicted, this look's included
     std::optional<MonotonicTime> look_again_at;  // a clock runs out then: grace period, transition period, kill
-    std::string why;  // one sentence
+    std::string why;                             // one sentence
 };
 
 }  // namespace evictd

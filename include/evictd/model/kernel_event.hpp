@@ -24,10 +24,10 @@ struct WatermarkCrossed {
 struct OomKill {
     std::int32_t pid = 0;
     std::string comm;
-    bool memcg = false;  // a cgroup's limit, not the whole machine
-    CgroupId cgroup;     // of the victim
+    bool memcg = false;        // a cgroup's limit, not the whole machine
+    CgroupId cgroup;           // of the victim
     CgroupId limiting_cgroup;  // whose limit it was, when memcg
-    Bytes usage;         // of limiting_cgroup
+    Bytes usage;               // of limiting_cgroup
     Bytes limit;
     std::int32_t oom_score_adj = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One look at the node: everything a decision may depend on, each part with the time it was taken. A plain value: it can
-// be written to a file and decided over again.
+// One look at the node: everything a decision may depend on, each part with the time it was taken. A plain value: it
+// can be written to a file and decided over again.
 #pragma once
 
 #include <array>
@@ -36,9 +36,9 @@ struct PodUsage {
 // A pod some source knows, with what its cgroup says.
 struct ObservedPod {
     PodPtr pod;
-    std::optional<PodUsage> usage;  // none: no cgroup was found, or it went away while we looked
-    CgroupId cgroup;                // in the memory hierarchy; 0: none
-    bool populated = false;         // some process is left in it
+    std::optional<PodUsage> usage;            // none: no cgroup was found, or it went away while we looked
+    CgroupId cgroup;                          // in the memory hierarchy; 0: none
+    bool populated = false;                   // some process is left in it
     std::optional<MonotonicTime> emptied_at;  // when the kernel saw its last process go
 };
 

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include <tl/expected.hpp>
 
 namespace evictd {
 
@@ -32,7 +33,8 @@ template <class T>
 using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
-[[nodiscard]] inline tl::unexpected<Error> fail(ErrorKind kind, std::string what, std::string why, std::string remedy = {}) {
+[[nodiscard]] inline tl::unexpected<Error> fail(ErrorKind kind, std::string what, std::string why,
+                                                std::string remedy = {}) {
     return tl::unexpected<Error>(Error{kind, std::move(what), std::move(why), std::move(remedy)});
 }
 

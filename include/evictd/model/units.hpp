@@ -14,7 +14,10 @@ struct Bytes {
     friend constexpr auto operator<=>(Bytes, Bytes) = default;
     friend constexpr Bytes operator+(Bytes a, Bytes b) { return {a.value + b.value}; }
     friend constexpr Bytes operator-(Bytes a, Bytes b) { return {a.value - b.value}; }
-    constexpr Bytes& operator+=(Bytes other) { value += other.value; return *this; }
+    constexpr Bytes& operator+=(Bytes other) {
+        value += other.value;
+        return *this;
+    }
 };
 
 constexpr Bytes operator""_B(unsigned long long n) { return {static_cast<std::int64_t>(n)}; }

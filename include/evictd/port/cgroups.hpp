@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "evictd/model/ids.hpp"
 #include "evictd/model/result.hpp"
@@ -13,7 +16,7 @@
 
 namespace evictd::port {
 
-// One cgroup as the kernel counts it. Its own LRU figures exclude its children's; usage includes them.
+// One cgroup as the kernel counts it. The page counts are its own, without its children's; usage includes them.
 struct CgroupUsage {
     CgroupId id;
     std::int32_t level = 0;  // depth in the hierarchy; children follow their parent
@@ -27,28 +30,70 @@ struct CgroupUsage {
 
 // Every cgroup below the pods' root in one pass, the root first, parents before children.
 class UsageSource {
-  public:
+public:
     UsageSource() = default;
     UsageSource(const UsageSource&) = delete;
     UsageSource& operator=(const UsageSource&) = delete;
     virtual ~UsageSource() = default;
 
-    // Fills `rows` anew (its capacity is reused). The pods' root gone is `vanished`.
+    // Fills `rows` anew (its capacity is reused). The pods' root gone, or not there yet, is `vanished`.
     virtual Status read(std::vector<CgroupUsage>& rows) = 0;
 };
 
-// A pod's cgroup, held open: it stays that cgroup whatever is made under its name later.
+// A pod's cgroup, held open: it stays that cgroup whatever is made under its name later. Safe to use from several
+// threads.
 class PodCgroup {
-  public:
+public:
     PodCgroup() = default;
     PodCgroup(const PodCgroup&) = delete;
     PodCgroup& operator=(const PodCgroup&) = delete;
     virtual ~PodCgroup() = default;
 
-    [[nodiscard]] virtual CgroupId id() const = 0;
+    [[nodiscard]] virtual CgroupId id() const = 0;  // in the memory hierarchy
     [[nodiscard]] virtual const std::string& path() const = 0;
-    // Whether a process is left in it or below it. `vanished` once the cgroup is removed.
-    [[nodiscard]] virtual Result<bool> populated() const = 0;
+
+    // Processes in it and below it. `vanished` once the cgroup is removed.
+    [[nodiscard]] virtual Result<std::vector<pid_t>> processes() const = 0;
+
+    // SIGKILL to all of them in one step (cgroup.kill, v2). False where the kernel has no such file.
+    [[nodiscard]] virtual bool can_kill() const = 0;
+    [[nodiscard]] virtual Status kill() const = 0;
+
+    // The freezer, so that nobody forks while they are signalled. Thawing thaws what is below it too.
+    [[nodiscard]] virtual bool can_freeze() const = 0;
+    [[nodiscard]] virtual Status freeze() const = 0;
+    [[nodiscard]] virtual Status thaw() const = 0;
+};
+using PodCgroupPtr = std::shared_ptr<const PodCgroup>;
+
+// A cgroup whose name says which pod it belongs to.
+struct FoundPod {
+    PodUid uid;
+    PodCgroupPtr cgroup;
+};
+
+struct PodsRoot {
+    std::string path;  // below the hierarchy's mount point, "/kubepods.slice"
+    CgroupId id;
+    std::uint32_t level = 0;
+};
+
+// Finds pods' cgroups by listing, never by computing where they should be: the driver and the layout are what is there.
+class Cgroups {
+public:
+    Cgroups() = default;
+    Cgroups(const Cgroups&) = delete;
+    Cgroups& operator=(const Cgroups&) = delete;
+    virtual ~Cgroups() = default;
+
+    // Looks again. None: no pod was ever started on this node, or everything was removed.
+    [[nodiscard]] virtual std::optional<PodsRoot> find_pods_root() = 0;
+    // All pods below the root found last.
+    [[nodiscard]] virtual Result<std::vector<FoundPod>> list_pods() const = 0;
+    // The pod at `path` (as CgroupLife gives it), if that is a pod's cgroup.
+    [[nodiscard]] virtual std::optional<FoundPod> pod_at(const std::string& path) const = 0;
+    // Whether this process runs in the cgroup or below it: such a pod must never be signalled.
+    [[nodiscard]] virtual bool holds_self(const PodCgroup& cgroup) const = 0;
 };
 
 }  // namespace evictd::port

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's events, however they are had: BPF's ring buffer, or eventfd, PSI triggers and files where BPF is refused.
+// The kernel's events, however they are had: BPF's ring buffer, or eventfd, PSI triggers and files where BPF is
+// refused.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/result.hpp"
+#include "evictd/port/cgroups.hpp"
 
 namespace evictd::port {
 
@@ -19,7 +22,7 @@ struct Watermark {
 };
 
 class KernelEventSource {
-  public:
+public:
     using Sink = std::function<void(const KernelEvent&)>;
 
     KernelEventSource() = default;
@@ -29,10 +32,15 @@ class KernelEventSource {
 
     // Replaces all watermarks. Each starts unarmed: the first comparison reports those already crossed.
     virtual Status watch(std::span<const Watermark> watermarks) = 0;
-    // File descriptors to poll for reading; drain() when one is ready.
-    [[nodiscard]] virtual std::vector<int> fds() const = 0;
+    // Readable when there is something to drain().
+    [[nodiscard]] virtual int fd() const = 0;
     // Hands over everything pending, oldest first, without blocking; lost events are events too.
     virtual void drain(const Sink& sink) = 0;
+    // The pods' root to watch; none: there is none yet, and any cgroup that could be it is reported when made.
+    virtual Status follow(const std::optional<PodsRoot>& root) = 0;
+    // How soon to look again by oneself when the nearest threshold is `distance` away. None: every crossing is
+    // reported.
+    [[nodiscard]] virtual std::optional<Duration> look_within(Bytes distance) const = 0;
     // What feeds each hook, for doctor and status.
     [[nodiscard]] virtual std::vector<SourceRow> sources() const = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where pods come from: manifests on disk today; the API server, the kubelet and the container runtime speak the same port.
+// Where pods come from: manifests on disk today; the API server, the kubelet and the container runtime speak the same
+// port.
 #pragma once
 
 #include <functional>
@@ -18,9 +19,9 @@ struct PodSet {
 };
 
 class PodSource {
-  public:
-    // Called on the source's own lane with the full set, once soon after start() and whenever it changed. It must return
-    // quickly and may not call back into the source.
+public:
+    // Called on the source's own lane with the full set, once soon after start() and whenever it changed. It must
+    // return quickly and may not call back into the source.
     using OnChange = std::function<void(PodSet)>;
 
     PodSource() = default;

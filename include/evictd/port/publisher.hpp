@@ -7,7 +7,7 @@
 namespace evictd::port {
 
 class Publisher {
-  public:
+public:
     Publisher() = default;
     Publisher(const Publisher&) = delete;
     Publisher& operator=(const Publisher&) = delete;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out exactly what was decided, once, and says what came of it. It never chooses: not the pod, not the signal.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "evictd/model/outcome.hpp"
+#include "evictd/port/cgroups.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::act {
+
+// What goes on after the first signal, off the kill path: memory returned early, stragglers, thawing.
+class AfterKill {
+public:
+    AfterKill() = default;
+    AfterKill(const AfterKill&) = delete;
+    AfterKill& operator=(const AfterKill&) = delete;
+    virtual ~AfterKill() = default;
+
+    // Must not block.
+    virtual void follow(port::PodCgroupPtr victim) = 0;
+};
+
+class Executor {
+public:
+    // Gives the pod's cgroup as it is held now; null: there is none any more.
+    using Find = std::function<port::PodCgroupPtr(const PodUid&)>;
+
+    // All must outlive it.
+    Executor(const port::Cgroups& cgroups, const sys::Clock& clock, AfterKill& after_kill, bool dry_run);
+
+    // One outcome for each action, in order. `decided_at` is copied into them.
+    [[nodiscard]] std::vector<Outcome> carry_out(std::span<const Action> actions, MonotonicTime decided_at,
+                                                 const Find& find);
+
+private:
+    void end(Outcome& outcome, const port::PodCgroupPtr& cgroup);
+
+    const port::Cgroups& cgroups_;
+    const sys::Clock& clock_;
+    AfterKill& after_kill_;
+    bool dry_run_;
+};
+
+}  // namespace evictd::act

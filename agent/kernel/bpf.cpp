@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/bpf.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+#include <thread>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <evictd/skeleton.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "kernel/pins.hpp"
+#include "kernel/proc_files.hpp"
+
+namespace evictd::kernel {
+namespace {
+
+// A CPU zeroing huge pages fills about 8 GiB/s, and no machine's memory takes more than some 64 GiB/s. Half of it would
+// let a hog cross a threshold unseen for up to twice the shortest period; double it and the timer ticks twice as often.
+constexpr std::uint64_t growth_per_cpu = (8ULL << 30U) / 1000;  // bytes per ms
+constexpr std::uint64_t growth_limit = (64ULL << 30U) / 1000;
+
+// Near a threshold 1 ms: the detection then takes 0.5 ms on average, as long as looking and killing do. Far from it
+// 100 ms, so that a value told by bpftool is not older than what a person notices.
+constexpr std::uint64_t min_period_ns = 1'000'000;
+constexpr std::uint64_t max_period_ns = 100'000'000;
+
+struct FreeSkeleton {
+    void operator()(evictd_bpf* skeleton) const { evictd_bpf__destroy(skeleton); }
+};
+struct FreeLink {
+    void operator()(bpf_link* link) const { bpf_link__destroy(link); }
+};
+using Link = std::unique_ptr<bpf_link, FreeLink>;
+
+tl::unexpected<Error> bpf_error(const std::string& what, int error) {
+    const auto kind = error == EPERM || error == EACCES ? ErrorKind::not_permitted : ErrorKind::failed;
+    return fail(kind, "BPF " + what, std::strerror(error), "evictd doctor tells what this kernel takes");
+}
+
+evictd_settings initial_settings(const BpfOptions& options) {
+    evictd_settings settings{};
+    settings.node_capacity = static_cast<std::uint64_t>(options.node_capacity.value);
+    settings.fastest_growth =
+        std::min<std::uint64_t>(growth_limit, growth_per_cpu * std::max(1U, std::thread::hardware_concurrency()));
+    settings.min_period_ns = min_period_ns;
+    settings.max_period_ns = max_period_ns;
+    settings.hierarchy_id = options.hierarchy_id;
+    return settings;
+}
+
+}  // namespace
+
+struct Bpf::Loaded {
+    std::unique_ptr<evictd_bpf, FreeSkeleton> skeleton;
+    std::map<std::string, Link> links;  // by program
+    Link usage;                         // below the pods' root; none while there is no root
+};
+
+Bpf::Bpf(BpfOptions options)
+    : options_(std::move(options)), loaded_(std::make_unique<Loaded>()), settings_(initial_settings(options_)) {}
+
+Bpf::~Bpf() {
+    if (pinned_) {
+        remove_pins(options_.pin_path);
+    }
+}
+
+Result<std::unique_ptr<Bpf>> Bpf::load(const Choice& choice, BpfOptions options) {
+    std::unique_ptr<Bpf> bpf(new Bpf(std::move(options)));
+    auto& skeleton = bpf->loaded_->skeleton;
+    skeleton.reset(evictd_bpf__open());
+    if (!skeleton) {
+        return bpf_error("open", errno);
+    }
+    skeleton->rodata->page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    skeleton->rodata->numa_nodes = possible_numa_nodes();
+    std::set<std::string> wanted;
+    for (const auto* candidate : choice.chosen) {
+        wanted.insert(candidate->program);
+    }
+    bpf_program* program = nullptr;
+    bpf_object__for_each_program(program, skeleton->obj) {
+        bpf_program__set_autoload(program, wanted.contains(bpf_program__name(program)));
+    }
+    if (const int error = evictd_bpf__load(skeleton.get()); error != 0) {
+        return bpf_error("load", -error);
+    }
+    bpf->rows_ = choice.rows;
+    if (auto attached = bpf->attach(choice); !attached) {
+        return tl::unexpected(attached.error());
+    }
+    bpf->pin();
+    return bpf;
+}
+
+Status Bpf::attach(const Choice& choice) {
+    if (auto written = write_settings(); !written) {
+        return written;
+    }
+    for (const auto* candidate : choice.chosen) {
+        if (candidate->attach == Attach::iterator) {
+            continue;  // follow() attaches it, below the pods' root
+        }
+        if (candidate->attach == Attach::timer) {
+            if (auto started = start_timer(); !started) {
+                return started;
+            }
+            continue;
+        }
+        Link link(bpf_program__attach(bpf_object__find_program_by_name(loaded_->skeleton->obj, candidate->program)));
+        if (!link) {
+            return bpf_error(candidate->program, errno);
+        }
+        loaded_->links[candidate->program] = std::move(link);
+    }
+    return {};
+}
+
+Status Bpf::start_timer() {
+    bpf_test_run_opts run{};
+    run.sz = sizeof(run);
+    if (bpf_prog_test_run_opts(bpf_program__fd(loaded_->skeleton->progs.start_watermarks), &run) != 0) {
+        return bpf_error("timer", errno);
+    }
+    if (run.retval != 0) {
+        return fail(ErrorKind::failed, "BPF timer", "the root memory cgroup was not found",
+                    "boot without cgroup_disable=memory");
+    }
+    return {};
+}
+
+Status Bpf::write_settings() {
+    const std::uint32_t zero = 0;
+    const int map = bpf_map__fd(loaded_->skeleton->maps.settings);
+    return bpf_map_update_elem(map, &zero, &settings_, BPF_ANY) == 0 ? Status{} : bpf_error("settings", errno);
+}
+
+int Bpf::events_map() const { return bpf_map__fd(loaded_->skeleton->maps.events); }
+
+evictd_drops Bpf::drops() const {
+    evictd_drops drops{};
+    const std::uint32_t zero = 0;
+    (void)bpf_map_lookup_elem(bpf_map__fd(loaded_->skeleton->maps.drops), &zero, &drops);
+    return drops;
+}
+
+evictd_timer_stats Bpf::timer_stats() const {
+    evictd_timer_stats stats{};
+    const std::uint32_t zero = 0;
+    (void)bpf_map_lookup_elem(bpf_map__fd(loaded_->skeleton->maps.timer), &zero, &stats);
+    return stats;
+}
+
+Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
+    loaded_->usage.reset();
+    settings_.pods_root_id = root ? root->id.value : 0;
+    settings_.pods_root_level = root ? root->level : 0;
+    if (auto written = write_settings(); !written || !root) {
+        return written;
+    }
+    auto directory = sys::open(options_.memory_mount + root->path, O_RDONLY | O_DIRECTORY);
+    if (!directory) {
+        return tl::unexpected(directory.error());
+    }
+    bpf_iter_link_info info{};
+    info.cgroup.cgroup_fd = static_cast<std::uint32_t>(directory->get());
+    info.cgroup.order = BPF_CGROUP_ITER_DESCENDANTS_PRE;
+    bpf_iter_attach_opts options{};
+    options.sz = sizeof(options);
+    options.link_info = &info;
+    options.link_info_len = sizeof(info);
+    loaded_->usage.reset(bpf_program__attach_iter(loaded_->skeleton->progs.read_usage, &options));
+    return loaded_->usage ? Status{} : bpf_error("usage iterator", errno);
+}
+
+Status Bpf::set_thresholds(const std::vector<evictd_watermark>& lines) {
+    if (lines.size() > EVICTD_MAX_WATERMARKS) {
+        return fail(
+            ErrorKind::invalid, "thresholds",
+            std::to_string(lines.size()) + " lines to watch, at most " + std::to_string(EVICTD_MAX_WATERMARKS) + " fit",
+            "configure fewer thresholds");
+    }
+    settings_.watermarks = 0;  // the timer must not compare half of the old with half of the new
+    if (auto written = write_settings(); !written) {
+        return written;
+    }
+    const int map = bpf_map__fd(loaded_->skeleton->maps.thresholds);
+    evictd_watermark unused{};
+    for (std::uint32_t i = 0; i < EVICTD_MAX_WATERMARKS; i++) {
+        if (bpf_map_update_elem(map, &i, i < lines.size() ? &lines[i] : &unused, BPF_ANY) != 0) {
+            return bpf_error("thresholds", errno);
+        }
+    }
+    settings_.watermarks = static_cast<std::uint32_t>(lines.size());
+    return write_settings();
+}
+
+Result<sys::Fd> Bpf::open_usage() const {
+    if (!loaded_->usage) {
+        return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
+    }
+    sys::Fd iterator(bpf_iter_create(bpf_link__fd(loaded_->usage.get())));
+    if (!iterator) {
+        return bpf_error("usage iterator", errno);
+    }
+    return iterator;
+}
+
+Status Bpf::show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods) {
+    const int map = bpf_map__fd(loaded_->skeleton->maps.pods);
+    std::vector<CgroupId> now;
+    now.reserve(pods.size());
+    Status result;
+    for (const auto& [id, pod] : pods) {
+        now.push_back(id);
+        if (bpf_map_update_elem(map, &id.value, &pod, BPF_ANY) != 0) {
+            result = bpf_error("pods", errno);
+        }
+    }
+    std::sort(now.begin(), now.end());
+    for (const auto id : shown_) {
+        if (!std::binary_search(now.begin(), now.end(), id)) {
+            (void)bpf_map_delete_elem(map, &id.value);
+        }
+    }
+    shown_ = std::move(now);
+    return result;
+}
+
+// Pins are for people and their tools: without them everything still works.
+void Bpf::pin() {
+    if (options_.pin_path.empty()) {
+        return;
+    }
+    SourceRow row{.hook = "pins", .chosen = {}, .fallback = false, .detail = {}};
+    if (auto done = pin_all(); done) {
+        row.chosen = options_.pin_path;
+    } else {
+        row.detail = done.error().text();
+        remove_pins(options_.pin_path);
+    }
+    rows_.push_back(std::move(row));
+}
+
+Status Bpf::pin_all() {
+    if (auto prepared = prepare_pins(options_.pin_path); !prepared) {
+        return prepared;
+    }
+    pinned_ = true;
+    const auto& maps = loaded_->skeleton->maps;
+    for (const bpf_map* map : {maps.thresholds, maps.settings, maps.drops, maps.timer, maps.pods, maps.events}) {
+        const std::string path = options_.pin_path + "/" + bpf_map__name(map);
+        if (bpf_obj_pin(bpf_map__fd(map), path.c_str()) != 0) {
+            return bpf_error("pin " + path, errno);
+        }
+    }
+    for (const auto& [program, link] : loaded_->links) {
+        const std::string path = options_.pin_path + "/links/" + program;
+        if (bpf_obj_pin(bpf_link__fd(link.get()), path.c_str()) != 0) {
+            return bpf_error("pin " + path, errno);
+        }
+    }
+    return {};
+}
+
+}  // namespace evictd::kernel

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loaded BPF programs and their maps: opened, loaded, attached and pinned here, gone with the object. It interprets
+// nothing: bpf_events.hpp and usage_iter.hpp do.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evictd/abi/settings.h"
+#include "evictd/model/result.hpp"
+#include "evictd/port/cgroups.hpp"
+#include "kernel/programs.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::kernel {
+
+struct BpfOptions {
+    std::string pin_path;      // directory on a bpffs; empty: nothing is pinned
+    std::string memory_mount;  // mount point of the memory hierarchy
+    std::uint32_t hierarchy_id = 0;
+    Bytes node_capacity;
+};
+
+class Bpf {
+public:
+    // Takes what choose_programs() found. Stale pins of an agent that died are replaced.
+    static Result<std::unique_ptr<Bpf>> load(const Choice& choice, BpfOptions options);
+    Bpf(const Bpf&) = delete;
+    Bpf& operator=(const Bpf&) = delete;
+    ~Bpf();
+
+    [[nodiscard]] int events_map() const;
+    [[nodiscard]] evictd_drops drops() const;
+    [[nodiscard]] evictd_timer_stats timer_stats() const;
+
+    // The pods' root for every program, and a new usage iterator below it.
+    Status follow(const std::optional<port::PodsRoot>& root);
+    // Replaces all lines; each is compared afresh.
+    Status set_thresholds(const std::vector<evictd_watermark>& lines);
+    // A usage iterator at its start, to be read to its end. `vanished` while there is no pods' root.
+    [[nodiscard]] Result<sys::Fd> open_usage() const;
+    // Replaces the contents of the map "pods". Off the kill path.
+    Status show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods);
+
+    // One row a hook, and one for the pins.
+    [[nodiscard]] const std::vector<SourceRow>& rows() const { return rows_; }
+
+private:
+    struct Loaded;  // the skeleton and the links
+    explicit Bpf(BpfOptions options);
+    Status attach(const Choice& choice);
+    Status start_timer();
+    Status write_settings();
+    void pin();
+    Status pin_all();
+
+    BpfOptions options_;
+    std::unique_ptr<Loaded> loaded_;
+    evictd_settings settings_{};
+    std::vector<SourceRow> rows_;
+    std::vector<CgroupId> shown_;
+    bool pinned_ = false;
+};
+
+}  // namespace evictd::kernel

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/bpf_events.hpp"
+
+#include <cerrno>
+
+#include <bpf/libbpf.h>
+
+#include "kernel/decode.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::kernel {
+
+void BpfEvents::FreeRing::operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
+
+Result<std::unique_ptr<BpfEvents>> BpfEvents::make(Bpf& bpf) {
+    std::unique_ptr<BpfEvents> events(new BpfEvents(bpf));
+    events->ring_.reset(ring_buffer__new(bpf.events_map(), &BpfEvents::on_record, events.get(), nullptr));
+    if (!events->ring_) {
+        return sys::fail_errno("BPF ring buffer", errno);
+    }
+    return events;
+}
+
+Status BpfEvents::watch(std::span<const port::Watermark> watermarks) {
+    std::vector<evictd_watermark> lines;
+    lines.reserve(watermarks.size());
+    for (const auto& watermark : watermarks) {
+        evictd_watermark line{};
+        line.threshold = static_cast<std::uint64_t>(watermark.threshold.value);
+        line.signal =
+            watermark.signal == Signal::memory_available ? EVICTD_SIGNAL_NODE_MEMORY : EVICTD_SIGNAL_PODS_MEMORY;
+        line.state = EVICTD_WATERMARK_UNKNOWN;
+        lines.push_back(line);
+    }
+    return bpf_.set_thresholds(lines);
+}
+
+int BpfEvents::fd() const { return ring_buffer__epoll_fd(ring_.get()); }
+
+int BpfEvents::on_record(void* self, void* record, std::size_t size) {
+    auto& events = *static_cast<BpfEvents*>(self);
+    if (auto event = decode_event({static_cast<const std::byte*>(record), size})) {
+        events.last_time_ = event->time;
+        (*events.sink_)(*event);
+    } else {
+        events.undecodable_++;
+    }
+    return 0;
+}
+
+void BpfEvents::drain(const Sink& sink) {
+    sink_ = &sink;
+    (void)ring_buffer__consume(ring_.get());  // negative only if the callback says so, and ours never does
+    sink_ = nullptr;
+    report_lost(sink);
+}
+
+void BpfEvents::report_lost(const Sink& sink) {
+    const auto report = [&](const char* cause, std::uint64_t now, std::uint64_t told) {
+        if (now > told) {
+            sink(KernelEvent{last_time_, EventsLost{cause, now - told}});
+        }
+    };
+    const evictd_drops now = bpf_.drops();
+    report("watermark: ring buffer full", now.watermark, told_.watermark);
+    report("oom kill: ring buffer full", now.oom_kill, told_.oom_kill);
+    report("cgroup: ring buffer full", now.cgroup, told_.cgroup);
+    report("memcg: ring buffer full", now.memcg, told_.memcg);
+    report("record that could not be decoded", undecodable_, undecodable_told_);
+    told_ = now;
+    undecodable_told_ = undecodable_;
+}
+
+}  // namespace evictd::kernel

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel events from BPF's ring buffer. Every record lost on the way becomes an event itself.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "evictd/abi/settings.h"
+#include "evictd/port/kernel_event_source.hpp"
+#include "kernel/bpf.hpp"
+
+struct ring_buffer;
+
+namespace evictd::kernel {
+
+class BpfEvents final : public port::KernelEventSource {
+public:
+    // `bpf` must outlive it.
+    static Result<std::unique_ptr<BpfEvents>> make(Bpf& bpf);
+
+    Status watch(std::span<const port::Watermark> watermarks) override;
+    [[nodiscard]] int fd() const override;
+    void drain(const Sink& sink) override;
+    Status follow(const std::optional<port::PodsRoot>& root) override { return bpf_.follow(root); }
+    [[nodiscard]] std::optional<Duration> look_within(Bytes /*distance*/) const override { return std::nullopt; }
+    [[nodiscard]] std::vector<SourceRow> sources() const override { return bpf_.rows(); }
+
+private:
+    struct FreeRing {
+        void operator()(ring_buffer* ring) const;
+    };
+    explicit BpfEvents(Bpf& bpf) : bpf_(bpf) {}
+    static int on_record(void* self, void* record, std::size_t size);
+    void report_lost(const Sink& sink);
+
+    Bpf& bpf_;
+    std::unique_ptr<ring_buffer, FreeRing> ring_;
+    const Sink* sink_ = nullptr;  // while draining
+    MonotonicTime last_time_;
+    std::uint64_t undecodable_ = 0;
+    std::uint64_t undecodable_told_ = 0;
+    evictd_drops told_{};
+};
+
+}  // namespace evictd::kernel

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/cgroup_dirs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/pod_cgroup.hpp"
+#include "kernel/pod_name.hpp"
+
+namespace evictd::kernel {
+namespace {
+
+// Pods lie at most this deep below the pods' root: QoS class, pod.
+constexpr int max_pod_depth = 3;
+
+std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// This process's cgroup in the hierarchy with `memory_id`, as /proc/self/cgroup has it: "id:controllers:path".
+std::string own_cgroup(const Hierarchies& hierarchies) {
+    std::ifstream lines("/proc/self/cgroup");
+    const std::string prefix = std::to_string(hierarchies.memory_id) + ":";
+    std::string line;
+    while (std::getline(lines, line)) {
+        if (line.starts_with(prefix)) {
+            const auto colon = line.find(':', prefix.size());
+            return colon == std::string::npos ? std::string{} : line.substr(colon + 1);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+CgroupDirs::CgroupDirs(Hierarchies hierarchies, const std::string& cgroup_root)
+    : hierarchies_(std::move(hierarchies)), cgroup_root_(cgroup_root) {
+    while (!cgroup_root_.empty() && cgroup_root_.back() == '/') {
+        cgroup_root_.pop_back();
+    }
+}
+
+// As the kubelet's two drivers name it, and as it is nested under kind's kubelet.
+std::vector<std::string> CgroupDirs::candidates() const {
+    std::vector<std::string> paths;
+    for (const char* tail :
+         {"/kubepods.slice", "/kubepods", "/kubelet.slice/kubelet-kubepods.slice", "/kubelet/kubepods"}) {
+        paths.push_back(cgroup_root_ + tail);
+    }
+    return paths;
+}
+
+std::string CgroupDirs::searched() const {
+    std::string text;
+    for (const auto& path : candidates()) {
+        text += (text.empty() ? "" : ", ") + path;
+    }
+    return text;
+}
+
+std::optional<port::PodsRoot> CgroupDirs::find_pods_root() {
+    root_.reset();
+    for (const auto& path : candidates()) {
+        struct stat status {};
+        if (stat((hierarchies_.memory + path).c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+            const auto level = static_cast<std::uint32_t>(std::count(path.begin(), path.end(), '/'));
+            root_ = port::PodsRoot{path, CgroupId{status.st_ino}, level};
+            break;
+        }
+    }
+    return root_;
+}
+
+void CgroupDirs::collect(const std::string& path, int depth, std::vector<port::FoundPod>& found) const {
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(hierarchies_.memory + path, error), end; !error && it != end;
+         it.increment(error)) {
+        if (!it->is_directory(error)) {
+            continue;
+        }
+        const std::string child = path + "/" + it->path().filename().string();
+        if (auto pod = pod_at(child)) {
+            found.push_back(std::move(*pod));
+        } else if (depth < max_pod_depth) {
+            collect(child, depth + 1, found);
+        }
+    }
+}
+
+Result<std::vector<port::FoundPod>> CgroupDirs::list_pods() const {
+    if (!root_) {
+        return fail(ErrorKind::vanished, "pods' cgroup", "not found (" + searched() + ")");
+    }
+    std::vector<port::FoundPod> found;
+    collect(root_->path, 1, found);
+    return found;
+}
+
+std::optional<port::FoundPod> CgroupDirs::pod_at(const std::string& path) const {
+    if (!root_ || !path.starts_with(root_->path + "/")) {
+        return std::nullopt;
+    }
+    auto uid = pod_uid_of(last_component(path));
+    if (!uid) {
+        return std::nullopt;
+    }
+    auto cgroup = CgroupHandle::open(hierarchies_, path);
+    if (!cgroup) {
+        return std::nullopt;  // gone again: its removal is news of its own
+    }
+    return port::FoundPod{std::move(*uid), std::move(*cgroup)};
+}
+
+bool CgroupDirs::holds_self(const port::PodCgroup& cgroup) const {
+    const std::string own = own_cgroup(hierarchies_);
+    return own == cgroup.path() || own.starts_with(cgroup.path() + "/");
+}
+
+}  // namespace evictd::kernel

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pods' cgroups on disk: found by listing, held by directory handles, ended through them. It reads no usage.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "evictd/port/cgroups.hpp"
+#include "kernel/hierarchies.hpp"
+
+namespace evictd::kernel {
+
+class CgroupDirs final : public port::Cgroups {
+public:
+    // `cgroup_root`: the kubelet's --cgroup-root; the pods' root is looked for below it.
+    CgroupDirs(Hierarchies hierarchies, const std::string& cgroup_root);
+
+    [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override;
+    [[nodiscard]] Result<std::vector<port::FoundPod>> list_pods() const override;
+    [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override;
+    [[nodiscard]] bool holds_self(const port::PodCgroup& cgroup) const override;
+
+    [[nodiscard]] const Hierarchies& hierarchies() const { return hierarchies_; }
+    // The paths that were looked at, for people: "/kubepods, /kubepods.slice, ...".
+    [[nodiscard]] std::string searched() const;
+
+private:
+    [[nodiscard]] std::vector<std::string> candidates() const;
+    void collect(const std::string& path, int depth, std::vector<port::FoundPod>& found) const;
+
+    Hierarchies hierarchies_;
+    std::string cgroup_root_;  // "" or "/prefix"
+    std::optional<port::PodsRoot> root_;
+};
+
+}  // namespace evictd::kernel

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/file_events.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "kernel/usage_files.hpp"
+
+namespace evictd::kernel {
+namespace {
+
+// 100 ms lost in 2 s: the shortest window that needs no CAP_SYS_RESOURCE is 2 s. Half as much stalls fires on harmless
+// bursts of reclaim; twice as much comes when the node already crawls.
+constexpr const char* pressure_trigger = "some 100000 2000000";
+
+// How fast memory is taken to shrink between two looks of our own: what a hog at full speed does.
+constexpr std::int64_t growth_per_second = std::int64_t{2} << 30;
+constexpr Duration shortest_look = std::chrono::milliseconds(10);
+constexpr Duration longest_look = std::chrono::seconds(1);
+
+std::int64_t read_number(const std::string& path) {
+    auto file = sys::open(path, O_RDONLY);
+    std::string text;
+    std::int64_t value = 0;
+    if (file && sys::read_text(file->get(), text)) {
+        (void)std::from_chars(text.data(), text.data() + text.size(), value);
+    }
+    return value;
+}
+
+std::int64_t inactive_file(const std::string& directory) {
+    auto file = sys::open(directory + "/memory.stat", O_RDONLY);
+    std::string text;
+    return file && sys::read_text(file->get(), text) ? flat_value(text, "total_inactive_file") : 0;
+}
+
+}  // namespace
+
+FileEvents::FileEvents(Hierarchies hierarchies, const sys::Clock& clock, std::string why)
+    : hierarchies_(std::move(hierarchies)), clock_(clock), why_(std::move(why)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
+
+Result<std::unique_ptr<FileEvents>> FileEvents::make(Hierarchies hierarchies, const sys::Clock& clock,
+                                                     std::string why) {
+    std::unique_ptr<FileEvents> events(new FileEvents(std::move(hierarchies), clock, std::move(why)));
+    if (!events->epoll_) {
+        return sys::fail_errno("epoll", errno);
+    }
+    return events;
+}
+
+void FileEvents::add(Watched watched, std::uint32_t events) {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = watched_.size();
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, watched.fd.get(), &event) == 0) {
+        watched_.push_back(std::move(watched));
+    }
+}
+
+// As the kubelet's memcg notifier does: usage may rise to capacity minus threshold, plus what is inactive file cache
+// now.
+void FileEvents::arm_usage(const port::Watermark& watermark) {
+    const bool node = watermark.signal == Signal::memory_available;
+    const std::string directory = hierarchies_.memory + (node || !root_ ? "" : root_->path);
+    if (!node && !root_) {
+        return;
+    }
+    const std::int64_t node_capacity = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    const std::int64_t limit =
+        node ? node_capacity : std::min(node_capacity, read_number(directory + "/memory.limit_in_bytes"));
+    const std::int64_t level = limit - watermark.threshold.value + inactive_file(directory);
+    auto counter = sys::open(directory + "/memory.usage_in_bytes", O_RDONLY);
+    auto control = sys::open(directory + "/cgroup.event_control", O_WRONLY);
+    sys::Fd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (level <= 0 || !counter || !control || !event) {
+        return;
+    }
+    const std::string request =
+        std::to_string(event.get()) + " " + std::to_string(counter->get()) + " " + std::to_string(level);
+    if (sys::write_text(control->get(), request)) {
+        add({directory + "/memory.usage_in_bytes", std::move(event), std::move(*counter)}, EPOLLIN);
+    }
+}
+
+void FileEvents::arm_memory_events() {
+    const std::string path = hierarchies_.memory + root_->path + "/memory.events";
+    if (auto file = sys::open(path, O_RDONLY)) {
+        std::string text;
+        (void)sys::read_text(file->get(), text);  // only changes from now on
+        add({path, std::move(*file), {}}, EPOLLPRI);
+    }
+}
+
+void FileEvents::arm_pressure(const std::string& path) {
+    auto file = sys::open(path, O_RDWR | O_NONBLOCK);
+    if (file && sys::write_text(file->get(), std::string_view(pressure_trigger,
+                                                              std::char_traits<char>::length(pressure_trigger) + 1))) {
+        add({path, std::move(*file), {}}, EPOLLPRI);
+    }
+}
+
+void FileEvents::arm() {
+    watched_.clear();  // closing an fd takes it out of the epoll set
+    if (hierarchies_.v2) {
+        if (root_) {
+            arm_memory_events();
+            arm_pressure(hierarchies_.memory + root_->path + "/memory.pressure");
+        }
+    } else {
+        for (const auto& watermark : watermarks_) {
+            arm_usage(watermark);
+        }
+    }
+    arm_pressure("/proc/pressure/memory");
+}
+
+Status FileEvents::watch(std::span<const port::Watermark> watermarks) {
+    watermarks_.assign(watermarks.begin(), watermarks.end());
+    arm();
+    return {};
+}
+
+Status FileEvents::follow(const std::optional<port::PodsRoot>& root) {
+    root_ = root;
+    arm();
+    return {};
+}
+
+void FileEvents::drain(const Sink& sink) {
+    std::array<epoll_event, 16> ready{};
+    const int count = epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+    if (count <= 0) {
+        return;
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); i++) {
+        if (ready[i].data.u64 < watched_.size()) {
+            sink(KernelEvent{clock_.monotonic(), StallTriggered{watched_[ready[i].data.u64].file}});
+        }
+    }
+    arm();  // the v1 levels move with the inactive file cache; the others are read afresh
+}
+
+std::optional<Duration> FileEvents::look_within(Bytes distance) const {
+    const Duration until_reached =
+        std::chrono::milliseconds(std::max<std::int64_t>(0, distance.value) / (growth_per_second / 1000));
+    return std::clamp(until_reached, shortest_look, longest_look);
+}
+
+std::vector<SourceRow> FileEvents::sources() const {
+    std::string files;
+    for (const auto& watched : watched_) {
+        if (files.find(watched.file) == std::string::npos) {
+            files += (files.empty() ? "" : ", ") + watched.file;
+        }
+    }
+    const std::string lost = "BPF is not used: " + why_;
+    return {
+        {.hook = "watermark",
+         .chosen = "timed look, 10 ms to 1 s" + (files.empty() ? "" : "; " + files),
+         .fallback = true,
+         .detail = lost},
+        {.hook = "usage", .chosen = "control files", .fallback = true, .detail = "slower by a factor of fifty"},
+        {.hook = "cgroup_made", .chosen = "listing at each look", .fallback = true, .detail = {}},
+        {.hook = "cgroup_populated", .chosen = "cgroup.procs at each look", .fallback = true, .detail = {}},
+        {.hook = "oom", .chosen = {}, .fallback = true, .detail = "OOM kills by the kernel are not reported"},
+        {.hook = "memcg",
+         .chosen = hierarchies_.v2 ? "memory.events of the pods' root" : "",
+         .fallback = true,
+         .detail = {}},
+    };
+}
+
+}  // namespace evictd::kernel

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Being told without BPF: v1 usage thresholds by eventfd, v2 memory.events, PSI triggers. None of them is exact, so the
+// agent looks by itself as well; the policy is the same.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "evictd/port/kernel_event_source.hpp"
+#include "kernel/hierarchies.hpp"
+#include "sys/clock.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::kernel {
+
+class FileEvents final : public port::KernelEventSource {
+public:
+    // `why`: the reason for which BPF is not used. `clock` must outlive it.
+    static Result<std::unique_ptr<FileEvents>> make(Hierarchies hierarchies, const sys::Clock& clock, std::string why);
+
+    Status watch(std::span<const port::Watermark> watermarks) override;
+    [[nodiscard]] int fd() const override { return epoll_.get(); }
+    void drain(const Sink& sink) override;
+    Status follow(const std::optional<port::PodsRoot>& root) override;
+    [[nodiscard]] std::optional<Duration> look_within(Bytes distance) const override;
+    [[nodiscard]] std::vector<SourceRow> sources() const override;
+
+private:
+    struct Watched {
+        std::string file;  // for people
+        sys::Fd fd;        // what epoll watches
+        sys::Fd counter;   // v1: memory.usage_in_bytes, which the eventfd refers to
+    };
+    FileEvents(Hierarchies hierarchies, const sys::Clock& clock, std::string why);
+    void arm();
+    void arm_usage(const port::Watermark& watermark);
+    void arm_memory_events();
+    void arm_pressure(const std::string& path);
+    void add(Watched watched, std::uint32_t events);
+
+    Hierarchies hierarchies_;
+    const sys::Clock& clock_;
+    std::string why_;
+    sys::Fd epoll_;
+    std::vector<Watched> watched_;
+    std::vector<port::Watermark> watermarks_;
+    std::optional<port::PodsRoot> root_;
+};
+
+}  // namespace evictd::kernel

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/hierarchies.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <sstream>
+
+#include <libcgroup.h>
+#include <linux/magic.h>
+#include <sys/statfs.h>
+
+#include "sys/file.hpp"
+
+namespace evictd::kernel {
+namespace {
+
+constexpr std::size_t proc_limit = 1U << 20U;
+
+std::string mount_point_of(const char* controller) {
+    char* path = nullptr;
+    if (cgroup_get_subsys_mount_point(controller, &path) != 0 || path == nullptr) {
+        return {};
+    }
+    std::string result(path);
+    std::free(path);  // NOLINT(*-no-malloc): libcgroup hands over what it strdup'ed
+    return result;
+}
+
+bool is_v2(const std::string& path) {
+    struct statfs fs {};
+    return !path.empty() && statfs(path.c_str(), &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+// The v2 hierarchy's usual places; libcgroup knows it only where it has controllers.
+std::string find_unified() {
+    for (const char* path : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+        if (is_v2(path)) {
+            return path;
+        }
+    }
+    return {};
+}
+
+// /proc/cgroups: "name hierarchy num_cgroups enabled".
+std::uint32_t memory_hierarchy_id() {
+    auto text = sys::read_file("/proc/cgroups", proc_limit);
+    std::istringstream lines(text ? *text : std::string{});
+    std::string line;
+    while (std::getline(lines, line)) {
+        std::istringstream words(line);
+        std::string name;
+        std::uint32_t hierarchy = 0;
+        if (words >> name >> hierarchy && name == "memory") {
+            return hierarchy;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::string Hierarchies::layout() const {
+    if (v2) {
+        return "v2";
+    }
+    return unified.empty() ? "v1" : "hybrid";
+}
+
+Result<Hierarchies> find_hierarchies() {
+    if (int error = cgroup_init(); error != 0) {
+        return fail(ErrorKind::failed, "cgroups", cgroup_strerror(error), "mount a cgroup hierarchy, as systemd does");
+    }
+    Hierarchies found;
+    found.memory = mount_point_of("memory");
+    found.unified = find_unified();
+    if (found.memory.empty()) {
+        return fail(ErrorKind::failed, "cgroups", "no memory controller is mounted",
+                    "boot without cgroup_disable=memory, and mount cgroup2 or the v1 memory controller");
+    }
+    found.v2 = is_v2(found.memory);
+    if (!found.v2) {
+        found.freezer = mount_point_of("freezer");
+        found.memory_id = memory_hierarchy_id();
+    }
+    return found;
+}
+
+}  // namespace evictd::kernel

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the cgroup hierarchies are mounted: v1, v2 or both. Asked of libcgroup once at start.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "evictd/model/result.hpp"
+
+namespace evictd::kernel {
+
+struct Hierarchies {
+    bool v2 = false;              // the memory controller is in the v2 hierarchy
+    std::string memory;           // mount point of the hierarchy with the memory controller
+    std::string freezer;          // v1 only; empty: none
+    std::string unified;          // the v2 hierarchy, also without controllers (hybrid); empty: none
+    std::uint32_t memory_id = 0;  // hierarchy id of `memory`, as in /proc/cgroups; 0 for v2
+
+    // "v2", "v1" or "hybrid", as people call it.
+    [[nodiscard]] std::string layout() const;
+};
+
+// Fails with a remedy where the memory controller is not mounted or switched off.
+[[nodiscard]] Result<Hierarchies> find_hierarchies();
+
+}  // namespace evictd::kernel

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The directory of pinned maps and links on the BPF filesystem. What is in it belongs to one agent; the next one
+// replaces what a dead one left.
+#pragma once
+
+#include <string>
+
+#include "evictd/model/result.hpp"
+
+namespace evictd::kernel {
+
+// Mounts the BPF filesystem at /sys/fs/bpf if nothing is there, as bpftool and systemd do, makes `path` and
+// `path`/links, and removes stale pins.
+[[nodiscard]] Status prepare_pins(const std::string& path);
+
+// Removes what prepare_pins() and pinning made. Nothing else: a foreign directory is left alone.
+void remove_pins(const std::string& path);
+
+}  // namespace evictd::kernel

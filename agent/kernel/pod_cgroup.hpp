@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pod's cgroup, by open directories in the hierarchies that matter. A handle never means a cgroup made later under
+// the same name: what it opens through a removed directory fails.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "evictd/port/cgroups.hpp"
+#include "kernel/hierarchies.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::kernel {
+
+class CgroupHandle final : public port::PodCgroup {
+public:
+    // `path` below the mount point.
+    static Result<port::PodCgroupPtr> open(const Hierarchies& hierarchies, const std::string& path);
+
+    [[nodiscard]] CgroupId id() const override { return id_; }
+    [[nodiscard]] const std::string& path() const override { return path_; }
+    [[nodiscard]] Result<std::vector<pid_t>> processes() const override;
+    [[nodiscard]] bool can_kill() const override { return kill_file_.valid(); }
+    [[nodiscard]] Status kill() const override;
+    [[nodiscard]] bool can_freeze() const override { return freezer_.valid(); }
+    [[nodiscard]] Status freeze() const override;
+    [[nodiscard]] Status thaw() const override;
+
+private:
+    CgroupHandle() = default;
+
+    CgroupId id_;
+    std::string path_;
+    bool v2_ = false;
+    sys::Fd memory_;     // the directory in the memory hierarchy
+    sys::Fd freezer_;    // the directory to freeze in: the v1 freezer's, or memory_ again on v2
+    sys::Fd kill_file_;  // cgroup.kill, opened before it is needed
+};
+
+}  // namespace evictd::kernel

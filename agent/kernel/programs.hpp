@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which program feeds which hook on this kernel: a table of candidates, best first, each asked of the kernel and never
+// guessed from its version. Loading them is bpf.hpp's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "evictd/model/record.hpp"
+#include "evictd/model/result.hpp"
+
+namespace evictd::kernel {
+
+enum class Attach : std::uint8_t { tracepoint, fentry, iterator, timer };
+
+// One way to feed a hook. Several rows of one hook with the same `group` belong together.
+struct Candidate {
+    const char* hook;     // "oom": what it is for, one of SourceRow::hook
+    const char* program;  // its name in bpf/
+    Attach attach;
+    const char* target;  // the kernel's name: tracepoint, function
+    const char*
+        first_argument;  // of a tracepoint whose arguments differ between kernels: the struct it must be; else null
+    const char* note;    // what is lost with it, for people; "" for the best
+};
+
+[[nodiscard]] const std::vector<Candidate>& candidates();
+
+struct Choice {
+    std::vector<const Candidate*> chosen;  // one for each hook that can be fed
+    std::vector<SourceRow> rows;           // one for each hook
+};
+
+// Tries candidates by loading a program of two instructions at each hook. Fails where BPF cannot be had at all.
+[[nodiscard]] Result<Choice> choose_programs();
+
+}  // namespace evictd::kernel

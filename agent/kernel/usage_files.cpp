@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/usage_files.hpp"
+
+#include <cerrno>
+#include <charconv>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "sys/fd.hpp"
+
+namespace evictd::kernel {
+namespace {
+
+// v1 says "no limit" as the largest number of whole pages.
+constexpr std::int64_t no_limit_v1 = std::int64_t{1} << 62;
+
+std::optional<std::int64_t> number(const std::string& text) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    return parsed.ec == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+Status read_file(const std::string& path, std::string& into) {
+    auto file = sys::open(path, O_RDONLY);
+    return file ? sys::read_text(file->get(), into) : tl::unexpected<Error>(file.error());
+}
+
+// Its pods' pages are theirs: what is left is the root's own.
+void subtract(port::CgroupUsage& root, const port::CgroupUsage& pod) {
+    const auto less = [](Bytes& from, Bytes by) { from = std::max(Bytes{0}, from - by); };
+    less(root.inactive_file, pod.inactive_file);
+    less(root.active_file, pod.active_file);
+    less(root.anon, pod.anon);
+}
+
+}  // namespace
+
+std::int64_t flat_value(const std::string& text, const std::string& key) {
+    const std::string label = key + " ";
+    std::size_t at = text.starts_with(label) ? 0 : text.find("\n" + label);
+    if (at == std::string::npos) {
+        return 0;
+    }
+    at = text.find(label, at) + label.size();
+    std::int64_t value = 0;
+    (void)std::from_chars(text.data() + at, text.data() + text.size(), value);
+    return value;
+}
+
+UsageFiles::UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups)
+    : hierarchies_(std::move(hierarchies)), cgroups_(cgroups) {}
+
+Result<port::CgroupUsage> UsageFiles::read_one(const std::string& path) {
+    const std::string directory = hierarchies_.memory + path + "/";
+    const std::string prefix = hierarchies_.v2 ? "" : "total_";
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0) {
+        return sys::fail_errno(path, errno);
+    }
+    port::CgroupUsage row{.id = {status.st_ino}};
+    if (auto read = read_file(directory + (hierarchies_.v2 ? "memory.current" : "memory.usage_in_bytes"), text_);
+        !read) {
+        return tl::unexpected(read.error());
+    }
+    row.usage = {number(text_).value_or(0)};
+    if (read_file(directory + (hierarchies_.v2 ? "memory.max" : "memory.limit_in_bytes"), text_)) {
+        const auto limit = number(text_);  // "max" is no number
+        row.limit = limit && *limit < no_limit_v1 ? std::optional(Bytes{*limit}) : std::nullopt;
+    }
+    if (auto read = read_file(directory + "memory.stat", text_); !read) {
+        return tl::unexpected(read.error());
+    }
+    row.inactive_file = {flat_value(text_, prefix + "inactive_file")};
+    row.active_file = {flat_value(text_, prefix + "active_file")};
+    row.anon = {flat_value(text_, prefix + "inactive_anon") + flat_value(text_, prefix + "active_anon")};
+    return row;
+}
+
+Status UsageFiles::read(std::vector<port::CgroupUsage>& rows) {
+    rows.clear();
+    const auto root = cgroups_.find_pods_root();
+    if (!root) {
+        return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
+    }
+    auto whole = read_one(root->path);
+    auto pods = cgroups_.list_pods();
+    if (!whole || !pods) {
+        return tl::unexpected(whole ? pods.error() : whole.error());
+    }
+    whole->level = static_cast<std::int32_t>(root->level);
+    rows.push_back(*whole);
+    for (const auto& pod : *pods) {
+        auto row = read_one(pod.cgroup->path());
+        const auto processes = pod.cgroup->processes();
+        if (!row || !processes) {
+            continue;  // went away while we looked
+        }
+        row->level = whole->level + 1;
+        row->processes = static_cast<std::int32_t>(processes->size());
+        subtract(rows.front(), *row);
+        rows.push_back(*row);
+    }
+    return {};
+}
+
+}  // namespace evictd::kernel
