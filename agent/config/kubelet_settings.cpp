@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kubelet's keys: ValidateKubeletConfiguration and SetDefaults_KubeletConfiguration for what evictd has a use for.
+// Keys that only matter to garbage collection and node allocatable are checked here and kept nowhere yet.
+#include "config/kubelet_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "evictd/model/quantity.hpp"
+
+namespace evictd::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+void read_api_version(const Setting& setting, Draft&) {
+    const auto version = setting.text();
+    if (version && !version->starts_with("kubelet.config.k8s.io/")) {
+        setting.refuse('"' + printable(*version) + "\" is not a kubelet configuration",
+                       "kubelet.config.k8s.io/v1beta1, or leave it out");
+    }
+}
+
+void read_kind(const Setting& setting, Draft&) {
+    const auto kind = setting.text();
+    if (kind && *kind != "KubeletConfiguration") {
+        setting.refuse('"' + printable(*kind) + "\" is not a configuration of evictd",
+                       "KubeletConfiguration, or leave it out");
+    }
+}
+
+void read_transition_period(const Setting& setting, Draft& draft) {
+    const auto period = setting.duration();
+    if (!period) return;
+    if (*period < 0s) setting.refuse("must not be negative: " + to_string(*period), "0s means the default, 5m");
+    // SetDefaults_KubeletConfiguration takes zero for "not given".
+    if (*period > 0s) draft.config.eviction.pressure_transition_period = *period;
+}
+
+void read_max_pod_grace_period(const Setting& setting, Draft& draft) {
+    using Limits = std::numeric_limits<std::int32_t>;
+    const auto seconds = setting.integer(Limits::min(), Limits::max());
+    if (seconds) draft.config.eviction.max_pod_grace_period = std::chrono::seconds(*seconds);
+}
+
+void read_merge_defaults(const Setting& setting, Draft& draft) {
+    draft.thresholds.merge_defaults = setting.boolean().value_or(false);
+}
+
+// The kubelet's validation of enforceNodeAllocatable.
+void read_enforce_node_allocatable(const Setting& setting, Draft& draft) {
+    constexpr std::array<std::string_view, 6> known{"none",
+                                                    "pods",
+                                                    "system-reserved",
+                                                    "system-reserved-compressible",
+                                                    "kube-reserved",
+                                                    "kube-reserved-compressible"};
+    const std::string option_name = "enforceNodeAllocatable (--enforce-node-allocatable)";
+    std::vector<std::string> options;
+    for (const Setting& item : setting.items()) {
+        const auto option = item.text();
+        if (!option) continue;
+        if (std::find(known.begin(), known.end(), *option) == known.end()) {
+            item.refuse("invalid configuration: option \"" + printable(*option) + "\" specified for " + option_name,
+                        "did you mean " + std::string{nearest(*option, known)} + "?");
+        } else if (std::find(options.begin(), options.end(), *option) != options.end()) {
+            item.refuse("invalid configuration: duplicated enforcements \"" + *option + "\" in " + option_name,
+                        "keep one");
+        }
+        options.push_back(*option);
+    }
+    const bool none = std::find(options.begin(), options.end(), "none") != options.end();
+    if (none && options.size() > 1) {
+        setting.refuse("invalid configuration: " + option_name +
+                           " may not contain additional enforcements when \"none\" is specified",
+                       "keep none or the others");
+    }
+    draft.config.enforce_node_allocatable = std::move(options);
+}
+
+void read_cgroup_driver(const Setting& setting, Draft& draft) {
+    const auto driver = setting.text();
+    if (!driver) return;
+    if (!driver->empty() && *driver != "systemd" && *driver != "cgroupfs") {
+        setting.refuse('"' + printable(*driver) + "\" is not a cgroup driver",
+                       "systemd, cgroupfs, or leave it out: it is found by looking");
+    }
+    draft.config.cgroup_driver = *driver;
+}
+
+// A path below every hierarchy's mount point. Not a way out of it: what evictd kills is below this.
+void read_cgroup_root(const Setting& setting, Draft& draft) {
+    const auto root = setting.text();
+    if (!root) return;
+    const std::string path = root->starts_with('/') ? *root : "/" + *root;
+    if ((path + "/").find("/../") != std::string::npos || path.find('\0') != std::string::npos) {
+        setting.refuse('"' + printable(*root) + "\" leaves the cgroup hierarchy", "a path below it, such as /");
+    }
+    draft.config.cgroup_root = path;
+}
+
+void read_static_pod_path(const Setting& setting, Draft& draft) {
+    draft.config.static_pod_path = setting.text().value_or("");
+}
+
+void read_runtime_endpoint(const Setting& setting, Draft& draft) {
+    draft.config.container_runtime_endpoint = setting.text().value_or("");
+}
+
+// parseResourceList of cmd/kubelet/app/server.go.
+void read_reserved(const Setting& setting, Draft&) {
+    constexpr std::array<std::string_view, 4> known{"cpu", "memory", "ephemeral-storage", "pid"};
+    for (const Setting& entry : setting.children()) {
+        const auto text = entry.text();
+        if (std::find(known.begin(), known.end(), entry.name()) == known.end()) {
+            entry.refuse("cannot reserve \"" + printable(entry.name()) + "\" resource",
+                         "did you mean " + std::string{nearest(entry.name(), known)} + "?");
+            continue;
+        }
+        if (!text) continue;
+        const auto quantity = parse_quantity(*text);
+        if (!quantity) {
+            entry.refuse("failed to parse quantity \"" + printable(*text) + "\" for \"" + entry.name() +
+                             "\" resource: " + quantity.error().why,
+                         "a quantity such as 500m or 1Gi");
+        } else if (quantity->sign() < 0) {
+            entry.refuse("resource quantity for \"" + entry.name() + "\" cannot be negative: " + to_string(*quantity),
+                         "0 or more");
+        }
+    }
+}
+
+template <std::optional<Setting> ThresholdSettings::*member>
+void keep_thresholds(const Setting& setting, Draft& draft) {
+    draft.thresholds.*member = setting;
+}
+
+template <std::optional<Setting> Draft::*member>
+void keep(const Setting& setting, Draft& draft) {
+    draft.*member = setting;
+}
+
+constexpr std::array<KubeletSetting, 20> settings{{
+    {"apiVersion", read_api_version},
+    {"kind", read_kind},
+    {"evictionHard", keep_thresholds<&ThresholdSettings::hard>},
+    {"evictionSoft", keep_thresholds<&ThresholdSettings::soft>},
+    {"evictionSoftGracePeriod", keep_thresholds<&ThresholdSettings::soft_grace_period>},
+    {"evictionMinimumReclaim", keep_thresholds<&ThresholdSettings::minimum_reclaim>},
+    {"evictionPressureTransitionPeriod", read_transition_period},
+    {"evictionMaxPodGracePeriod", read_max_pod_grace_period},
+    {"mergeDefaultEvictionSettings", read_merge_defaults},
+    {"enforceNodeAllocatable", read_enforce_node_allocatable},
+    {"cgroupDriver", read_cgroup_driver},
+    {"cgroupRoot", read_cgroup_root},
+    {"staticPodPath", read_static_pod_path},
+    {"containerRuntimeEndpoint", read_runtime_endpoint},
+    {"systemReserved", read_reserved},
+    {"kubeReserved", read_reserved},
+    {"imageGCHighThresholdPercent", keep<&Draft::image_gc_high>},
+    {"imageGCLowThresholdPercent", keep<&Draft::image_gc_low>},
+    {"imageMinimumGCAge", keep<&Draft::image_minimum_age>},
+    {"imageMaximumGCAge", keep<&Draft::image_maximum_age>},
+}};
+
+using Limits32 = std::numeric_limits<std::int32_t>;
+
+// NewImageGCManager's check of its policy.
+std::optional<std::int64_t> image_gc_percent(const std::optional<Setting>& setting, std::int64_t otherwise,
+                                             std::string_view called) {
+    if (!setting) return otherwise;
+    const auto percent = setting->integer(Limits32::min(), Limits32::max());
+    if (!percent || (*percent >= 0 && *percent <= 100)) return percent;
+    setting->refuse("invalid " + std::string{called} + " " + std::to_string(*percent) + ", must be in range [0-100]",
+                    "0 to 100");
+    return std::nullopt;
+}
+
+void check_image_gc_percents(const Draft& draft) {
+    const auto high = image_gc_percent(draft.image_gc_high, 85, "HighThresholdPercent");
+    const auto low = image_gc_percent(draft.image_gc_low, 80, "LowThresholdPercent");
+    if (!high || !low || *low <= *high) return;
+    const Setting& named = draft.image_gc_low ? *draft.image_gc_low : *draft.image_gc_high;
+    named.refuse("LowThresholdPercent " + std::to_string(*low) + " can not be higher than HighThresholdPercent " +
+                     std::to_string(*high),
+                 "without being given they are 80 and 85");
+}
+
+std::optional<Duration> image_age(const std::optional<Setting>& setting, Duration otherwise) {
+    if (!setting) return otherwise;
+    const auto age = setting->duration();
+    if (!age || *age >= 0s) return age;
+    setting->refuse("must not be negative: " + to_string(*age), "0s or more");
+    return std::nullopt;
+}
+
+void check_image_ages(const Draft& draft) {
+    auto least = image_age(draft.image_minimum_age, 0s);
+    if (least == Duration::zero()) least = 2min;  // SetDefaults_KubeletConfiguration takes zero for "not given"
+    const auto most = image_age(draft.image_maximum_age, 0s);
+    if (!least || !most || *most == 0s || *most > *least) return;
+    draft.image_maximum_age->refuse("invalid configuration: imageMaximumGCAge " + to_string(*most) +
+                                        " must be greater than imageMinimumGCAge " + to_string(*least),
+                                    "0s switches it off");
+}
+
+}  // namespace
+
+std::span<const KubeletSetting> kubelet_settings() { return settings; }
+
+void finish(Draft& draft) {
+    const std::vector<std::string>& enforced = draft.config.enforce_node_allocatable;
+    draft.thresholds.pods_enforced = std::find(enforced.begin(), enforced.end(), "pods") != enforced.end();
+    draft.config.eviction.thresholds = parse_thresholds(draft.thresholds);
+    check_image_gc_percents(draft);
+    check_image_ages(draft);
+}
+
+}  // namespace evictd::config

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// ParseThresholdConfig and what it calls. Maps have no order in Go: here a map's thresholds stand in the file's order.
+#include "config/thresholds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <tl/expected.hpp>
+
+#include "evictd/model/quantity.hpp"
+#include "evictd/model/signal.hpp"
+
+namespace evictd::config {
+namespace {
+
+struct Wrong {
+    std::string what;
+    std::string remedy;
+};
+template <class T>
+using Parsed = tl::expected<T, Wrong>;
+
+tl::unexpected<Wrong> wrong(std::string what, std::string remedy) {
+    return tl::unexpected(Wrong{std::move(what), std::move(remedy)});
+}
+
+struct Default {
+    Signal signal;
+    std::string_view value;
+};
+// DefaultEvictionHard of pkg/kubelet/eviction/defaults_linux.go.
+constexpr std::array<Default, 5> default_hard{{
+    {Signal::memory_available, "100Mi"},
+    {Signal::nodefs_available, "10%"},
+    {Signal::nodefs_inodes_free, "5%"},
+    {Signal::imagefs_available, "15%"},
+    {Signal::imagefs_inodes_free, "5%"},
+}};
+
+constexpr auto quantity_or_share = "a quantity such as 100Mi, or a share of the capacity such as 10%";
+
+std::optional<Signal> signal_of(const Setting& setting) {
+    const std::optional<Signal> signal = signal_from(setting.name());
+    if (signal) return signal;
+    std::array<std::string_view, signal_count> names;
+    std::transform(signal_table.begin(), signal_table.end(), names.begin(), [](const auto& row) { return row.name; });
+    setting.refuse("unsupported eviction signal " + printable(setting.name()),
+                   "did you mean " + std::string{nearest(setting.name(), names)} + "?");
+    return std::nullopt;
+}
+
+// strconv.ParseFloat(text, 32). NaN, which Go takes and which then compares with nothing, is refused.
+Parsed<float> parse_float(std::string_view text) {
+    const std::string_view digits = text.substr(text.substr(0, 1) == "+" && text.substr(1, 1) != "-" ? 1 : 0);
+    float number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const std::string parsing = "strconv.ParseFloat: parsing \"" + printable(text) + "\": ";
+    if (error == std::errc::invalid_argument || end != digits.data() + digits.size() || std::isnan(number)) {
+        return wrong(parsing + "invalid syntax", quantity_or_share);
+    }
+    if (error == std::errc{}) return number;
+    // Too small is zero in Go, only too large is out of range.
+    double wide = 0;
+    const auto again = std::from_chars(digits.data(), digits.data() + digits.size(), wide);
+    if (again.ec == std::errc{} && std::abs(wide) < 1) return static_cast<float>(wide);
+    return wrong(parsing + "value out of range", "a percentage from 0% to 100%");
+}
+
+// parsePercentage: the share, in the float32 the kubelet computes with.
+Parsed<float> parse_percentage(std::string_view text) {
+    const std::size_t last = text.find_last_not_of('%');
+    return parse_float(text.substr(0, last == std::string_view::npos ? 0 : last + 1)).map([](float number) {
+        return number / 100;
+    });
+}
+
+Parsed<Quantity> parse_amount(std::string_view text) {
+    const Result<Quantity> quantity = parse_quantity(text);
+    if (quantity) return *quantity;
+    return wrong(quantity.error().why, quantity_or_share);
+}
+
+// parseThresholdStatement. Nothing: the threshold is switched off.
+Parsed<std::optional<ThresholdValue>> threshold_value(Signal signal, const std::string& text) {
+    if (text == "0%" || text == "100%") return std::nullopt;
+    if (text.ends_with('%')) {
+        const Parsed<float> share = parse_percentage(text);
+        if (!share) return tl::unexpected(share.error());
+        const std::string start = "eviction percentage threshold " + std::string{name(signal)};
+        if (*share < 0) return wrong(start + " must be >= 0%: " + printable(text), "0% switches it off");
+        if (*share > 1) return wrong(start + " must be <= 100%: " + printable(text), "a percentage from 0% to 100%");
+        return ThresholdValue{*share};
+    }
+    const Parsed<Quantity> quantity = parse_amount(text);
+    if (!quantity) return tl::unexpected(quantity.error());
+    if (quantity->sign() <= 0) {
+        return wrong("eviction threshold " + std::string{name(signal)} + " must be positive: " + to_string(*quantity),
+                     "0% switches it off");
+    }
+    return ThresholdValue{*quantity};
+}
+
+// parseMinimumReclaims, one entry.
+Parsed<ThresholdValue> minimum_reclaim_value(Signal signal, const std::string& text) {
+    if (text.ends_with('%')) {
+        const Parsed<float> share = parse_percentage(text);
+        if (!share) return tl::unexpected(share.error());
+        if (*share <= 0) {
+            return wrong("eviction percentage minimum reclaim " + std::string{name(signal)} +
+                             " must be positive: " + printable(text),
+                         "leave the signal out for no minimum");
+        }
+        return ThresholdValue{*share};
+    }
+    const Parsed<Quantity> quantity = parse_amount(text);
+    if (!quantity) return tl::unexpected(quantity.error());
+    if (quantity->sign() < 0) {
+        return wrong("negative eviction minimum reclaim specified for " + std::string{name(signal)}, "0 or more");
+    }
+    return ThresholdValue{*quantity};
+}
+
+struct Statement {
+    Setting setting;
+    Threshold threshold;
+};
+
+// parseThresholdStatements.
+std::vector<Statement> parse_statements(const std::optional<Setting>& map) {
+    std::vector<Statement> out;
+    if (!map) return out;
+    for (const Setting& entry : map->children()) {
+        const std::optional<Signal> signal = signal_of(entry);
+        const std::optional<std::string> text = signal ? entry.text() : std::nullopt;
+        if (!text) continue;
+        const auto value = threshold_value(*signal, *text);
+        if (!value) {
+            entry.refuse(value.error().what, value.error().remedy);
+        } else if (*value) {
+            out.push_back({entry, Threshold{*signal, **value, Duration::zero(), std::nullopt}});
+        }
+    }
+    return out;
+}
+
+// parseGracePeriods. A refused one stands as zero, so that its threshold is not reported as being without.
+std::map<Signal, Duration> parse_grace_periods(const std::optional<Setting>& map) {
+    std::map<Signal, Duration> out;
+    if (!map) return out;
+    for (const Setting& entry : map->children()) {
+        const std::optional<Signal> signal = signal_of(entry);
+        if (!signal) continue;
+        const std::optional<Duration> period = entry.duration();
+        if (period && *period < Duration::zero()) {
+            const std::string text = entry.text().value_or("");
+            entry.refuse("invalid eviction grace period specified: " + printable(text) + ", must be a positive value",
+                         "0s or more, such as 90s");
+        }
+        out[*signal] = period.value_or(Duration::zero());
+    }
+    return out;
+}
+
+std::map<Signal, ThresholdValue> parse_minimum_reclaims(const std::optional<Setting>& map) {
+    std::map<Signal, ThresholdValue> out;
+    if (!map) return out;
+    for (const Setting& entry : map->children()) {
+        const std::optional<Signal> signal = signal_of(entry);
+        const std::optional<std::string> text = signal ? entry.text() : std::nullopt;
+        if (!text) continue;
+        const auto value = minimum_reclaim_value(*signal, *text);
+        if (value) {
+            out.emplace(*signal, *value);
+        } else {
+            entry.refuse(value.error().what, value.error().remedy);
+        }
+    }
+    return out;
+}
+
+// What no setting names. Naming one signal, even to switch it off, drops the other defaults unless they are merged.
+std::vector<Threshold> missing_defaults(const ThresholdSettings& settings) {
+    std::vector<Threshold> out;
+    if (settings.hard && !settings.merge_defaults) return out;
+    const std::vector<Setting> given = settings.hard ? settings.hard->children() : std::vector<Setting>{};
+    for (const Default& row : default_hard) {
+        const auto names_it = [&row](const Setting& entry) { return entry.name() == name(row.signal); };
+        if (std::any_of(given.begin(), given.end(), names_it)) continue;
+        out.push_back({row.signal, **threshold_value(row.signal, std::string{row.value}), {}, std::nullopt});
+    }
+    return out;
+}
+
+// addAllocatableThresholds.
+void add_allocatable_copies(std::vector<Threshold>& thresholds) {
+    const std::size_t own = thresholds.size();
+    for (std::size_t i = 0; i < own; ++i) {
+        Threshold copy = thresholds[i];
+        if (copy.signal != Signal::memory_available || !copy.hard()) continue;
+        copy.signal = Signal::allocatable_memory_available;
+        thresholds.push_back(std::move(copy));
+    }
+}
+
+}  // namespace
+
+std::vector<Threshold> parse_thresholds(const ThresholdSettings& settings) {
+    std::vector<Threshold> out;
+    for (Statement& hard : parse_statements(settings.hard)) out.push_back(std::move(hard.threshold));
+    for (Threshold& missing : missing_defaults(settings)) out.push_back(std::move(missing));
+    std::vector<Statement> soft = parse_statements(settings.soft);
+    const std::map<Signal, Duration> periods = parse_grace_periods(settings.soft_grace_period);
+    const std::map<Signal, ThresholdValue> minimums = parse_minimum_reclaims(settings.minimum_reclaim);
+    for (Statement& statement : soft) {
+        const std::string signal{name(statement.threshold.signal)};
+        const auto period = periods.find(statement.threshold.signal);
+        if (period == periods.end()) {
+            statement.setting.refuse("grace period must be specified for the soft eviction threshold " + signal,
+                                     "add " + signal + " to evictionSoftGracePeriod, such as 90s");
+            continue;
+        }
+        statement.threshold.grace_period = period->second;
+        out.push_back(std::move(statement.threshold));
+    }
+    for (Threshold& threshold : out) {
+        const auto minimum = minimums.find(threshold.signal);
+        if (minimum != minimums.end()) threshold.min_reclaim = minimum->second;
+    }
+    if (settings.pods_enforced) add_allocatable_copies(out);
+    return out;
+}
+
+}  // namespace evictd::config

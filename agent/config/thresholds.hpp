@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eviction thresholds from the kubelet's four maps, by the rules and with the words of ParseThresholdConfig in
+// pkg/kubelet/eviction/helpers.go. Does not know where the maps come from.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/setting.hpp"
+#include "evictd/model/config.hpp"
+
+namespace evictd::config {
+
+struct ThresholdSettings {
+    std::optional<Setting> hard;  // nothing: the kubelet's defaults hold
+    std::optional<Setting> soft;
+    std::optional<Setting> soft_grace_period;
+    std::optional<Setting> minimum_reclaim;
+    bool merge_defaults = false;  // mergeDefaultEvictionSettings
+    bool pods_enforced = true;    // enforceNodeAllocatable has "pods": hard memory thresholds hold for the pods too
+};
+
+// What is refused is noted at its setting and left out.
+[[nodiscard]] std::vector<Threshold> parse_thresholds(const ThresholdSettings& settings);
+
+}  // namespace evictd::config

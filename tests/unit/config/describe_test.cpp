@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `evictd check` prints says what the file means, and only colours when asked.
+#include "config/describe.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/load.hpp"
+
+namespace evictd::config {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Describe, ShowsThresholdsWithWhereTheyAreCopiedFrom) {
+    const auto config = load(
+        "evictionHard: {memory.available: 5%, allocatableMemory.available: 1Gi}\nevictionSoft: {memory.available: "
+        "1.5Gi}\n"
+        "evictionSoftGracePeriod: {memory.available: 90s}\nevictionMinimumReclaim: {memory.available: 64Mi}\n",
+        "f.yaml");
+    ASSERT_TRUE(config);
+    EXPECT_EQ(describe(*config, false),
+              "configuration                  f.yaml\n"
+              "\n"
+              "SIGNAL                       KIND  VALUE   GRACE  MIN RECLAIM  COPIED FROM\n"
+              "memory.available             hard  5%      -      64Mi         -\n"
+              "allocatableMemory.available  hard  1Gi     -      -            -\n"
+              "memory.available             soft  1536Mi  1m30s  64Mi         -\n"
+              "allocatableMemory.available  hard  5%      -      64Mi         memory.available\n"
+              "\n"
+              "conditions stay for            5m0s\n"
+              "grace of soft evictions        the pod's own terminationGracePeriodSeconds\n");
+}
+
+TEST(Describe, ShowsSettingsThatAreNotTheDefaults) {
+    const auto config = load(
+        "evictionHard: {}\nevictionMaxPodGracePeriod: 30\ncgroupRoot: /kubelet\n"
+        "evictd: {dryRun: true, bpf: required, eventLog: {maxSize: 1Mi}, lookPeriod: 10s}\n",
+        "f.yaml");
+    ASSERT_TRUE(config);
+    const std::string text = describe(*config, false);
+    EXPECT_THAT(text, HasSubstr("no thresholds: nothing is ever evicted for pressure\n"));
+    EXPECT_THAT(text, HasSubstr("grace of soft evictions        at most 30s for a pod\n"));
+    EXPECT_THAT(text, HasSubstr("cgroupRoot                     /kubelet\n"));
+    EXPECT_THAT(text, HasSubstr("evictd.dryRun                  true\n"));
+    EXPECT_THAT(text, HasSubstr("evictd.bpf                     required\n"));
+    EXPECT_THAT(text, HasSubstr("evictd.eventLog.maxSize        1Mi\n"));
+    EXPECT_THAT(text, Not(HasSubstr("lookPeriod")));
+}
+
+TEST(Describe, TheDefaultsAreSaidToBeBuiltIn) {
+    const std::string text = describe(load_files(std::nullopt, std::nullopt).value(), false);
+    EXPECT_THAT(text, HasSubstr("configuration                  built-in defaults\n"));
+    EXPECT_THAT(text, HasSubstr("imagefs.available            hard  15%    -      -            -\n"));
+    EXPECT_THAT(text, Not(HasSubstr("evictd.")));
+}
+
+TEST(Describe, ColoursOnlyWhenAsked) {
+    const Config config = load("", "f.yaml").value();
+    EXPECT_THAT(describe(config, false), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(describe(config, true), HasSubstr("\x1b[1m"));
+}
+
+}  // namespace
+}  // namespace evictd::config

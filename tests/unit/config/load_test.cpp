@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files to Configs: which keys are taken, overridden, ignored or refused, and that hostile files end in one clear
+// fault.
+#include "config/load.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace evictd::config {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::vector<std::string> faults_of(const ConfigOutcome& outcome) {
+    std::vector<std::string> out;
+    if (outcome) return out;
+    for (const Fault& fault : outcome.error()) out.push_back(fault.text());
+    return out;
+}
+std::vector<std::string> faults_of(const std::string& yaml) { return faults_of(load(yaml, "f.yaml")); }
+
+class Directory : public testing::Test {
+protected:
+    Directory() {
+        std::string pattern = (fs::temp_directory_path() / "evictd-config-XXXXXX").string();
+        path_ = mkdtemp(pattern.data());
+    }
+    ~Directory() override { fs::remove_all(path_); }
+    fs::path write(const std::string& name, const std::string& text) {
+        std::ofstream(path_ / name) << text;
+        return path_ / name;
+    }
+    fs::path path_;
+};
+
+using LoadFile = Directory;
+using LoadFiles = Directory;
+
+TEST(Load, AnEmptyFileIsAllDefaults) {
+    for (const std::string text : {"", "\n", "# nothing\n", "---\n", "---\n...\n", "null\n", "{}\n", "\xef\xbb\xbf"}) {
+        const ConfigOutcome config = load(text, "f.yaml");
+        ASSERT_TRUE(config) << config.error()[0].text();
+        EXPECT_EQ(config->eviction.pressure_transition_period, 5min);
+        EXPECT_EQ(config->eviction.max_pod_grace_period, 0s);
+        EXPECT_EQ(config->cgroup_root, "/");
+        EXPECT_THAT(config->enforce_node_allocatable, ElementsAre("pods"));
+        EXPECT_EQ(config->agent.look_period, 10s);
+        EXPECT_EQ(config->file, "f.yaml");
+    }
+}
+
+TEST(Load, AWholeKubeletConfigurationIsAValidConfig) {
+    const ConfigOutcome config = load_file(fs::path(EVICTD_FIXTURES) / "config/kubelet_full.yaml");
+    ASSERT_TRUE(config) << config.error()[0].text();
+    EXPECT_EQ(config->eviction.thresholds.size(), 8);
+    EXPECT_EQ(config->eviction.pressure_transition_period, 30s);
+    EXPECT_EQ(config->eviction.max_pod_grace_period, 60s);
+    EXPECT_EQ(config->cgroup_driver, "systemd");
+    EXPECT_EQ(config->static_pod_path, "/etc/kubernetes/manifests");
+    EXPECT_EQ(config->container_runtime_endpoint, "unix:///run/containerd/containerd.sock");
+    EXPECT_THAT(config->enforce_node_allocatable, ElementsAre("pods", "system-reserved"));
+}
+
+TEST(Load, EverySettingOfEvictdsOwnIsRead) {
+    const ConfigOutcome config = load_file(fs::path(EVICTD_FIXTURES) / "config/evictd_full.yaml");
+    ASSERT_TRUE(config) << config.error()[0].text();
+    const AgentConfig& agent = config->agent;
+    EXPECT_EQ(agent.node_name, "node-1.example.com");
+    EXPECT_TRUE(agent.dry_run);
+    EXPECT_EQ(agent.bpf, BpfUse::off);
+    EXPECT_EQ(agent.bpffs_path, "/sys/fs/bpf/other");
+    EXPECT_EQ(agent.socket_path, "/run/other.sock");
+    EXPECT_EQ(agent.event_log_path, "/var/log/other.jsonl");
+    EXPECT_EQ(agent.event_log_max_size, 1_MiB);
+    EXPECT_EQ(agent.event_log_max_files, 9);
+    EXPECT_FALSE(agent.events_to_stdout);
+    EXPECT_EQ(agent.state_path, "/var/lib/other");
+    EXPECT_EQ(agent.pod_manifest_path, "/srv/pods");
+    EXPECT_EQ(agent.look_period, 1s);
+    EXPECT_EQ(agent.realtime_priority, 0);
+    EXPECT_EQ(config->cgroup_root, "/kubelet");
+}
+
+TEST(Load, TellsEveryFaultAtOnceInTheFilesOrder) {
+    const std::string file = EVICTD_FIXTURES "/config/many_faults.yaml";
+    const auto faults = faults_of(load_file(file));
+    const auto one = [&](const std::string& rest) { return StartsWith(file + rest); };
+    EXPECT_THAT(
+        faults,
+        ElementsAre(one(":2: evictionHard.memory.availble: unsupported eviction signal memory.availble (did you "
+                        "mean memory.available?)"),
+                    one(":3: evictionHard.nodefs.available: eviction percentage threshold nodefs.available must "
+                        "be <= 100%: 110% (a percentage from 0% to 100%)"),
+                    one(":5: evictionSoft.memory.available: grace period must be specified"),
+                    one(":6: evictionSoft.pid.available: quantities must match"),
+                    one(":7: evictionPressureTransitionPeriod: time: missing unit in duration \"5\""),
+                    one(":8: cgroupDriver: \"systemctl\" is not a cgroup driver"),
+                    one(":9: evictionHrad: unknown key (did you mean evictionHard?"),
+                    one(":11: evictd.lookPeriod: out of range: 2h0m0s (10ms to 1h)"),
+                    one(":12: evictd.eventlog: unknown key (did you mean evictd.eventLog")));
+}
+
+TEST(Load, JsonIsYaml) {
+    const ConfigOutcome config =
+        load("{\n\t\"evictionHard\": {\n\t\t\"memory.available\": \"1Gi\"\n\t}\n}\n", "f.json");
+    ASSERT_TRUE(config) << config.error()[0].text();
+    EXPECT_EQ(config->eviction.thresholds[0].signal, Signal::memory_available);
+}
+
+TEST(Load, ForeignKeysAreTheKubeletsOnly) {
+    EXPECT_THAT(faults_of("maxPods: 110\n"), ElementsAre(StartsWith("f.yaml:1: maxPods: unknown key (did you mean ")));
+    EXPECT_TRUE(load("kind: KubeletConfiguration\nmaxPods: 110\n", "f.yaml"));
+    EXPECT_TRUE(load("maxPods: 110\n", "f.yaml", Dialect::kubelet));
+    EXPECT_THAT(faults_of("kind: KubeletConfiguration\nevictd: {nodename: x}\n"),
+                ElementsAre("f.yaml:2: evictd.nodename: unknown key (did you mean evictd.nodeName?)"));
+}
+
+TEST(Load, AZeroTransitionPeriodIsTheDefault) {
+    EXPECT_EQ(load("evictionPressureTransitionPeriod: 0s", "f").value().eviction.pressure_transition_period, 5min);
+    EXPECT_EQ(load("evictionPressureTransitionPeriod: 0", "f").value().eviction.pressure_transition_period, 5min);
+}
+
+TEST(Load, ANegativeMaximumGraceIsTheKubeletsToJudge) {
+    EXPECT_EQ(load("evictionMaxPodGracePeriod: -1", "f").value().eviction.max_pod_grace_period, -1s);
+}
+
+TEST(Load, ACgroupRootIsAPathBelowTheHierarchy) {
+    EXPECT_EQ(load("cgroupRoot: ''", "f").value().cgroup_root, "/");
+    EXPECT_EQ(load("cgroupRoot: kubelet", "f").value().cgroup_root, "/kubelet");
+    EXPECT_EQ(load("cgroupRoot: /a/b", "f").value().cgroup_root, "/a/b");
+}
+
+struct Refused {
+    std::string yaml;
+    std::string fault;  // how it begins
+};
+
+TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
+    const std::vector<Refused> rows{
+        {"[]", "f.yaml:1: a list stands here (a map is expected)"},
+        {"just text", "f.yaml:1: \"just text\" stands here (a map is expected)"},
+        {"kind: Pod", "f.yaml:1: kind: \"Pod\" is not a configuration of evictd"},
+        {"kind: [Pod]", "f.yaml:1: kind: a list stands here (text is expected)"},
+        {"apiVersion: v1", "f.yaml:1: apiVersion: \"v1\" is not a kubelet configuration"},
+        {"evictionPressureTransitionPeriod: -1s",
+         "f.yaml:1: evictionPressureTransitionPeriod: must not be negative: -1s"},
+        {"evictionPressureTransitionPeriod: {}", "f.yaml:1: evictionPressureTransitionPeriod: a map stands here (text"},
+        {"evictionMaxPodGracePeriod: 1m",
+         "f.yaml:1: evictionMaxPodGracePeriod: \"1m\" stands here (a whole number from"},
+        {"evictionMaxPodGracePeriod: '1'",
+         "f.yaml:1: evictionMaxPodGracePeriod: \"1\" stands here (a whole number from"},
+        {"evictionMaxPodGracePeriod: 2147483648", "f.yaml:1: evictionMaxPodGracePeriod: \"2147483648\" stands here"},
+        {"mergeDefaultEvictionSettings: maybe",
+         "f.yaml:1: mergeDefaultEvictionSettings: \"maybe\" stands here (true or"},
+        {"enforceNodeAllocatable: pods", "f.yaml:1: enforceNodeAllocatable: \"pods\" stands here (a list is expected)"},
+        {"enforceNodeAllocatable:\n- pods\n- pod",
+         "f.yaml:3: enforceNodeAllocatable[1]: invalid configuration: option "
+         "\"pod\" specified for enforceNodeAllocatable "
+         "(--enforce-node-allocatable) (did you mean pods?)"},
+        {"enforceNodeAllocatable: [pods, pods]",
+         "f.yaml:1: enforceNodeAllocatable[1]: invalid configuration: duplicated"},
+        {"enforceNodeAllocatable: [none, pods]",
+         "f.yaml:1: enforceNodeAllocatable: invalid configuration: "
+         "enforceNodeAllocatable (--enforce-node-allocatable) may not contain"},
+        {"cgroupRoot: ../..", "f.yaml:1: cgroupRoot: \"../..\" leaves the cgroup hierarchy"},
+        {"cgroupRoot: /a/../b", "f.yaml:1: cgroupRoot: \"/a/../b\" leaves the cgroup hierarchy"},
+        {"systemReserved: {gpu: 1}",
+         "f.yaml:1: systemReserved.gpu: cannot reserve \"gpu\" resource (did you mean cpu?)"},
+        {"kubeReserved: {cpu: many}",
+         "f.yaml:1: kubeReserved.cpu: failed to parse quantity \"many\" for \"cpu\" resource"},
+        {"kubeReserved: {cpu: -1}", "f.yaml:1: kubeReserved.cpu: resource quantity for \"cpu\" cannot be negative: -1"},
+        {"imageGCHighThresholdPercent: 101",
+         "f.yaml:1: imageGCHighThresholdPercent: invalid HighThresholdPercent 101, "
+         "must be in range [0-100]"},
+        {"imageGCLowThresholdPercent: -1",
+         "f.yaml:1: imageGCLowThresholdPercent: invalid LowThresholdPercent -1, must"},
+        {"imageGCLowThresholdPercent: 90",
+         "f.yaml:1: imageGCLowThresholdPercent: LowThresholdPercent 90 can not be "
+         "higher than HighThresholdPercent 85"},
+        {"imageGCHighThresholdPercent: 70", "f.yaml:1: imageGCHighThresholdPercent: LowThresholdPercent 80 can not be"},
+        {"imageMinimumGCAge: -1m", "f.yaml:1: imageMinimumGCAge: must not be negative: -1m0s"},
+        {"imageMaximumGCAge: 1m",
+         "f.yaml:1: imageMaximumGCAge: invalid configuration: imageMaximumGCAge 1m0s must be "
+         "greater than imageMinimumGCAge 2m0s"},
+        {"evictd: []", "f.yaml:1: evictd: a list stands here (a map is expected)"},
+        {"evictd: {eventLog: /var/log/x}", "f.yaml:1: evictd.eventLog: \"/var/log/x\" stands here (a map is expected)"},
+        {"evictd: {bpf: on}", "f.yaml:1: evictd.bpf: \"on\" stands here (auto, off or required is expected)"},
+        {"evictd: {dryRun: 1}", "f.yaml:1: evictd.dryRun: \"1\" stands here (true or false is expected)"},
+        {"evictd: {nodeName: Node_1}", "f.yaml:1: evictd.nodeName: \"Node_1\" is not a node name"},
+        {"evictd: {statePath: var}", "f.yaml:1: evictd.statePath: \"var\" is not a path from the root"},
+        {"evictd: {socketPath: /" + std::string(107, 's') + "}", "f.yaml:1: evictd.socketPath: longer than 107 bytes"},
+        {"evictd: {eventLog: {maxSize: 1Ki}}", "f.yaml:1: evictd.eventLog.maxSize: out of range: 1Ki (64Ki to 1Ti)"},
+        {"evictd: {eventLog: {maxSize: big}}", "f.yaml:1: evictd.eventLog.maxSize: quantities must match"},
+        {"evictd: {eventLog: {maxFiles: 0}}",
+         "f.yaml:1: evictd.eventLog.maxFiles: \"0\" stands here (a whole number "
+         "from 1 to 1000"},
+        {"evictd: {lookPeriod: 1ms}", "f.yaml:1: evictd.lookPeriod: out of range: 1ms (10ms to 1h)"},
+        {"evictd: {realtimePriority: 100}",
+         "f.yaml:1: evictd.realtimePriority: \"100\" stands here (a whole number "
+         "from 0 to 99"},
+    };
+    for (const Refused& row : rows) {
+        SCOPED_TRACE(row.yaml);
+        EXPECT_THAT(faults_of(row.yaml), ElementsAre(StartsWith(row.fault)));
+    }
+}
+
+TEST(Load, AKeyGivenTwiceIsAFaultWithBothLines) {
+    EXPECT_THAT(faults_of("cgroupRoot: /a\nevictd: {dryRun: true, dryRun: false}\ncgroupRoot: /b\n"),
+                ElementsAre("f.yaml:2: dryRun: given twice (the first is on line 2: keep one)",
+                            "f.yaml:3: cgroupRoot: given twice (the first is on line 1: keep one)"));
+}
+
+TEST(Load, BrokenYamlIsOneFaultAtItsLine) {
+    EXPECT_THAT(faults_of("a: 1\nevictionHard: {memory.available: 1Gi\nb: [\n"),
+                ElementsAre(HasSubstr(": not valid YAML: ")));
+    EXPECT_THAT(faults_of("evictionHard:\n  a: b: c\n"), ElementsAre(StartsWith("f.yaml:2: not valid YAML: ")));
+    EXPECT_THAT(faults_of("a: *unknown\n"), ElementsAre(StartsWith("f.yaml:1: not valid YAML: ")));
+    EXPECT_THAT(faults_of("? [a]\n: b\n"), ElementsAre(StartsWith("f.yaml:1: a key is not plain text")));
+    EXPECT_THAT(faults_of("a: {<<: {b: c}}\n"), testing::Contains(HasSubstr("<<: merge keys are not understood")));
+    EXPECT_THAT(faults_of("cgroupRoot: /\n---\ncgroupRoot: /\n"),
+                ElementsAre(HasSubstr("more than one YAML document")));
+}
+
+TEST(Load, BinaryInputIsRefusedUnread) {
+    EXPECT_THAT(faults_of(std::string("a: 1\nb: \0", 9)), ElementsAre(StartsWith("f.yaml:2: not a text file")));
+    EXPECT_THAT(faults_of("\x7f"
+                          "ELF"),
+                ElementsAre(StartsWith("f.yaml:1: not a text file")));
+    EXPECT_THAT(faults_of("a: \xff\n"), ElementsAre(StartsWith("f.yaml:1: not a text file")));
+    EXPECT_THAT(faults_of("a: \xc3"), ElementsAre(StartsWith("f.yaml:1: not a text file")));
+    EXPECT_THAT(faults_of("# \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\n"), ElementsAre());
+}
+
+TEST(Load, BombsEndInOneFault) {
+    EXPECT_THAT(faults_of(std::string(100'000, '[')), ElementsAre(HasSubstr("nested more than 64 deep")));
+    EXPECT_THAT(faults_of(std::string(100'000, '{')), ElementsAre(HasSubstr("nested more than 64 deep")));
+    std::string dashes;
+    for (int i = 0; i < 50'000; ++i) dashes += "- ";
+    EXPECT_THAT(faults_of(dashes), ElementsAre(HasSubstr("nested more than 64 deep")));
+    std::string many = "a: [";
+    for (int i = 0; i < 100'001; ++i) many += "b,";
+    EXPECT_THAT(faults_of(many + "b]\n"), ElementsAre(HasSubstr("more than 100000 values")));
+    EXPECT_THAT(faults_of(std::string((1 << 20) + 1, ' ')),
+                ElementsAre("f.yaml: larger than 1 MiB (is this a configuration?)"));
+}
+
+TEST(Load, AliasesShareAndDoNotMultiply) {
+    std::string laughs = "kind: KubeletConfiguration\na0: &a0 [x,x,x,x,x,x,x,x,x]\n";
+    for (int i = 1; i < 60; ++i) {
+        const std::string last = "*a" + std::to_string(i - 1);
+        laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last;
+        for (int j = 0; j < 8; ++j) laughs += ", " + last;
+        laughs += "]\n";
+    }
+    EXPECT_TRUE(load(laughs, "f.yaml"));
+    EXPECT_THAT(faults_of("kind: KubeletConfiguration\na: &a [*a]\n"),
+                ElementsAre(StartsWith("f.yaml:2: an alias stands inside what it names")));
+}
+
+TEST(Load, WhatAFileHoldsReachesTheTerminalEscapedAndCutOff) {
+    EXPECT_THAT(faults_of("\"a\\e[31m\": 1\n"), ElementsAre(StartsWith("f.yaml:1: a\\x1b[31m: unknown key")));
+    const auto faults = faults_of(std::string(5000, 'a') + ": 1\n");
+    ASSERT_EQ(faults.size(), 1);
+    EXPECT_LT(faults[0].size(), 300);
+}
+
+TEST(Load, AFileThatIsAllWrongIsNotToldToTheEnd) {
+    std::string wrong;
+    for (int i = 0; i < 5000; ++i) wrong += "k" + std::to_string(i) + ": 1\n";
+    const auto faults = faults_of(wrong);
+    EXPECT_EQ(faults.size(), max_faults + 1);
+    EXPECT_THAT(faults.back(), HasSubstr("more faults than these"));
+}
+
+TEST_F(LoadFile, SaysWhyAFileCannotBeRead) {
+    const auto missing = load_file(path_ / "none.yaml");
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error()[0].text(),
+              (path_ / "none.yaml").string() + ": cannot be read: No such file or directory (check the path)");
+    const auto directory = load_file(path_);
+    ASSERT_FALSE(directory);
+    EXPECT_EQ(directory.error()[0].text(), path_.string() + ": cannot be read: Is a directory (name the file in it)");
+}
+
+TEST_F(LoadFile, AForbiddenFileIsNotPermittedRatherThanInvalid) {
+    if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
+    const fs::path file = write("secret.yaml", "");
+    chmod(file.c_str(), 0);
+    const auto config = load_file(file);
+    ASSERT_FALSE(config);
+    EXPECT_EQ(config.error()[0].kind, ErrorKind::not_permitted);
+}
+
+TEST_F(LoadFile, AnEndlessFileEnds) {
+    const auto config = load_file("/dev/zero");
+    ASSERT_FALSE(config);
+    EXPECT_THAT(config.error()[0].text(), HasSubstr("larger than 1 MiB"));
+}
+
+TEST_F(LoadFiles, WithoutFilesTheDefaultsHold) {
+    const auto config = load_files(std::nullopt, std::nullopt);
+    ASSERT_TRUE(config);
+    EXPECT_EQ(config->file, "");
+    EXPECT_EQ(config->eviction.thresholds.size(), 6);
+}
+
+TEST_F(LoadFiles, EvictdsFileOverridesTheKubeletsKeyByKey) {
+    const fs::path kubelet = write("kubelet.yaml",
+                                   "evictionHard: {memory.available: 1Gi, pid.available: 5%}\n"
+                                   "evictionSoft: {memory.available: 2Gi}\n"
+                                   "evictionSoftGracePeriod: {memory.available: 1m}\n"
+                                   "cgroupDriver: systemd\nmaxPods: 7\nenforceNodeAllocatable: []\n"
+                                   "evictd: {eventLog: {maxFiles: 2}, dryRun: true}\n");
+    const fs::path own = write("evictd.yaml",
+                               "evictionHard: {memory.available: 512Mi}\ncgroupDriver: null\n"
+                               "evictd: {eventLog: {stdout: false}, dryRun: false}\n");
+    const auto config = load_files(kubelet, own);
+    ASSERT_TRUE(config) << config.error()[0].text();
+    ASSERT_EQ(config->eviction.thresholds.size(), 2);
+    EXPECT_EQ(std::get<Quantity>(config->eviction.thresholds[0].value.value), Quantity::of(512 << 20));
+    EXPECT_EQ(config->eviction.thresholds[1].grace_period, 1min);
+    EXPECT_EQ(config->cgroup_driver, "systemd");
+    EXPECT_FALSE(config->agent.dry_run);
+    EXPECT_FALSE(config->agent.events_to_stdout);
+    EXPECT_EQ(config->agent.event_log_max_files, 2);
+    EXPECT_EQ(config->file, kubelet.string() + ", " + own.string());
+}
+
+TEST_F(LoadFiles, FaultsOfBothAreToldEachWithItsFile) {
+    const fs::path kubelet = write("kubelet.yaml", "evictionSoft: {memory.available: 2Gi}\n");
+    const fs::path own = write("evictd.yaml", "maxPods: 1\n");
+    EXPECT_THAT(faults_of(load_files(kubelet, own)),
+                ElementsAre(StartsWith(kubelet.string() + ":1: evictionSoft.memory.available: grace period must be"),
+                            StartsWith(own.string() + ":1: maxPods: unknown key")));
+    EXPECT_THAT(
+        faults_of(load_files(path_ / "none", own)),
+        ElementsAre(StartsWith(own.string() + ":1: "), StartsWith((path_ / "none").string() + ": cannot be read")));
+}
+
+}  // namespace
+}  // namespace evictd::config
