@@ -2,6 +2,8 @@
 // Integer arithmetic throughout: no locale, and the same text everywhere.
 #include "phrases.hpp"
 
+#include <algorithm>
+
 namespace evictd::policy {
 namespace {
 
@@ -30,6 +32,8 @@ std::string say_amount(Amount amount, Quantity::Format format) {
 
 std::string say_duration(Duration duration) {
     using namespace std::chrono_literals;
+    // The end of time rounds up to what a Duration cannot hold.
+    duration = std::min(duration, Duration::max() - Duration(1s));
     if (duration >= 10s) return to_string(Duration(std::chrono::round<std::chrono::seconds>(duration)));
     const auto tenths = duration < Duration::zero() ? 0 : (duration + 50ms) / 100ms;
     return tenths_text(static_cast<std::uint64_t>(tenths)) + "s";

@@ -31,13 +31,15 @@ TEST(SayAmount, IsShortAndNeverRoundedUp) {
 }
 
 TEST(SayDuration, IsInTenthsThenInSeconds) {
-    for (const auto& [duration, expected] : std::vector<std::pair<Duration, std::string>>{{0s, "0s"},
-                                                                                          {300ms, "0.3s"},
-                                                                                          {1960ms, "2s"},
-                                                                                          {9900ms, "9.9s"},
-                                                                                          {12400ms, "12s"},
-                                                                                          {90s, "1m30s"},
-                                                                                          {-1s, "0s"}}) {
+    for (const auto& [duration, expected] :
+         std::vector<std::pair<Duration, std::string>>{{0s, "0s"},
+                                                       {300ms, "0.3s"},
+                                                       {1960ms, "2s"},
+                                                       {9900ms, "9.9s"},
+                                                       {12400ms, "12s"},
+                                                       {90s, "1m30s"},
+                                                       {-1s, "0s"},
+                                                       {Duration::max(), "2562047h47m16s"}}) {
         EXPECT_EQ(say_duration(duration), expected);
     }
 }
