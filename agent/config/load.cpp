@@ -20,7 +20,7 @@ namespace evictd::config {
 namespace {
 
 // One byte more than the parser takes: enough for it to see that there is too much.
-constexpr std::size_t max_read = (std::size_t{1} << 20) + 1;
+constexpr std::size_t max_read = max_yaml_size + 1;
 
 struct Source {
     std::string name;
@@ -74,7 +74,7 @@ void add_source(const Source& source, Faults& faults, Settings& settings) {
             }
         } else if (std::any_of(rows.begin(), rows.end(), is_it)) {
             put(settings.kubelet, setting, [](const Setting& a, const Setting& b) { return a.name() == b.name(); });
-        } else if (!foreign_keys) {
+        } else if (!foreign_keys && faults.size() < max_faults) {
             refuse_unknown(setting);
         }
     }

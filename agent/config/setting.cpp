@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "evictd/model/quantity.hpp"
@@ -122,11 +123,17 @@ std::vector<Setting> Setting::children() const {
 }
 
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
-    // Our longest key has 35 letters: what comes after twice as many only costs time.
-    const std::string_view start = name.substr(0, 70);
-    return *std::min_element(candidates.begin(), candidates.end(), [start](std::string_view a, std::string_view b) {
-        return edit_distance(start, a) < edit_distance(start, b);
-    });
+    // Our longest key has 32 letters: what comes after twice as many only costs time.
+    const std::string_view start = name.substr(0, 64);
+    std::string_view best;
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = edit_distance(start, candidate);
+        if (distance >= least) continue;
+        best = candidate;
+        least = distance;
+    }
+    return best;
 }
 
 }  // namespace evictd::config

@@ -14,13 +14,10 @@
 namespace evictd::config {
 namespace {
 
-// A KubeletConfiguration is a few KiB and a ConfigMap holds 1 MiB at most. yaml-cpp needs up to some 200 bytes of
-// memory for a byte of text, so twice as much would let a hostile file take half a GiB.
-constexpr std::size_t max_size = std::size_t{1} << 20;
 // A KubeletConfiguration is 5 deep. yaml-cpp gives up at 500 by itself, which eats 1 MiB of stack.
 constexpr std::size_t max_depth = 64;
-// A hundred times the longest real configuration.
-constexpr std::size_t max_nodes = 100'000;
+// Some fifty times the longest real configuration.
+constexpr std::size_t max_nodes = 20'000;
 // Thrown through yaml-cpp and caught in parse_yaml: events have no other way to stop it.
 struct Stop {
     Fault fault;
@@ -170,7 +167,7 @@ std::optional<std::size_t> first_binary_byte(std::string_view text) {
 }
 
 std::optional<Fault> refuse_unread(std::string_view text, const std::string& file) {
-    if (text.size() > max_size) return Fault{file, 0, 0, {}, "larger than 1 MiB", "is this a configuration?"};
+    if (text.size() > max_yaml_size) return Fault{file, 0, 0, {}, "larger than 256 KiB", "is this a configuration?"};
     const std::optional<std::size_t> binary = first_binary_byte(text);
     if (!binary) return std::nullopt;
     int line = 1;

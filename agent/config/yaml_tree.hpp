@@ -3,6 +3,7 @@
 // before anything looks at it. What the values mean is not known here.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@
 #include "config/fault.hpp"
 
 namespace evictd::config {
+
+// A KubeletConfiguration is a few KiB. yaml-cpp needs up to 250 bytes of memory for a byte of text (a row of brackets),
+// so this is what keeps a hostile file below 64 MiB; twice as much text is twice as much memory.
+inline constexpr std::size_t max_yaml_size = std::size_t{256} << 10;
 
 struct Entry;
 
