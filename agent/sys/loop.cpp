@@ -125,6 +125,12 @@ void Timer::arm(MonotonicTime at) {
     sd_event_source_set_enabled(source_.source_.get(), SD_EVENT_ONESHOT);
 }
 
+void Timer::arm_in(Duration delay) {
+    const auto up = std::chrono::ceil<std::chrono::microseconds>(delay).count();
+    sd_event_source_set_time_relative(source_.source_.get(), up > 0 ? static_cast<std::uint64_t>(up) : 0);
+    sd_event_source_set_enabled(source_.source_.get(), SD_EVENT_ONESHOT);
+}
+
 void Timer::disarm() { sd_event_source_set_enabled(source_.source_.get(), SD_EVENT_OFF); }
 
 Loop::Loop(std::unique_ptr<Core> core) : core_(std::move(core)) {}

@@ -41,6 +41,7 @@ class Timer {
 public:
     Timer() = default;
     void arm(MonotonicTime at);  // again replaces; a time in the past fires at the loop's next turn
+    void arm_in(Duration delay);
     void disarm();
     explicit operator bool() const { return static_cast<bool>(source_); }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/loop.hpp"
 
+#include <array>
 #include <csignal>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -143,6 +145,18 @@ TEST(Timer, IsNeverEarlyAndFiresOnce) {
     EXPECT_GE(fired.front(), at);
     // Far from any real lateness, and far below sd-event's default of merging within 250 ms.
     EXPECT_LT(fired.front() - at, milliseconds(200));
+}
+
+TEST(Timer, ArmedWithADelayIsNeverEarly) {
+    auto loop = make_loop();
+    const SystemClock clock;
+    std::optional<MonotonicTime> fired;
+    auto timer = loop.add_timer([&] { fired = clock.monotonic(); });
+    ASSERT_TRUE(timer);
+    const auto armed = clock.monotonic();
+    timer->arm_in(milliseconds(2));
+    while (!fired) ASSERT_TRUE(loop.run_once(milliseconds(1000)));
+    EXPECT_GE(*fired - armed, milliseconds(2));
 }
 
 TEST(Timer, InThePastFiresAtTheNextTurnAndDisarmedNever) {

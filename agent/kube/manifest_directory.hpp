@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manifests of one directory as pods. Remembers what it has read, so that looking again costs a stat for each file.
+// It does not watch; manifest_source does.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+
+#include "evictd/model/pod.hpp"
+#include "evictd/port/pod_source.hpp"
+#include "kube/manifest_text.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::kube {
+
+// A pod's manifest is a few KiB; a directory's whole content as one List is some hundred. The API server refuses
+// objects beyond 1.5 MiB. Half would refuse real lists, twice would only make a mistake slower.
+inline constexpr std::size_t largest_manifest = std::size_t{1} << 20U;
+// Ten times the pods of the densest node.
+inline constexpr std::size_t most_manifests = 10'000;
+
+// *.yaml, *.yml and *.json that are not hidden. What editors leave behind (a.yaml~, .a.yaml.swp, #a.yaml#) is none.
+[[nodiscard]] bool is_manifest_name(std::string_view name);
+
+class ManifestDirectory {
+public:
+    ManifestDirectory(std::string path, std::optional<PodOrigin> origin);
+
+    // In the order of the files' names. Never blocks on what it finds.
+    // `unfinished` are being written: what was read of them before holds.
+    [[nodiscard]] port::PodSet look(const std::set<std::string>& unfinished);
+    // To be read again, even if it looks unchanged: two writes may fall into one tick of the file's clock.
+    void forget(const std::string& name) { known_.erase(name); }
+    void forget_all() { known_.clear(); }
+
+private:
+    struct Known {
+        struct stat status {};
+        Manifest manifest;
+    };
+
+    Result<std::set<std::string>> list(int directory) const;
+    void read(int directory, const std::string& name, port::PodSet& set);
+    Result<Manifest> parse(int fd, const std::string& name) const;
+    [[nodiscard]] std::string path_of(const std::string& name) const { return path_ + "/" + name; }
+    void add(const Manifest& manifest, port::PodSet& set);
+
+    std::string path_;
+    std::optional<PodOrigin> origin_;
+    std::map<std::string, Known> known_;
+    std::map<PodUid, std::string> first_with_uid_;  // FILE:LINE; of the look that goes on
+};
+
+}  // namespace evictd::kube

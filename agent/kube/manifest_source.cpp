@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything but the constructor and start() runs in the lane.
+#include "kube/manifest_source.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "sys/log.hpp"
+
+namespace evictd::kube {
+namespace {
+
+// Files are often copied by the dozen: one look for all of them. Half as long would mean more looks, twice as long a
+// new pod unknown for longer; either way it is far below the time a container takes to start.
+constexpr Duration pause_before_a_look = std::chrono::milliseconds(5);
+
+// How often the directory is looked at where it cannot be watched. A container takes about as long to start.
+constexpr Duration pause_without_a_watch = std::chrono::seconds(1);
+
+std::string absolute(const std::string& directory) {
+    std::error_code ignored;
+    auto path = std::filesystem::absolute(directory, ignored).lexically_normal();
+    if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // a slash at the end
+    return path;
+}
+
+bool is_same(const port::PodSet& a, const port::PodSet& b) {
+    return a.pods == b.pods && std::equal(a.rejected.begin(), a.rejected.end(), b.rejected.begin(), b.rejected.end(),
+                                          [](const Error& x, const Error& y) { return x.text() == y.text(); });
+}
+
+}  // namespace
+
+ManifestSource::ManifestSource(const std::string& directory, std::optional<PodOrigin> origin, Duration writer_pause)
+    : directory_(absolute(directory)), origin_(origin), writer_pause_(writer_pause), manifests_(directory_, origin) {}
+
+ManifestSource::~ManifestSource() = default;
+
+Status ManifestSource::start(OnChange on_change) {
+    if (lane_) return fail(ErrorKind::failed, describe(), "already started");
+    on_change_ = std::move(on_change);
+    // Without inotify it goes on by looking every second, which no_watch_ tells with every set.
+    if (auto made = DirectoryWatch::make(directory_))
+        watch_ = std::move(*made);
+    else
+        no_watch_ = made.error();
+    auto lane = sys::Lane::make("manifests");
+    if (!lane) return tl::unexpected(lane.error());
+    lane_ = std::move(*lane);
+    lane_->post([this] { begin(); });
+    return {};
+}
+
+std::string ManifestSource::describe() const {
+    return (origin_ == PodOrigin::static_file ? "static pods in " : "manifests in ") + directory_;
+}
+
+void ManifestSource::begin() {
+    auto soon = lane_->loop().add_timer([this] { look(); });
+    auto settle = lane_->loop().add_timer([this] {
+        for (const auto& name : std::exchange(unfinished_, {})) manifests_.forget(name);
+        look();
+    });
+    if (!soon || !settle) return sys::log::error(describe() + ": " + (soon ? settle : soon).error().text());
+    soon_ = std::move(*soon);
+    settle_ = std::move(*settle);
+    if (watch_) {
+        auto readable = lane_->loop().add_fd(watch_->fd(), [this] { on_event(); });
+        if (readable)
+            readable_ = std::move(*readable);
+        else
+            no_watch_ = readable.error();
+    }
+    look();
+}
+
+void ManifestSource::on_event() {
+    const auto changes = watch_->read();
+    absorb(changes);
+    if (changes.any) look_soon();
+}
+
+void ManifestSource::absorb(const DirectoryWatch::Changes& changes) {
+    if (changes.lost) {
+        manifests_.forget_all();
+        unfinished_.clear();
+    }
+    for (const auto& name : changes.complete) {
+        unfinished_.erase(name);
+        manifests_.forget(name);
+    }
+    for (const auto& name : changes.begun) {
+        if (!is_manifest_name(name)) continue;
+        unfinished_.insert(name);
+        settle_.arm_in(writer_pause_);
+    }
+}
+
+void ManifestSource::look_soon() {
+    // Not pushed back by further events: a directory that never rests is still looked at.
+    if (!std::exchange(is_look_due_, true)) soon_.arm_in(pause_before_a_look);
+}
+
+void ManifestSource::look() {
+    is_look_due_ = false;
+    if (watch_ && readable_) {
+        const auto renewed = watch_->renew();
+        no_watch_ = renewed ? std::nullopt : std::optional(renewed.error());
+        absorb(watch_->read());
+    }
+    auto set = manifests_.look(unfinished_);
+    if (no_watch_) {
+        set.rejected.push_back(*no_watch_);
+        settle_.arm_in(pause_without_a_watch);
+    }
+    publish(std::move(set));
+}
+
+void ManifestSource::publish(port::PodSet set) {
+    if (published_ && is_same(*published_, set)) return;
+    published_ = set;
+    on_change_(std::move(set));
+}
+
+}  // namespace evictd::kube

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/manifest_directory.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fakes/temp_dir.hpp"
+#include "kube_manifests.hpp"
+
+namespace evictd::kube {
+namespace {
+
+class ManifestDirectoryTest : public ::testing::Test {
+protected:
+    port::PodSet look() { return directory.look({}); }
+    // The one rejection there is, without the directory's own path.
+    std::string rejected() {
+        const auto set = look();
+        if (set.rejected.size() != 1) return std::to_string(set.rejected.size()) + " rejected";
+        EXPECT_EQ(set.rejected[0].kind, ErrorKind::invalid);
+        std::string text = set.rejected[0].text();
+        for (auto at = text.find(dir / ""); at != std::string::npos; at = text.find(dir / ""))
+            text.erase(at, (dir / "").size());
+        return text;
+    }
+
+    fakes::TempDir dir;
+    ManifestDirectory directory{dir.path(), std::nullopt};
+};
+
+TEST_F(ManifestDirectoryTest, ReadsManifestsInTheOrderOfTheirNamesAndIgnoresTheRest) {
+    dir.write("b.yaml", manifest("b"));
+    dir.write("a.yml", manifest("a"));
+    dir.write("c.json", R"({"kind":"Pod","metadata":{"name":"c","uid":"uid-c"},"spec":{"containers":[{"name":"c"}]}})");
+    for (const char* ignored : {".hidden.yaml", "a.yaml~", "#a.yaml#", ".a.yaml.swp", "4913", "README.md", ".#a.yaml"})
+        dir.write(ignored, "not: a pod");
+    dir.write("below/d.yaml", manifest("d"));
+    const auto set = look();
+    EXPECT_EQ(names(set), "a b c");
+    EXPECT_TRUE(set.rejected.empty());
+    EXPECT_EQ(set.pods[0]->source, dir / "a.yml");
+}
+
+TEST_F(ManifestDirectoryTest, OneBadFileLeavesTheOthers) {
+    dir.write("a.yaml", manifest("a"));
+    dir.write("broken.yaml", "kind: Pod\nmetadata: {name: b\nspec: x\n");
+    dir.write("c.yaml", manifest("c"));
+    const auto set = look();
+    EXPECT_EQ(names(set), "a c");
+    ASSERT_EQ(set.rejected.size(), 1U);
+    EXPECT_EQ(set.rejected[0].what.substr(0, (dir / "broken.yaml:").size()), dir / "broken.yaml:");
+}
+
+TEST_F(ManifestDirectoryTest, AHugeFileIsRefused) {
+    dir.write("huge.yaml", manifest("a") + "# " + std::string(largest_manifest, 'x'));
+    EXPECT_EQ(rejected(), "huge.yaml: bigger than 1048576 bytes (split it into several files)");
+}
+
+TEST_F(ManifestDirectoryTest, ALinkOutOfTheDirectoryIsRefused) {
+    const fakes::TempDir outside;
+    outside.write("a.yaml", manifest("a"));
+    const std::string refused =
+        "link.yaml: symbolic link leads out of the directory (link to a path within it, relative to it, or copy the "
+        "file)";
+    std::filesystem::create_symlink(outside / "a.yaml", dir / "link.yaml");
+    EXPECT_EQ(rejected(), refused);
+    std::filesystem::remove(dir / "link.yaml");
+    std::filesystem::create_symlink("../" + outside.path().filename().string() + "/a.yaml", dir / "link.yaml");
+    EXPECT_EQ(rejected(), refused);
+    std::filesystem::remove(dir / "link.yaml");
+    std::filesystem::create_symlink("link.yaml", dir / "link.yaml");
+    EXPECT_EQ(rejected(), refused);
+    std::filesystem::remove(dir / "link.yaml");
+    std::filesystem::create_symlink("gone", dir / "link.yaml");
+    EXPECT_EQ(rejected(), "link.yaml: symbolic link leads nowhere (remove it)");
+}
+
+TEST_F(ManifestDirectoryTest, LinksWithinAsAMountedConfigMapHasThemAreFollowed) {
+    dir.write("..2026_01_01/a.yaml", manifest("a"));
+    std::filesystem::create_directory_symlink("..2026_01_01", dir / "..data");
+    std::filesystem::create_symlink("..data/a.yaml", dir / "a.yaml");
+    EXPECT_EQ(names(look()), "a");
+    // The kubelet's way to change all files at once.
+    dir.write("..2026_01_02/a.yaml", manifest("a2"));
+    std::filesystem::create_directory_symlink("..2026_01_02", dir / "..data_tmp");
+    std::filesystem::rename(dir / "..data_tmp", dir / "..data");
+    EXPECT_EQ(names(look()), "a2");
+}
+
+TEST_F(ManifestDirectoryTest, WhatIsNoRegularFileIsRefusedWithoutWaiting) {
+    const std::string refused = "odd.yaml: not a regular file (remove it, or give it another name)";
+    ASSERT_EQ(::mkfifo((dir / "odd.yaml").c_str(), 0600), 0);
+    EXPECT_EQ(rejected(), refused);
+    std::filesystem::remove(dir / "odd.yaml");
+    std::filesystem::create_directory(dir / "odd.yaml");
+    EXPECT_EQ(rejected(), refused);
+    std::filesystem::remove(dir / "odd.yaml");
+    const sys::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    (dir / "odd.yaml").copy(&address.sun_path[0], sizeof(address.sun_path) - 1);
+    ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(rejected(), "odd.yaml: not a regular file (remove it)");
+}
+
+TEST_F(ManifestDirectoryTest, AUidOfAnotherFileIsRefusedAndTheFirstByNameStays) {
+    dir.write("b.yaml", manifest("b", "same"));
+    EXPECT_EQ(names(look()), "b");
+    dir.write("a.yaml", manifest("a", "same"));
+    EXPECT_EQ(names(look()), "a");
+    EXPECT_EQ(rejected(),
+              "b.yaml:4: metadata.uid: same is already that of the pod in a.yaml:4 "
+              "(a pod's uid is its own: remove one of the two)");
+    std::filesystem::remove(dir / "a.yaml");
+    EXPECT_EQ(names(look()), "b");
+}
+
+TEST_F(ManifestDirectoryTest, AUidTwiceInOneFileIsRefusedToo) {
+    dir.write("a.yaml", manifest("a", "same") + "---\n" + manifest("b", "same"));
+    EXPECT_EQ(names(look()), "a");
+    EXPECT_EQ(rejected().substr(0, 11), "a.yaml:12: ");
+}
+
+TEST_F(ManifestDirectoryTest, AnAliasBombIsRefused) {
+    dir.write("bomb.yaml",
+              "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
+              "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
+              "e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n");
+    EXPECT_EQ(rejected(),
+              "bomb.yaml:6: comes to more than 4 MiB of values (do not use aliases of aliases, and put fewer "
+              "pods into one file)");
+}
+
+TEST_F(ManifestDirectoryTest, DeepNestingIsRefused) {
+    dir.write("deep.yaml", std::string(1000, '[') + std::string(1000, ']'));
+    EXPECT_EQ(rejected(), "deep.yaml:1: nested more than 64 levels deep (is it a Pod manifest?)");
+}
+
+TEST_F(ManifestDirectoryTest, AKeyGivenTwiceIsRefused) {
+    dir.write("twice.yaml", "kind: Pod\nkind: Pod\n");
+    EXPECT_EQ(rejected(), "twice.yaml:2: the key \"kind\" is given twice in the same map (keep one of them)");
+}
+
+TEST_F(ManifestDirectoryTest, AnEmptyFileIsNoFault) {
+    dir.write("empty.yaml", "");
+    EXPECT_EQ(rejected(), "0 rejected");
+}
+
+TEST_F(ManifestDirectoryTest, AMissingDirectoryIsNewsAndNotAFault) {
+    ManifestDirectory missing(dir / "missing", {});
+    const auto set = missing.look({});
+    ASSERT_EQ(set.rejected.size(), 1U);
+    EXPECT_EQ(set.rejected[0].kind, ErrorKind::vanished);
+    EXPECT_EQ(set.rejected[0].text(),
+              dir / "missing" + ": No such file or directory (it is watched for: make it, or name another directory)");
+}
+
+TEST_F(ManifestDirectoryTest, AnUnchangedFileIsNotReadAgain) {
+    dir.write("a.yaml", manifest("a"));
+    dir.write("b.yaml", manifest("b"));
+    const auto before = look();
+    dir.write("b.yaml", manifest("other"));
+    const auto after = look();
+    EXPECT_EQ(after.pods[0], before.pods[0]);
+    EXPECT_EQ(after.pods[1]->name, "other");
+    directory.forget("a.yaml");
+    EXPECT_NE(look().pods[0], before.pods[0]);
+}
+
+TEST_F(ManifestDirectoryTest, WhatIsBeingWrittenIsAsItWasBefore) {
+    dir.write("a.yaml", manifest("a"));
+    const auto before = look();
+    dir.write("a.yaml", "kind: Pod\n");
+    dir.write("b.yaml", "kind: Pod\n");
+    const auto set = directory.look({"a.yaml", "b.yaml"});
+    EXPECT_EQ(names(set), "a");
+    EXPECT_TRUE(set.rejected.empty());
+    EXPECT_EQ(look().rejected.size(), 2U);
+}
+
+TEST_F(ManifestDirectoryTest, TheOriginIsForced) {
+    dir.write("a.yaml", manifest("a"));
+    ManifestDirectory static_pods(dir.path(), PodOrigin::static_file);
+    EXPECT_EQ(static_pods.look({}).pods.at(0)->origin, PodOrigin::static_file);
+}
+
+TEST_F(ManifestDirectoryTest, AnUnreadableFileSaysSo) {
+    if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+    dir.write("a.yaml", manifest("a"));
+    std::filesystem::permissions(dir / "a.yaml", std::filesystem::perms::none);
+    const auto set = look();
+    ASSERT_EQ(set.rejected.size(), 1U);
+    EXPECT_EQ(set.rejected[0].kind, ErrorKind::not_permitted);
+}
+
+}  // namespace
+}  // namespace evictd::kube

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/manifest_source.hpp"
+
+#include <array>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fakes/temp_dir.hpp"
+#include "kube_manifests.hpp"
+
+namespace evictd::kube {
+namespace {
+
+// Generous: only a failing test waits for it.
+constexpr auto patience = std::chrono::seconds(20);
+
+// What a source has told, and a wait for what it should tell.
+class Listener {
+public:
+    port::PodSource::OnChange hear() {
+        return [this](port::PodSet set) {
+            const std::scoped_lock lock(mutex_);
+            latest_ = std::move(set);
+            ++calls_;
+            heard_.notify_all();
+        };
+    }
+    testing::AssertionResult until(const std::function<bool(const port::PodSet&)>& holds) {
+        std::unique_lock lock(mutex_);
+        if (heard_.wait_for(lock, patience, [&] { return calls_ > 0 && holds(latest_); }))
+            return testing::AssertionSuccess();
+        return testing::AssertionFailure() << "pods: " << names(latest_) << ", rejected: " << latest_.rejected.size()
+                                           << (latest_.rejected.empty() ? "" : " " + latest_.rejected[0].text());
+    }
+    testing::AssertionResult until_pods(const std::string& expected) {
+        return until([&](const port::PodSet& set) { return names(set) == expected; });
+    }
+    int calls() {
+        const std::scoped_lock lock(mutex_);
+        return calls_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable heard_;
+    port::PodSet latest_;
+    int calls_ = 0;
+};
+
+struct ManifestSourceTest : ::testing::Test {
+    fakes::TempDir dir;
+    Listener listener;
+};
+
+TEST_F(ManifestSourceTest, TellsWhatIsThereAtTheStartAlsoIfThatIsNothing) {
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    EXPECT_TRUE(listener.until([](const port::PodSet& set) { return set.pods.empty() && set.rejected.empty(); }));
+    EXPECT_EQ(source.describe(), "manifests in " + dir.path().string());
+    EXPECT_FALSE(source.start(listener.hear())) << "only once";
+}
+
+TEST_F(ManifestSourceTest, TellsWhenAFileIsWrittenRenamedInChangedAndRemoved) {
+    ManifestSource source(dir / "");
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods(""));
+    dir.write("a.yaml", manifest("a"));
+    ASSERT_TRUE(listener.until_pods("a"));
+    dir.write("b.tmp", manifest("b"));
+    std::filesystem::rename(dir / "b.tmp", dir / "b.yaml");
+    ASSERT_TRUE(listener.until_pods("a b"));
+    dir.write("a.yaml", manifest("a2", "uid-a"));
+    ASSERT_TRUE(listener.until_pods("a2 b"));
+    std::filesystem::remove(dir / "a.yaml");
+    ASSERT_TRUE(listener.until_pods("b"));
+    std::filesystem::rename(dir / "b.yaml", dir / "b.bak");
+    ASSERT_TRUE(listener.until_pods(""));
+}
+
+TEST_F(ManifestSourceTest, AChangeWithinOneTickOfTheFilesClockIsSeen) {
+    dir.write("a.yaml", manifest("a0", "uid-a"));
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods("a0"));
+    struct stat before {};
+    ASSERT_EQ(::stat((dir / "a.yaml").c_str(), &before), 0);
+    dir.write("a.yaml", manifest("a1", "uid-a"));  // the same inode and size
+    const std::array<timespec, 2> times{before.st_atim, before.st_mtim};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (dir / "a.yaml").c_str(), times.data(), 0), 0);
+    EXPECT_TRUE(listener.until_pods("a1"));
+}
+
+TEST_F(ManifestSourceTest, AHalfWrittenFileIsNotReadUntilItIsClosed) {
+    ManifestSource source(dir.path(), {}, std::chrono::hours(1));
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods(""));
+    bool was_half_read = false;
+    const std::string text = manifest("a") + "  priority: 7\n";
+    {
+        const auto fd = sys::open(dir / "a.yaml", O_CREAT | O_WRONLY, 0600);
+        ASSERT_TRUE(fd && sys::write_text(fd->get(), manifest("a")));
+        dir.write("b.yaml", manifest("b"));
+        ASSERT_TRUE(listener.until([&](const port::PodSet& set) {
+            was_half_read = was_half_read || names(set).starts_with('a');
+            return names(set).ends_with("b");
+        }));
+        ASSERT_TRUE(sys::write_text(fd->get(), "  priority: 7\n"));
+    }
+    EXPECT_TRUE(
+        listener.until([](const port::PodSet& set) { return names(set) == "a b" && set.pods[0]->priority == 7; }));
+    EXPECT_FALSE(was_half_read);
+}
+
+TEST_F(ManifestSourceTest, AFileThatIsNeverClosedIsReadAfterAWhile) {
+    ManifestSource source(dir.path(), {}, std::chrono::milliseconds(20));
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods(""));
+    const auto fd = sys::open(dir / "a.yaml", O_CREAT | O_WRONLY, 0600);
+    ASSERT_TRUE(fd && sys::write_text(fd->get(), manifest("a")));
+    EXPECT_TRUE(listener.until_pods("a"));
+}
+
+TEST_F(ManifestSourceTest, TheDirectoryMayComeLaterGoAwayAndComeBack) {
+    const std::string late = dir / "x/y/pods";
+    ManifestSource source(late);
+    ASSERT_TRUE(source.start(listener.hear()));
+    const auto missing = [](const port::PodSet& set) {
+        return set.pods.empty() && set.rejected.size() == 1 && set.rejected[0].kind == ErrorKind::vanished;
+    };
+    ASSERT_TRUE(listener.until(missing));
+    for (const char* name : {"a", "b"}) {
+        dir.write(std::string("x/y/pods/") + name + ".yaml", manifest(name));
+        ASSERT_TRUE(listener.until_pods(name));
+        std::filesystem::remove_all(dir / "x");
+        ASSERT_TRUE(listener.until(missing));
+    }
+}
+
+TEST_F(ManifestSourceTest, AnotherDirectoryRenamedIntoItsPlaceIsRead) {
+    dir.write("pods/a.yaml", manifest("a"));
+    dir.write("next/b.yaml", manifest("b"));
+    ManifestSource source(dir / "pods");
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods("a"));
+    std::filesystem::rename(dir / "pods", dir / "old");
+    std::filesystem::rename(dir / "next", dir / "pods");
+    ASSERT_TRUE(listener.until_pods("b"));
+    dir.write("pods/c.yaml", manifest("c"));
+    EXPECT_TRUE(listener.until_pods("b c"));
+}
+
+TEST_F(ManifestSourceTest, AMountedConfigMapThatIsSwappedIsReadAnew) {
+    dir.write("..1/a.yaml", manifest("a"));
+    dir.write("..2/a.yaml", manifest("a2"));
+    std::filesystem::create_directory_symlink("..1", dir / "..data");
+    std::filesystem::create_symlink("..data/a.yaml", dir / "a.yaml");
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods("a"));
+    std::filesystem::create_directory_symlink("..2", dir / "..tmp");
+    std::filesystem::rename(dir / "..tmp", dir / "..data");
+    EXPECT_TRUE(listener.until_pods("a2"));
+}
+
+TEST_F(ManifestSourceTest, BadInputIsToldAndGoneWhenItIsCorrected) {
+    dir.write("a.yaml", "kind: Pod\nmetadata: {name: A}\n");
+    dir.write("b.yaml", manifest("b"));
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until([&](const port::PodSet& set) {
+        return names(set) == "b" && set.rejected.size() == 1 && set.rejected[0].what == dir / "a.yaml:2";
+    }));
+    dir.write("a.yaml", manifest("a"));
+    EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a b" && set.rejected.empty(); }));
+}
+
+TEST_F(ManifestSourceTest, AFifoDoesNotHoldUpTheOthers) {
+    ASSERT_EQ(::mkfifo((dir / "a.yaml").c_str(), 0600), 0);
+    ManifestSource source(dir.path(), PodOrigin::static_file);
+    ASSERT_TRUE(source.start(listener.hear()));
+    dir.write("b.yaml", manifest("b"));
+    EXPECT_TRUE(listener.until([](const port::PodSet& set) {
+        return names(set) == "b" && set.rejected.size() == 1 && set.pods[0]->origin == PodOrigin::static_file;
+    }));
+    EXPECT_EQ(source.describe(), "static pods in " + dir.path().string());
+}
+
+TEST_F(ManifestSourceTest, AThousandManifestsAreOneLook) {
+    for (int i = 1000; i < 2000; ++i) {
+        const std::string name = "pod-" + std::to_string(i);
+        dir.write(name + ".yaml", manifest(name));
+    }
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    EXPECT_TRUE(listener.until([](const port::PodSet& set) { return set.pods.size() == 1000; }));
+    EXPECT_EQ(listener.calls(), 1);
+}
+
+TEST_F(ManifestSourceTest, AfterItsEndThereAreNoMoreCalls) {
+    {
+        ManifestSource source(dir.path());
+        ASSERT_TRUE(source.start(listener.hear()));
+        ASSERT_TRUE(listener.until_pods(""));
+        dir.write("a.yaml", manifest("a"));
+    }
+    const int calls = listener.calls();
+    dir.write("b.yaml", manifest("b"));
+    EXPECT_EQ(listener.calls(), calls);
+}
+
+}  // namespace
+}  // namespace evictd::kube

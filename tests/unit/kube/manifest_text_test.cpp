@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/manifest_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sys/file.hpp"
+
+namespace evictd::kube {
+namespace {
+
+Manifest fixture(const std::string& name) {
+    const auto text = sys::read_file(std::string(EVICTD_FIXTURES) + "/pods/" + name, 1 << 20);
+    EXPECT_TRUE(text);
+    return parse_manifest(name, text.value_or(""), {});
+}
+
+TEST(Manifest, ReadsAPodAsKubectlShowsIt) {
+    const auto manifest = fixture("web.yaml");
+    ASSERT_TRUE(manifest.rejected.empty()) << manifest.rejected[0].text();
+    ASSERT_EQ(manifest.pods.size(), 1U);
+    const Pod& pod = *manifest.pods[0].pod;
+    EXPECT_EQ(pod.full_name(), "shop/web-7c5ddbdf54-abcde");
+    EXPECT_EQ(pod.uid.value, "5d1f9c1e-7f5b-4c5c-9a55-1c2b3a4d5e6f");
+    EXPECT_EQ(manifest.pods[0].uid_line, 20);
+    EXPECT_EQ(pod.priority, 1000);
+    EXPECT_EQ(pod.phase, PodPhase::running);
+    EXPECT_EQ(pod.termination_grace_period.count(), 45);
+    EXPECT_EQ(pod.containers[0].requests.ephemeral_storage->value(), 1 << 30);
+    EXPECT_EQ(pod.containers[1].requests.cpu->milli_value(), 500);
+    EXPECT_TRUE(pod.init_containers[1].restartable);
+    EXPECT_EQ(pod.overhead.memory->value(), 16 << 20);
+    EXPECT_EQ(pod.source, "web.yaml");
+    ASSERT_TRUE(pod.start_time && pod.creation_time);
+    EXPECT_EQ(*pod.start_time - *pod.creation_time, std::chrono::seconds(5));
+}
+
+TEST(Manifest, ReadsAStaticPod) {
+    const auto manifest = fixture("static.yaml");
+    ASSERT_EQ(manifest.pods.size(), 1U);
+    EXPECT_EQ(manifest.pods[0].pod->origin, PodOrigin::static_file);
+    EXPECT_EQ(manifest.pods[0].pod->priority, 2'000'001'000);
+}
+
+TEST(Manifest, ReadsAPodListAsJson) {
+    const auto manifest = fixture("list.json");
+    ASSERT_TRUE(manifest.rejected.empty()) << manifest.rejected[0].text();
+    ASSERT_EQ(manifest.pods.size(), 2U);
+    EXPECT_EQ(manifest.pods[0].pod->annotations.at("note"), "a smile: \xf0\x9f\x98\x80");
+    EXPECT_EQ(manifest.pods[1].pod->phase, PodPhase::failed);
+    EXPECT_EQ(manifest.pods[1].uid_line, 11);
+}
+
+TEST(Manifest, WhatIsWrongInOneDocumentLeavesTheOthers) {
+    const auto manifest = parse_manifest("pods.yaml",
+                                         "kind: Pod\n"
+                                         "metadata: {name: a, uid: a}\n"
+                                         "spec:\n"
+                                         "  containers:\n"
+                                         "  - name: c\n"
+                                         "    resources: {requests: {memory: lots}}\n"
+                                         "---\n"
+                                         "kind: Pod\n"
+                                         "metadata: {name: b, uid: b}\n"
+                                         "spec: {containers: [{name: c}]}\n"
+                                         "---\n"
+                                         "kind: Service\n"
+                                         "---\n"
+                                         "just text\n"
+                                         "---\n"
+                                         "kind: List\n"
+                                         "items:\n"
+                                         "- kind: Pod\n"
+                                         "  metadata: {name: c, uid: c}\n"
+                                         "  spec: {containers: [{name: c}]}\n"
+                                         "- kind: Secret\n"
+                                         "- kind: Pod\n"
+                                         "  metadata: {name: d}\n"
+                                         "  spec: {containers: [{name: c}]}\n",
+                                         {});
+    ASSERT_EQ(manifest.pods.size(), 2U);
+    EXPECT_EQ(manifest.pods[0].pod->name, "b");
+    EXPECT_EQ(manifest.pods[1].pod->name, "c");
+    ASSERT_EQ(manifest.rejected.size(), 5U);
+    EXPECT_EQ(manifest.rejected[0].what, "pods.yaml:6");
+    EXPECT_EQ(manifest.rejected[0].why.substr(0, 46), "spec.containers[0].resources.requests.memory: ");
+    EXPECT_EQ(manifest.rejected[0].kind, ErrorKind::invalid);
+    EXPECT_EQ(manifest.rejected[1].what, "pods.yaml:12");
+    EXPECT_EQ(manifest.rejected[1].why, "kind: is \"Service\"");
+    EXPECT_EQ(manifest.rejected[2].what, "pods.yaml:13");
+    EXPECT_EQ(manifest.rejected[3].what, "pods.yaml:21");
+    EXPECT_EQ(manifest.rejected[3].why, "items[1]: is not a Pod");
+    EXPECT_EQ(manifest.rejected[4].what, "pods.yaml:23");
+    EXPECT_EQ(manifest.rejected[4].why, "items[2].metadata.uid: is missing");
+}
+
+}  // namespace
+}  // namespace evictd::kube

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/pod_json.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace evictd::kube {
+namespace {
+
+using nlohmann::json;
+
+json minimal() {
+    return json::parse(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "uid": "uid-1"},
+                           "spec": {"containers": [{"name": "app"}]}})");
+}
+
+json with(const char* pointer, const json& value) {
+    json object = minimal();
+    object[json::json_pointer(pointer)] = value;
+    return object;
+}
+
+Pod read(const json& object) {
+    auto pod = pod_from_json(object);
+    EXPECT_TRUE(pod) << pod.error().text();
+    return pod ? *pod : Pod{};
+}
+
+std::string fault(const json& object) {
+    const auto pod = pod_from_json(object);
+    return pod ? "none" : pod.error().what + ": " + pod.error().why;
+}
+
+TEST(PodJson, WhatIsLeftOutGetsTheApiServersDefaults) {
+    const Pod pod = read(minimal());
+    EXPECT_EQ(pod.full_name(), "default/web");
+    EXPECT_EQ(pod.termination_grace_period.count(), 30);
+    EXPECT_EQ(pod.origin, PodOrigin::api);
+    EXPECT_EQ(pod.phase, PodPhase::pending);
+    EXPECT_FALSE(pod.priority || pod.creation_time || pod.start_time || pod.deletion_time);
+    EXPECT_FALSE(pod.containers[0].requests.memory);
+}
+
+TEST(PodJson, ARequestLeftOutIsItsLimit) {
+    const Pod pod = read(with("/spec/containers/0/resources",
+                              {{"limits", {{"cpu", 0.5}, {"memory", "1Gi"}}}, {"requests", {{"memory", "64Mi"}}}}));
+    EXPECT_EQ(pod.containers[0].requests.cpu->milli_value(), 500);
+    EXPECT_EQ(pod.containers[0].requests.memory->value(), 64 << 20);
+    EXPECT_EQ(pod.containers[0].limits.memory->value(), 1 << 30);
+    EXPECT_FALSE(pod.containers[0].requests.ephemeral_storage);
+}
+
+TEST(PodJson, QuantitiesMayBeNumbersOfAnyForm) {
+    for (const json& value : {json(1024), json("1Ki"), json(1024.0), json("1024"), json(1.024e3)})
+        EXPECT_EQ(
+            read(with("/spec/containers/0/resources/requests/memory", value)).containers[0].requests.memory->value(),
+            1024)
+            << value;
+}
+
+TEST(PodJson, NullIsAbsent) {
+    json object = with("/metadata/creationTimestamp", nullptr);
+    object["status"] = nullptr;
+    object["spec"]["initContainers"] = nullptr;
+    EXPECT_FALSE(read(object).creation_time);
+}
+
+TEST(PodJson, AnInitContainerThatAlwaysRestartsIsASidecar) {
+    const Pod pod = read(
+        with("/spec/initContainers", json::array({{{"name", "a"}, {"restartPolicy", "Always"}}, {{"name", "b"}}})));
+    EXPECT_TRUE(pod.init_containers[0].restartable);
+    EXPECT_FALSE(pod.init_containers[1].restartable);
+}
+
+TEST(PodJson, CriticalClassesHaveTheirPriorityWithoutAdmission) {
+    EXPECT_EQ(read(with("/spec/priorityClassName", "system-node-critical")).priority, 2'000'001'000);
+    EXPECT_EQ(read(with("/spec/priorityClassName", "system-cluster-critical")).priority, 2'000'000'000);
+    EXPECT_FALSE(read(with("/spec/priorityClassName", "mine")).priority);
+    json both = with("/spec/priorityClassName", "system-node-critical");
+    both["spec"]["priority"] = 7;
+    EXPECT_EQ(read(both).priority, 7);
+}
+
+TEST(PodJson, AnnotationsTellWhereThePodCameFrom) {
+    const auto origin = [](const char* key, const char* value) {
+        json object = minimal();
+        object["metadata"]["annotations"][key] = value;
+        return read(object).origin;
+    };
+    EXPECT_EQ(origin("kubernetes.io/config.source", "file"), PodOrigin::static_file);
+    EXPECT_EQ(origin("kubernetes.io/config.source", "http"), PodOrigin::static_file);
+    EXPECT_EQ(origin("kubernetes.io/config.source", "api"), PodOrigin::api);
+    EXPECT_EQ(origin("kubernetes.io/config.mirror", "abc"), PodOrigin::mirror);
+    EXPECT_EQ(pod_from_json(minimal(), {}, PodOrigin::static_file)->origin, PodOrigin::static_file);
+}
+
+TEST(PodJson, TheHashIsTheUidOfStaticAndMirrorPods) {
+    json object = minimal();
+    object["metadata"]["annotations"] = {{"kubernetes.io/config.hash", "cafe"}};
+    EXPECT_EQ(read(object).uid.value, "uid-1") << "an ordinary pod has its own";
+    object["metadata"]["annotations"]["kubernetes.io/config.mirror"] = "cafe";
+    EXPECT_EQ(read(object).uid.value, "cafe") << "a mirror pod's cgroup is that of the static pod";
+    object["metadata"].erase("uid");
+    object["metadata"]["annotations"].erase("kubernetes.io/config.mirror");
+    EXPECT_EQ(read(object).uid.value, "cafe");
+    object["metadata"].erase("annotations");
+    EXPECT_EQ(fault(object), "metadata.uid: is missing");
+    EXPECT_NE(pod_from_json(object).error().remedy.find("kubernetes.io/config.hash"), std::string::npos);
+}
+
+TEST(PodJson, AUidThatCouldLeaveItsDirectoryIsRefused) {
+    for (const std::string uid :
+         {"..", "a/b", "../x", "a.b", "a_b", "-a", "a-", " a", "a\nb", std::string(64, 'a').c_str()})
+        EXPECT_EQ(fault(with("/metadata/uid", uid)).substr(0, 30), "metadata.uid: is no valid uid:") << uid;
+    EXPECT_EQ(fault(with("/metadata/uid", "5d1f9c1e-7f5b-4c5c-9a55-1c2b3a4d5e6f")), "none");
+}
+
+TEST(PodJson, NamesAreDnsNames) {
+    for (const std::string name : {"", "Web", "-web", "web.", "a..b", "a/b", std::string(254, 'a').c_str()})
+        EXPECT_EQ(fault(with("/metadata/name", name)).substr(0, 32), "metadata.name: is no valid name:") << name;
+    EXPECT_EQ(fault(with("/metadata/name", "web.v1-2")), "none");
+    EXPECT_EQ(fault(with("/metadata/namespace", "a.b")), "metadata.namespace: is no valid name: \"a.b\"");
+    EXPECT_EQ(fault(with("/spec/containers/0/name", "A")), "spec.containers[0].name: is no valid name: \"A\"");
+    json object = minimal();
+    object["metadata"].erase("name");
+    EXPECT_EQ(fault(object), "metadata.name: is missing");
+}
+
+TEST(PodJson, FaultsNameTheField) {
+    const auto memory = "/spec/containers/0/resources/requests/memory";
+    EXPECT_EQ(fault(with(memory, "64Mb")).substr(0, 46), "spec.containers[0].resources.requests.memory: ");
+    EXPECT_EQ(fault(with(memory, "-1")),
+              "spec.containers[0].resources.requests.memory: must not be negative, but is the text \"-1\"");
+    EXPECT_EQ(fault(with(memory, true)),
+              "spec.containers[0].resources.requests.memory: must be a quantity, but is the truth value true");
+    EXPECT_EQ(fault(with("/spec/containers/0/resources", {{"requests", {{"cpu", 2}}}, {"limits", {{"cpu", 1}}}})),
+              "spec.containers[0].resources.requests.cpu: must be less than or equal to the cpu limit of 1");
+    EXPECT_EQ(fault(with("/spec/priority", "high")), "spec.priority: must be a whole number, but is the text \"high\"");
+    EXPECT_EQ(fault(with("/spec/priority", 1LL << 31)), "spec.priority: does not fit 32 bits: 2147483648");
+    EXPECT_EQ(fault(with("/spec/containers", {{"name", "app"}})), "spec.containers: must be a list, but is a map");
+    EXPECT_EQ(fault(with("/spec/containers", json::array())), "spec.containers: is missing or empty");
+    EXPECT_EQ(fault(with("/spec/containers/1", {{"name", "app"}})), "spec.containers[1].name: is used twice: \"app\"");
+    EXPECT_EQ(fault(with("/spec/containers/0", 5)), "spec.containers[0]: must be a map, but is the number 5");
+    EXPECT_EQ(fault(with("/metadata/annotations", {{"a", 1}})),
+              "metadata.annotations.a: must be text, but is the number 1");
+    EXPECT_EQ(fault(with("/metadata/name", 5)), "metadata.name: must be text, but is the number 5");
+    EXPECT_EQ(fault(with("/metadata/creationTimestamp", "today")), "metadata.creationTimestamp: is no time: \"today\"");
+    EXPECT_EQ(fault(with("/status/phase", "Zombie")), "status.phase: is no phase: \"Zombie\"");
+    EXPECT_EQ(fault(with("/kind", "Service")), "kind: is \"Service\"");
+    EXPECT_EQ(fault(with("/apiVersion", "v2")), "apiVersion: is \"v2\"");
+    EXPECT_EQ(fault(json::array()), ": must be a map, but is a list");
+}
+
+TEST(PodJson, ForeignTextIsHarmlessInMessages) {
+    EXPECT_EQ(fault(with("/metadata/name", "a\x1b[31m\n\xff" + std::string(100, 'b'))),
+              "metadata.name: is no valid name: \"a?[31m??" + std::string(56, 'b') + "...\"");
+}
+
+TEST(PodJson, GracePeriodsStayWithinReason) {
+    const auto grace = [](const json& value) {
+        return read(with("/spec/terminationGracePeriodSeconds", value)).termination_grace_period.count();
+    };
+    EXPECT_EQ(grace(0), 0);
+    EXPECT_EQ(grace(-5), 1);
+    EXPECT_EQ(grace(1LL << 62), 2147483647);
+}
+
+TEST(PodJson, PodLevelRequestsComeFromTheContainersElseFromThePodsLimits) {
+    json object = minimal();
+    object["spec"]["resources"]["limits"] = {{"memory", "1Gi"}, {"cpu", 4}};
+    object["spec"]["containers"] = json::parse(R"([{"name": "a", "resources": {"requests": {"memory": "100Mi"}}},
+                                                    {"name": "b", "resources": {"limits": {"memory": "50Mi"}}}])");
+    object["spec"]["initContainers"] = json::parse(
+        R"([{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"memory": "20Mi"}}},
+            {"name": "i", "resources": {"requests": {"memory": "200Mi"}}}])");
+    const Pod pod = read(object);
+    EXPECT_EQ(pod.requests.memory->value(), 220 << 20) << "the init container beside the sidecar is the peak";
+    EXPECT_EQ(pod.requests.cpu->value(), 4) << "nobody asks for cpu: the pod's limit";
+    EXPECT_FALSE(read(minimal()).requests.memory);
+}
+
+}  // namespace
+}  // namespace evictd::kube
