@@ -66,6 +66,8 @@ TEST(Victim, ThatIsGoneIsNoActivePodThoughItsSourceStillListsIt) {
     EXPECT_EQ(node.set(4_GiB).look(1min).ranking.size(), 2U);
     node.find("big").populated = true;
     EXPECT_EQ(node.look(2min).ranking.size(), 3U);
+    node.find("big").populated = false;  // a life of its own, which we did not end
+    EXPECT_EQ(node.look(3min).ranking.size(), 3U);
 }
 
 TEST(Victim, IsGoneWhenItsPodLivesInAnotherCgroup) {
