@@ -203,7 +203,7 @@ void add_allocatable_copies(std::vector<Threshold>& thresholds) {
         Threshold copy = thresholds[i];
         if (copy.signal != Signal::memory_available || !copy.hard()) continue;
         copy.signal = Signal::allocatable_memory_available;
-        thresholds.push_back(std::move(copy));
+        thresholds.push_back(copy);
     }
 }
 
@@ -211,8 +211,8 @@ void add_allocatable_copies(std::vector<Threshold>& thresholds) {
 
 std::vector<Threshold> parse_thresholds(const ThresholdSettings& settings) {
     std::vector<Threshold> out;
-    for (Statement& hard : parse_statements(settings.hard)) out.push_back(std::move(hard.threshold));
-    for (Threshold& missing : missing_defaults(settings)) out.push_back(std::move(missing));
+    for (const Statement& hard : parse_statements(settings.hard)) out.push_back(hard.threshold);
+    for (const Threshold& missing : missing_defaults(settings)) out.push_back(missing);
     std::vector<Statement> soft = parse_statements(settings.soft);
     const std::map<Signal, Duration> periods = parse_grace_periods(settings.soft_grace_period);
     const std::map<Signal, ThresholdValue> minimums = parse_minimum_reclaims(settings.minimum_reclaim);
@@ -225,7 +225,7 @@ std::vector<Threshold> parse_thresholds(const ThresholdSettings& settings) {
             continue;
         }
         statement.threshold.grace_period = period->second;
-        out.push_back(std::move(statement.threshold));
+        out.push_back(statement.threshold);
     }
     for (Threshold& threshold : out) {
         const auto minimum = minimums.find(threshold.signal);

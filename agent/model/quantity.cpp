@@ -136,8 +136,8 @@ Wide binary_nano(const Parts& parts, int exponent) {
     const Wide factor = nano_per_unit << exponent;
     Wide carry = 0;
     bool more = false;
-    for (auto digit = parts.fraction.rbegin(); digit != parts.fraction.rend(); ++digit) {
-        carry += digit_of(*digit) * factor;
+    for (std::size_t i = parts.fraction.size(); i > 0; --i) {
+        carry += digit_of(parts.fraction[i - 1]) * factor;
         more = more || carry % 10 != 0;
         carry /= 10;
     }
@@ -174,7 +174,7 @@ std::string decimal_text(Wide nano, Quantity::Format format) {
     if (exponent == 0) return text;
     // There is no suffix beyond E; upstream goes over to the exponent too.
     if (format == Quantity::Format::decimal_exponent || exponent > 18) return text + "e" + std::to_string(exponent);
-    return text + std::string{decimal_suffixes.at(static_cast<std::size_t>(exponent / 3 + 3)).text};
+    return text + std::string{decimal_suffixes.at(static_cast<std::size_t>(exponent + 9) / 3).text};
 }
 
 std::int64_t scaled(const Quantity& quantity, Wide unit) {

@@ -38,7 +38,7 @@ public:
     friend constexpr auto operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
     // Quantity.Add. Saturates where 128 bits end.
     friend constexpr Quantity operator+(const Quantity& a, const Quantity& b) {
-        constexpr Int128 max = static_cast<Int128>(~static_cast<UInt128>(0) >> 1);
+        constexpr auto max = static_cast<Int128>(~static_cast<UInt128>(0) >> 1);
         Int128 sum = 0;
         if (__builtin_add_overflow(a.nano_, b.nano_, &sum)) sum = a.nano_ < 0 ? -max : max;
         return {sum, a.is_zero() ? b.format_ : a.format_};

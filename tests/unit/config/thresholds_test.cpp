@@ -4,6 +4,7 @@
 #include "config/thresholds.hpp"
 
 #include <chrono>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct Understood {
     std::string yaml;
     std::vector<std::string> thresholds;
 };
+void PrintTo(const Understood& row, std::ostream* out) { *out << row.yaml; }
 
 class ThresholdRules : public testing::TestWithParam<Understood> {};
 
@@ -128,6 +130,7 @@ struct Refused {
     std::string key;
     std::string what;
 };
+void PrintTo(const Refused& row, std::ostream* out) { *out << row.yaml; }
 
 class ThresholdFaults : public testing::TestWithParam<Refused> {};
 

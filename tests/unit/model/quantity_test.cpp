@@ -82,6 +82,7 @@ const std::vector<Good> good{
     {"0.0001Mi", 105, 104858, Format::binary_si, "104857600u"},
     {"0.0000001Ki", 1, 1, Format::decimal_si, "102400n"},
     {"1.0004Ki", 1025, 1024410, Format::binary_si, "1024409600u"},
+    {"0.9765625Ki", 1000, 1000000, Format::binary_si, "1k"},
     {"1000Ki", 1024000, 1024000000, Format::binary_si, "1000Ki"},
     {"1024Ki", 1048576, 1048576000, Format::binary_si, "1Mi"},
     {"1025Ki", 1049600, 1049600000, Format::binary_si, "1025Ki"},
