@@ -16,19 +16,11 @@
 namespace evictd::kube {
 namespace {
 
-constexpr std::uint32_t names_of_a_parent = IN_ONLYDIR | IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM;
-constexpr std::uint32_t all_of_the_directory =
-    names_of_a_parent | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
-
-// While directories are made as fast as we look, at most this often; the next event then leads on.
-constexpr int most_attempts = 10;
+constexpr std::uint32_t names_of_a_parent =
+    IN_ONLYDIR | IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF;
+constexpr std::uint32_t all_of_the_directory = names_of_a_parent | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB;
 
 bool is_absent(int error_number) { return error_number == ENOENT || error_number == ENOTDIR; }
-
-bool exists(const std::string& path) {
-    struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0;
-}
 
 tl::unexpected<Error> fail_inotify(const std::string& directory, int error_number) {
     const bool is_used_up = error_number == EMFILE || error_number == ENOSPC;
@@ -48,41 +40,21 @@ Result<DirectoryWatch> DirectoryWatch::make(std::string directory) {
     return DirectoryWatch(std::move(inotify), std::move(directory));
 }
 
-int DirectoryWatch::watch_directory(std::map<int, std::string>& found) const {
-    const int watch = ::inotify_add_watch(inotify_.get(), directory_.c_str(), all_of_the_directory);
-    if (watch < 0) return errno;
-    found[watch].clear();
-    return 0;
-}
-
-// Returns the path whose appearance the watch tells of, empty if nothing above can be watched.
-std::string DirectoryWatch::watch_above(std::map<int, std::string>& found) const {
-    std::filesystem::path child = directory_;
-    while (child.has_relative_path()) {
-        const auto parent = child.parent_path();
-        const int watch = ::inotify_add_watch(inotify_.get(), parent.c_str(), names_of_a_parent);
-        if (watch >= 0) {
-            found[watch] = child.filename();
-            return child;
-        }
-        if (!is_absent(errno)) return {};
-        child = parent;
-    }
-    return {};
-}
-
+// From the top down: whatever comes into being below a directory that is already watched is an event.
 Status DirectoryWatch::renew() {
     std::map<int, std::string> found;
-    int error_number = 0;
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        found.clear();
-        const std::string awaited = watch_above(found);
-        error_number = watch_directory(found);
-        // Missing, while what we wait for is there: it was made between the two calls.
-        if (!is_absent(error_number) || !exists(awaited)) break;
+    std::filesystem::path above;
+    for (const auto& name : std::filesystem::path(directory_)) {
+        const int watch = above.empty() ? -1 : ::inotify_add_watch(inotify_.get(), above.c_str(), names_of_a_parent);
+        // One that is missing will be an event; one that may not be read is done without.
+        if (watch >= 0) found[watch] = name;
+        above /= name;
     }
-    for (const auto& [watch, name] : std::exchange(watched_, found))
-        if (!found.contains(watch)) ::inotify_rm_watch(inotify_.get(), watch);
+    const int watch = ::inotify_add_watch(inotify_.get(), directory_.c_str(), all_of_the_directory);
+    const int error_number = watch < 0 ? errno : 0;
+    if (watch >= 0) found[watch].clear();
+    for (const auto& [old, name] : std::exchange(watched_, found))
+        if (!found.contains(old)) ::inotify_rm_watch(inotify_.get(), old);
     if (error_number == 0 || (is_absent(error_number) && !found.empty())) return {};
     return fail_inotify(directory_, error_number);
 }
@@ -95,8 +67,8 @@ void DirectoryWatch::take(const inotify_event& event, Changes& changes) const {
     const auto watch = watched_.find(event.wd);
     if (watch == watched_.end()) return;  // one we have given up
     const std::string name = event.len > 0 ? &event.name[0] : "";
-    if (!watch->second.empty()) {
-        changes.any = changes.any || name == watch->second;
+    if (name.empty() || !watch->second.empty()) {  // of the watched one itself, or of a directory above
+        changes.any = changes.any || name.empty() || name == watch->second;
         return;
     }
     struct stat status {};

@@ -21,8 +21,8 @@ public:
 
     [[nodiscard]] int fd() const { return inotify_.get(); }
 
-    // Watches the directory, its parent, and if there is none the nearest one above that exists. To be called before
-    // each listing: what changes afterwards is then an event.
+    // Watches the directory and those above it, for it and its parents to appear, go and be replaced. To be called
+    // before each listing: what changes afterwards is then an event.
     Status renew();
 
     struct Changes {
@@ -36,8 +36,6 @@ public:
 
 private:
     DirectoryWatch(sys::Fd inotify, std::string directory);
-    int watch_directory(std::map<int, std::string>& found) const;
-    [[nodiscard]] std::string watch_above(std::map<int, std::string>& found) const;
     void take(const inotify_event& event, Changes& changes) const;
 
     sys::Fd inotify_;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
-/* Records of the ring buffer, spoken by bpf/ and read by agent/kernel/decode. Both sides assert the sizes. A type's number
- * is never used again for something else. Times are CLOCK_MONOTONIC in ns, sizes in bytes unless said otherwise. */
+/* Records of the ring buffer, spoken by bpf/ and read by agent/kernel/decode. Both sides assert the sizes. A type's
+ * number is never used again for something else. Times are CLOCK_MONOTONIC in ns, sizes in bytes unless said otherwise.
+ */
 #ifndef EVICTD_ABI_EVENT_H
 #define EVICTD_ABI_EVENT_H
 
@@ -53,7 +54,8 @@ enum evictd_cgroup_change {
     EVICTD_CGROUP_EMPTIED = 4,
 };
 
-#define EVICTD_PATH_LENGTH 256 /* kubelet paths have about 170 bytes; a longer one is cut, its id still identifies it */
+#define EVICTD_PATH_LENGTH 256 /* kubelet paths have about 170 bytes; a longer one is cut, its id still identifies it \
+                                */
 
 struct evictd_cgroup_event {
     struct evictd_event head;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
-/* Values of the maps under /sys/fs/bpf/evictd, as bpftool prints them. Sizes in bytes, times in ns of CLOCK_MONOTONIC. */
+/* Values of the maps under /sys/fs/bpf/evictd, as bpftool prints them. Sizes in bytes, times in ns of CLOCK_MONOTONIC.
+ */
 #ifndef EVICTD_ABI_SETTINGS_H
 #define EVICTD_ABI_SETTINGS_H
 
@@ -19,19 +20,19 @@ enum evictd_watermark_state {
 /* map "thresholds". The agent writes threshold, signal and state; the timer the rest. */
 struct evictd_watermark {
     __u64 threshold;
-    __u64 available;   /* at the last comparison */
-    __u64 compared_ns; /* when that was */
+    __u64 available;      /* at the last comparison */
+    __u64 compared_ns;    /* when that was */
     __u64 above_since_ns; /* while UNDER: since when it is above again; 0: it is not */
-    __u64 crossings;   /* times it was found under */
+    __u64 crossings;      /* times it was found under */
     enum evictd_signal signal;
     enum evictd_watermark_state state;
 };
 
 /* map "settings", one entry. */
 struct evictd_settings {
-    __u64 node_capacity;   /* MemTotal: the pods' limit where their cgroup has none */
-    __u64 fastest_growth;  /* bytes per ms that this machine can possibly allocate */
-    __u64 min_period_ns;   /* of the timer */
+    __u64 node_capacity;  /* MemTotal: the pods' limit where their cgroup has none */
+    __u64 fastest_growth; /* bytes per ms that this machine can possibly allocate */
+    __u64 min_period_ns;  /* of the timer */
     __u64 max_period_ns;
     __u64 pods_root_id;    /* cgroup id of the pods' root; 0: not found yet */
     __u32 pods_root_level; /* its depth in the hierarchy */
@@ -52,7 +53,7 @@ EVICTD_ASSERT(sizeof(struct evictd_drops) == (EVICTD_EVENT_TYPES - 1) * sizeof(_
 /* map "timer": what the watermark timer does and costs. */
 struct evictd_timer_stats {
     __u64 ticks;
-    __u64 walks;          /* times it added up the pods' inactive file pages */
+    __u64 walks; /* times it added up the pods' inactive file pages */
     __u64 last_period_ns;
     __u64 last_tick_cost_ns;
     __u64 node_available;

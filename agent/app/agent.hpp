@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The heart: a cause comes in, the node is looked at once, decided over once, acted upon once, and told. Everything it
+// needs is handed to it; it makes nothing and knows no adapter.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "act/executor.hpp"
+#include "evictd/model/config.hpp"
+#include "evictd/model/record.hpp"
+#include "evictd/port/kernel_event_source.hpp"
+#include "observe/observer.hpp"
+#include "observe/pod_table.hpp"
+#include "policy/state.hpp"
+#include "sys/clock.hpp"
+#include "sys/loop.hpp"
+
+namespace evictd::app {
+
+// What an Agent works with; all of it outlives the Agent.
+struct Parts {
+    sys::Loop& loop;
+    const sys::Clock& clock;
+    port::KernelEventSource& events;
+    port::Cgroups& cgroups;
+    observe::Observer& observer;
+    act::Executor& executor;
+    std::function<void(RecordPtr)> publish;                   // must not wait
+    std::function<Status(const port::PodsRoot&)> claim_root;  // before anything below a pods' root may be touched
+};
+
+struct AgentOptions {
+    EvictionConfig eviction;
+    Duration look_period = std::chrono::seconds(10);
+    bool dry_run = false;
+};
+
+class Agent {
+public:
+    Agent(Parts parts, AgentOptions options);
+
+    // Finds the pods' root, takes the first look and begins to listen. Fails if the root belongs to somebody else.
+    Status start();
+
+    // All in the loop's thread.
+    void set_pods(std::size_t source, port::PodSet set);
+    void set_config(const EvictionConfig& eviction, Duration look_period);
+    void request_look();  // somebody wants fresh figures
+    void notice(Notice notice, std::string message, std::string error = {});
+
+    // Why the agent had to stop, if it did so by itself.
+    [[nodiscard]] const std::optional<Error>& stopped_by() const { return stopped_by_; }
+
+private:
+    void on_kernel_events();
+    void on_timer();
+    [[nodiscard]] bool take(const KernelEvent& event);
+    void tick(Cause cause);
+    void follow_pods_root();
+    void list_cgroups();
+    void watch(const Readings& readings);
+    void schedule(const Tick& tick);
+    [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
+
+    Parts parts_;
+    AgentOptions options_;
+    observe::PodTable table_;
+    policy::State state_;
+    std::vector<Outcome> outcomes_;           // of the last tick, for the next look
+    std::vector<KernelEvent> kernel_events_;  // since the last tick
+    std::vector<port::Watermark> watermarks_;
+    std::vector<port::Watermark> lines_under_;  // as the kernel said last
+    std::optional<port::PodsRoot> root_;
+    std::optional<Error> stopped_by_;
+    std::string trouble_told_;
+    MonotonicTime last_look_;
+    MonotonicTime last_kill_;
+    bool pressure_ = false;  // some threshold is met, or a victim is on its way
+    sys::Source events_ready_;
+    sys::Timer timer_;
+};
+
+}  // namespace evictd::app

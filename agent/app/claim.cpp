@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/claim.hpp"
+
+#include <cerrno>
+#include <sstream>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "sys/file.hpp"
+
+namespace evictd::app {
+namespace {
+
+constexpr std::size_t proc_limit = 1U << 20U;
+
+// /proc/locks: "1: FLOCK  ADVISORY  WRITE 1234 00:1b:57 0 EOF".
+std::string holder_of(ino_t inode) {
+    const auto locks = sys::read_file("/proc/locks", proc_limit);
+    std::istringstream lines(locks ? *locks : std::string{});
+    std::string line;
+    while (std::getline(lines, line)) {
+        std::istringstream words(line);
+        std::string number, kind, advisory, access, pid, file;
+        words >> number >> kind >> advisory >> access >> pid >> file;
+        if (kind == "FLOCK" && file.ends_with(":" + std::to_string(inode)) && pid != "0") {
+            const auto comm = sys::read_file("/proc/" + pid + "/comm", proc_limit);
+            return "process " + pid + (comm ? " (" + comm->substr(0, comm->find('\n')) + ")" : "");
+        }
+    }
+    return "another process";
+}
+
+}  // namespace
+
+Result<sys::Fd> claim_directory(const std::string& path) {
+    auto directory = sys::open(path, O_RDONLY | O_DIRECTORY);
+    if (!directory) {
+        return directory;
+    }
+    if (flock(directory->get(), LOCK_EX | LOCK_NB) == 0) {
+        return directory;
+    }
+    if (errno != EWOULDBLOCK) {
+        return sys::fail_errno(path, errno);
+    }
+    struct stat status {};
+    (void)fstat(directory->get(), &status);
+    return fail(ErrorKind::failed, path, "another evictd works on these pods: " + holder_of(status.st_ino),
+                "stop it first, or give this one another cgroupRoot");
+}
+
+}  // namespace evictd::app

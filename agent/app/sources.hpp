@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which adapters stand behind the kernel's ports on this host: BPF where the kernel takes it, files where it does not.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "evictd/model/config.hpp"
+#include "evictd/port/kernel_event_source.hpp"
+#include "kernel/bpf.hpp"
+#include "kernel/cgroup_dirs.hpp"
+#include "kernel/proc_files.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::app {
+
+struct KernelSources {
+    std::unique_ptr<kernel::CgroupDirs> cgroups;
+    std::unique_ptr<kernel::ProcFiles> node;
+    std::unique_ptr<kernel::Bpf> bpf;  // null: not used
+    std::unique_ptr<port::KernelEventSource> events;
+    std::unique_ptr<port::UsageSource> usage;
+    std::string why_not_bpf;  // empty: it is used
+};
+
+// `clock` must outlive them. With BpfUse::required, no BPF is an error.
+[[nodiscard]] Result<KernelSources> open_sources(const Config& config, const sys::Clock& clock);
+
+}  // namespace evictd::app

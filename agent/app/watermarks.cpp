@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/watermarks.hpp"
+
+#include <algorithm>
+
+#include "policy/thresholds.hpp"
+
+namespace evictd::app {
+namespace {
+
+bool is_memory(Signal signal) {
+    return signal == Signal::memory_available || signal == Signal::allocatable_memory_available;
+}
+
+void add(std::vector<port::Watermark>& lines, Signal signal, Bytes value) {
+    const auto same = [&](const port::Watermark& line) { return line.signal == signal && line.threshold == value; };
+    if (value > Bytes{0} && std::none_of(lines.begin(), lines.end(), same)) {
+        lines.push_back({signal, value});
+    }
+}
+
+}  // namespace
+
+std::vector<port::Watermark> watermarks_for(const std::vector<Threshold>& thresholds, const Readings& readings) {
+    std::vector<port::Watermark> lines;
+    for (const auto& threshold : thresholds) {
+        const auto& reading = readings[static_cast<std::size_t>(threshold.signal)];
+        if (!is_memory(threshold.signal) || !reading) {
+            continue;
+        }
+        const Bytes value{policy::resolve(threshold.value, reading->capacity).value()};
+        add(lines, threshold.signal, value);
+        if (threshold.min_reclaim) {
+            add(lines, threshold.signal,
+                value + Bytes{policy::resolve(*threshold.min_reclaim, reading->capacity).value()});
+        }
+    }
+    return lines;
+}
+
+std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, const Readings& readings) {
+    std::optional<Bytes> distance;
+    for (const auto& line : watermarks) {
+        const auto& reading = readings[static_cast<std::size_t>(line.signal)];
+        if (reading) {
+            const Bytes left{std::max<std::int64_t>(0, reading->available.value - line.threshold.value)};
+            distance = distance ? std::min(*distance, left) : left;
+        }
+    }
+    return distance;
+}
+
+}  // namespace evictd::app

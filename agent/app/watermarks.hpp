@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which lines the kernel is to watch for a set of thresholds. Pure.
+#pragma once
+
+#include <vector>
+
+#include "evictd/model/config.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/port/kernel_event_source.hpp"
+
+namespace evictd::app {
+
+// Each memory threshold with a reading gives its value, and its value plus minimum reclaim where it has one: crossing
+// either changes what the policy says. Percentages are of the capacity just read. Equal lines come once.
+[[nodiscard]] std::vector<port::Watermark> watermarks_for(const std::vector<Threshold>& thresholds,
+                                                          const Readings& readings);
+
+// From what is available now down to the nearest line below it; 0 if a line is crossed; none without lines.
+[[nodiscard]] std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, const Readings& readings);
+
+}  // namespace evictd::app

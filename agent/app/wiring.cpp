@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/wiring.hpp"
+
+#include <array>
+#include <csignal>
+#include <utility>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "act/reaper.hpp"
+#include "app/agent.hpp"
+#include "app/claim.hpp"
+#include "app/pods_map.hpp"
+#include "app/realtime.hpp"
+#include "app/sources.hpp"
+#include "kube/manifest_source.hpp"
+#include "policy/explain.hpp"
+#include "policy/rank.hpp"
+#include "publish/console_lines.hpp"
+#include "publish/event_log.hpp"
+#include "publish/fanout.hpp"
+#include "publish/status_socket.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::app {
+namespace {
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
+}
+
+// Two directory handles and a file a pod: 1,000 pods are beyond the usual soft limit.
+void raise_file_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+Result<codec::VictimOrder> rank(const Tick& tick, Signal signal) {
+    if (!policy::has_ranking(signal)) {
+        return fail(ErrorKind::invalid, std::string(name(signal)), "pods have no order for this signal",
+                    "use memory.available");
+    }
+    codec::VictimOrder order{.signal = signal, .ranking = tick.decision.ranking, .places = {}};
+    for (const auto& ranked : order.ranking) {
+        order.places.push_back(policy::place(ranked, tick.observation));
+    }
+    return order;
+}
+
+}  // namespace
+
+// Members in the order of making; they go in the opposite one.
+struct Wiring::House {
+    Config config;
+    Reload reload;
+    std::string node;
+    std::optional<sys::log::Session> log;
+    sys::SystemClock clock;
+    std::optional<sys::Loop> loop;
+    KernelSources kernel;
+    std::optional<sys::Fd> claim;
+    std::unique_ptr<act::Reaper> reaper;
+    std::optional<act::Executor> executor;
+    std::optional<observe::Observer> observer;
+    std::unique_ptr<publish::Fanout> publishers;
+    publish::EventLog* event_log = nullptr;  // the fanout's
+    publish::Snapshot* snapshot = nullptr;
+    std::optional<Agent> agent;
+    std::vector<std::unique_ptr<port::PodSource>> pod_sources;
+    std::vector<sys::Source> signals;
+
+    Status make_publishers();
+    Status make_agent();
+    Status start_pod_sources();
+    Status listen_to_signals();
+    [[nodiscard]] codec::AgentStatus describe() const;
+    void on_reload();
+};
+
+Status Wiring::House::make_publishers() {
+    auto made = publish::Fanout::make();
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    publishers = std::move(*made);
+    using Made = Result<std::unique_ptr<port::Publisher>>;
+    const auto& settings = config.agent;
+    std::vector<publish::Fanout::Make> makers;
+    makers.emplace_back([&](sys::Loop&) -> Made {
+        auto events = std::make_unique<publish::EventLog>(
+            publish::RotatingFileOptions{settings.event_log_path, settings.event_log_max_size,
+                                         settings.event_log_max_files},
+            node);
+        event_log = events.get();
+        return events;
+    });
+    if (settings.events_to_stdout) {
+        makers.emplace_back([&](sys::Loop&) -> Made {
+            return std::make_unique<publish::ConsoleLines>(STDOUT_FILENO, publish::ConsoleFormat::json, node);
+        });
+    }
+    makers.emplace_back([&](sys::Loop&) -> Made {
+        auto last = std::make_unique<publish::Snapshot>(describe(), rank, [this] {
+            return std::map<std::string, std::uint64_t>{{"records dropped before publishing", publishers->dropped()},
+                                                        {"event log lines", event_log->lost_lines()},
+                                                        {"log lines", sys::log::lost()}};
+        });
+        snapshot = last.get();
+        return last;
+    });
+    makers.emplace_back([&](sys::Loop& lane) -> Made {
+        publish::StatusSocketOptions options{settings.socket_path, node, settings.event_log_path,
+                                             settings.event_log_max_files,
+                                             [this] { loop->post([this] { agent->request_look(); }); }};
+        return publish::StatusSocket::make(lane, clock, *snapshot, std::move(options));
+    });
+    if (kernel.bpf) {
+        makers.emplace_back([&](sys::Loop&) -> Made { return std::make_unique<PodsMap>(*kernel.bpf); });
+    }
+    for (const auto& maker : makers) {
+        if (auto added = publishers->add(maker); !added) {
+            return added;
+        }
+    }
+    return {};
+}
+
+codec::AgentStatus Wiring::House::describe() const {
+    codec::AgentStatus status{.node = node,
+                              .version = EVICTD_VERSION,
+                              .pid = getpid(),
+                              .started = clock.wall(),
+                              .dry_run = config.agent.dry_run,
+                              .config_file = config.file,
+                              .thresholds = config.eviction.thresholds,
+                              .sources = kernel.events->sources(),
+                              .pod_sources = {}};
+    for (const auto& source : pod_sources) {
+        status.pod_sources.push_back(source->describe());
+    }
+    return status;
+}
+
+Status Wiring::House::make_agent() {
+    auto made = act::Reaper::make(clock);
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    reaper = std::move(*made);
+    executor.emplace(*kernel.cgroups, clock, *reaper, config.agent.dry_run);
+    observer.emplace(*kernel.usage, *kernel.node, clock);
+    const auto claim_root = [this](const port::PodsRoot& root) -> Status {
+        claim.reset();
+        auto claimed = claim_directory(kernel.cgroups->hierarchies().memory + root.path);
+        if (!claimed) {
+            return tl::unexpected(claimed.error());
+        }
+        claim = std::move(*claimed);
+        return {};
+    };
+    agent.emplace(Parts{.loop = *loop,
+                        .clock = clock,
+                        .events = *kernel.events,
+                        .cgroups = *kernel.cgroups,
+                        .observer = *observer,
+                        .executor = *executor,
+                        .publish = [this](RecordPtr record) { (void)publishers->publish(std::move(record)); },
+                        .claim_root = claim_root},
+                  AgentOptions{config.eviction, config.agent.look_period, config.agent.dry_run});
+    return {};
+}
+
+Status Wiring::House::start_pod_sources() {
+    if (!config.static_pod_path.empty()) {
+        pod_sources.push_back(std::make_unique<kube::ManifestSource>(config.static_pod_path, PodOrigin::static_file));
+    }
+    if (!config.agent.pod_manifest_path.empty()) {
+        pod_sources.push_back(std::make_unique<kube::ManifestSource>(config.agent.pod_manifest_path));
+    }
+    for (std::size_t i = 0; i < pod_sources.size(); i++) {
+        auto started = pod_sources[i]->start([this, i](port::PodSet set) {
+            loop->post([this, i, kept = std::move(set)]() mutable { agent->set_pods(i, std::move(kept)); });
+        });
+        if (!started) {
+            return started;
+        }
+    }
+    return {};
+}
+
+Status Wiring::House::listen_to_signals() {
+    const auto add = [this](int number, sys::Loop::Callback callback) -> Status {
+        auto source = loop->add_signal(number, std::move(callback));
+        if (!source) {
+            return tl::unexpected(source.error());
+        }
+        signals.push_back(std::move(*source));
+        return {};
+    };
+    (void)std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of that write
+    for (const int number : {SIGTERM, SIGINT}) {
+        if (auto added = add(number, [this] { loop->stop(); }); !added) {
+            return added;
+        }
+    }
+    return add(SIGHUP, [this] { on_reload(); });
+}
+
+// A bad config is refused as a whole and the old one stays. What needs a restart is said.
+void Wiring::House::on_reload() {
+    auto fresh = reload();
+    if (!fresh) {
+        std::string faults;
+        for (const auto& fault : fresh.error()) {
+            faults += (faults.empty() ? "" : "; ") + fault.text();
+        }
+        sys::log::error("the new configuration is refused, the old one stays: " + faults);
+        agent->notice(Notice::config_rejected, "The new configuration is refused, the old one stays in force", faults);
+        return;
+    }
+    config.eviction = fresh->eviction;
+    config.agent.look_period = fresh->agent.look_period;
+    agent->set_config(config.eviction, config.agent.look_period);
+    snapshot->set_agent(describe());
+    agent->notice(Notice::config_reloaded,
+                  "Thresholds, grace and transition periods were read again; other settings need a restart");
+}
+
+Wiring::Wiring(std::unique_ptr<House> house) : house_(std::move(house)) {}
+Wiring::~Wiring() = default;
+
+Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload) {
+    if (geteuid() != 0) {
+        return fail(ErrorKind::not_permitted, "run", "needs root to read the kernel and to end processes",
+                    "sudo evictd run");
+    }
+    raise_file_limit();
+    auto house = std::make_unique<House>();
+    house->config = config;
+    house->reload = std::move(reload);
+    house->node = config.agent.node_name.empty() ? host_name() : config.agent.node_name;
+    auto loop = sys::Loop::make();
+    if (!loop) {
+        return tl::unexpected(loop.error());
+    }
+    house->loop.emplace(std::move(*loop));
+    // Signals are blocked before the first thread is made: all inherit that, and only the loop hears them.
+    if (auto listening = house->listen_to_signals(); !listening) {
+        return tl::unexpected(listening.error());
+    }
+    house->log.emplace(sys::log::open(sys::log::Level::info));
+    auto sources = open_sources(config, house->clock);
+    if (!sources) {
+        return tl::unexpected(sources.error());
+    }
+    house->kernel = std::move(*sources);
+    for (const auto step : {&House::make_publishers, &House::make_agent}) {
+        if (auto done = ((*house).*step)(); !done) {
+            return tl::unexpected(done.error());
+        }
+    }
+    return std::unique_ptr<Wiring>(new Wiring(std::move(house)));
+}
+
+Status Wiring::run() {
+    House& house = *house_;
+    if (auto started = house.agent->start(); !started) {
+        return started;
+    }
+    if (auto started = house.start_pod_sources(); !started) {
+        return started;
+    }
+    house.snapshot->set_agent(house.describe());
+    if (const auto missing = become_realtime(house.config.agent.realtime_priority); !missing.empty()) {
+        sys::log::warn("latencies may be higher: " + missing);
+    }
+    house.agent->notice(Notice::agent_started, "evictd " EVICTD_VERSION " watches the pods of this node");
+    if (!house.kernel.why_not_bpf.empty()) {
+        house.agent->notice(Notice::signal_source_changed,
+                            "Kernel events come from files and a timed look, not from BPF: crossings are seen later",
+                            house.kernel.why_not_bpf);
+        sys::log::warn("BPF is not used: " + house.kernel.why_not_bpf);
+    }
+    auto ran = house.loop->run();
+    house.pod_sources.clear();
+    house.agent->notice(Notice::agent_stopped, "evictd ends; nobody watches this node's thresholds but the kubelet");
+    if (house.agent->stopped_by()) {
+        return tl::unexpected(*house.agent->stopped_by());
+    }
+    return ran;
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of what exists: makes every part from the configuration, connects them, and runs. No decision is taken
+// here but which adapter stands behind a port.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "config/load.hpp"
+#include "evictd/model/config.hpp"
+#include "evictd/model/result.hpp"
+
+namespace evictd::app {
+
+// Reads the configuration again, for SIGHUP.
+using Reload = std::function<config::ConfigOutcome()>;
+
+class Wiring {
+public:
+    // Everything that can fail at start fails here, with nothing left behind.
+    static Result<std::unique_ptr<Wiring>> make(const Config& config, Reload reload);
+    Wiring(const Wiring&) = delete;
+    Wiring& operator=(const Wiring&) = delete;
+    ~Wiring();
+
+    // Until SIGTERM or SIGINT. An error: the agent had to stop by itself.
+    Status run();
+
+private:
+    struct House;
+    explicit Wiring(std::unique_ptr<House> house);
+    std::unique_ptr<House> house_;
+};
+
+}  // namespace evictd::app

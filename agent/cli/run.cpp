@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// evictd run: the agent, in the foreground.
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "app/wiring.hpp"
+#include "cli/verb.hpp"
+
+namespace evictd::cli {
+namespace {
+
+struct Options {
+    std::optional<std::string> config;
+    std::optional<std::string> kubelet_config;
+    bool dry_run = false;
+};
+
+config::ConfigOutcome load(const Options& options) {
+    auto config = config::load_files(options.kubelet_config, options.config);
+    if (config && options.dry_run) {
+        config->agent.dry_run = true;
+    }
+    return config;
+}
+
+Exit run_agent(const Options& options) {
+    const auto config = load(options);
+    if (!config) {
+        for (const auto& fault : config.error()) {
+            std::cerr << "evictd: " << fault.text() << '\n';
+        }
+        return Exit::no;
+    }
+    auto wiring = app::Wiring::make(*config, [options] { return load(options); });
+    if (!wiring) {
+        return tell(wiring.error());
+    }
+    const auto ran = (*wiring)->run();
+    return ran ? Exit::fine : tell(ran.error());
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, Action& action) {
+    auto options = std::make_shared<Options>();
+    auto* verb =
+        program.add_subcommand("run", "Watch this node and evict pods when it runs short; stays in the foreground");
+    verb->add_option("--config", options->config, "evictd's configuration (YAML)")->type_name("FILE");
+    verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration, to start from")
+        ->type_name("FILE");
+    verb->add_flag("--dry-run", options->dry_run, "decide and tell, but touch nothing");
+    verb->callback([options, &action] { action = [options] { return run_agent(*options); }; });
+}
+
+}  // namespace evictd::cli

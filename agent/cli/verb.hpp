@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What verbs share: how one is added, what its exit code means, how an error is told.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "evictd/model/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace evictd::cli {
+
+// 0 fine; 1 the answer is no; 2 wrong usage; 3 the agent cannot be reached; 4 not permitted.
+enum class Exit : int { fine = 0, no = 1, usage = 2, unreachable = 3, not_permitted = 4 };
+
+// Set by the verb that was called; run after parsing.
+using Action = std::function<Exit()>;
+
+// `evictd: what: why (what to do)` on stderr; the exit code that goes with the error's kind.
+Exit tell(const Error& error);
+
+// True where colour belongs: on a terminal, and without NO_COLOR.
+[[nodiscard]] bool wants_colour(int fd);
+
+// Each adds its verb to `program`.
+void add_run(CLI::App& program, Action& action);
+
+}  // namespace evictd::cli

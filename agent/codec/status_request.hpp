@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes over the status socket besides events and status documents: the request, one line of JSON, and the answer
+// to one that cannot be served.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "evictd/model/result.hpp"
+#include "evictd/model/signal.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd::codec {
+
+enum class RequestVerb : std::uint8_t { status, events, rank };
+
+struct StatusRequest {
+    RequestVerb verb = RequestVerb::status;
+    Signal signal = Signal::memory_available;  // rank
+    bool follow = false;                       // events: go on with what happens
+    std::optional<Duration> since;             // events: from so long ago; without it all, or with follow only new ones
+    std::string reason;                        // events: only these; empty: all
+};
+
+// {"verb":"events","follow":true,"since_ms":600000,"reason":"Evicted"}; without the newline.
+[[nodiscard]] std::string to_json_line(const StatusRequest& request);
+// Unknown keys are skipped. The error's `what` is "request".
+[[nodiscard]] Result<StatusRequest> request_from_json(std::string_view line);
+
+// {"v":1,"error":{"kind":"invalid","what":"...","why":"...","remedy":"..."}}
+[[nodiscard]] std::string error_json_line(const Error& error);
+// The error that `line` is, if it is one.
+[[nodiscard]] std::optional<Error> error_from_json(std::string_view line);
+
+}  // namespace evictd::codec

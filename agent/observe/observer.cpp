@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/observer.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace evictd::observe {
+namespace {
+
+Reading& reading_of(Readings& readings, Signal signal, Reading reading) {
+    return readings[static_cast<std::size_t>(signal)].emplace(reading);
+}
+
+// One row of the pass added to the pod it lies in.
+void add(PodUsage& usage, const port::CgroupUsage& row) {
+    usage.working_set = usage.working_set - row.inactive_file;
+    usage.anon += row.anon;
+    usage.file += row.inactive_file + row.active_file;
+    usage.processes += row.processes;
+}
+
+}  // namespace
+
+Reading allocatable_reading(const std::vector<port::CgroupUsage>& rows, Bytes node_total, MonotonicTime at) {
+    const auto& root = rows.front();
+    Bytes inactive_file;
+    for (const auto& row : rows) {
+        inactive_file += row.inactive_file;
+    }
+    const Bytes limit = root.limit.value_or(node_total);
+    const Bytes working_set = std::max(Bytes{0}, root.usage - inactive_file);
+    const Bytes available = std::max(Bytes{0}, limit - working_set);
+    // capacity as makeSignalObservations has it: available plus working set
+    return {.available = {available.value}, .capacity = {(available + working_set).value}, .at = at};
+}
+
+std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table) {
+    std::vector<ObservedPod> pods;
+    pods.reserve(table.rows().size());
+    std::unordered_map<CgroupId, std::size_t> pod_of;
+    pod_of.reserve(table.rows().size());
+    for (const auto& row : table.rows()) {
+        if (row.cgroup) {
+            pod_of[row.cgroup->id()] = pods.size();
+        }
+        pods.push_back(ObservedPod{.pod = row.pod,
+                                   .usage = std::nullopt,
+                                   .cgroup = row.cgroup ? row.cgroup->id() : CgroupId{},
+                                   .populated = false,
+                                   .emptied_at = row.emptied_at});
+    }
+    PodUsage* current = nullptr;
+    std::int32_t level = 0;
+    for (const auto& row : rows) {
+        if (const auto pod = pod_of.find(row.id); pod != pod_of.end()) {
+            current = &pods[pod->second].usage.emplace(PodUsage{.usage = row.usage, .working_set = row.usage});
+            level = row.level;
+        } else if (row.level <= level) {
+            current = nullptr;
+        }
+        if (current != nullptr) {
+            add(*current, row);
+        }
+    }
+    for (auto& pod : pods) {
+        if (pod.usage) {
+            pod.usage->working_set = std::max(Bytes{0}, pod.usage->working_set);
+            pod.populated = pod.usage->processes > 0;
+        }
+    }
+    return pods;
+}
+
+Observer::Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock)
+    : usage_(usage), node_(node), clock_(clock) {}
+
+void Observer::read_node(Observation& observation, bool memory_returning) {
+    const auto at = clock_.monotonic();
+    const auto node = node_.read(memory_returning);
+    if (!node) {
+        trouble_ = node.error().text();
+        return;
+    }
+    node_total_ = node->total;
+    reading_of(observation.readings, Signal::memory_available,
+               {.available = {node->available.value}, .capacity = {node->total.value}, .at = at});
+}
+
+void Observer::read_pods(Observation& observation, const PodTable& table) {
+    const auto at = clock_.monotonic();
+    const auto read = usage_.read(rows_);
+    if (!read) {
+        rows_.clear();
+        if (read.error().kind != ErrorKind::vanished) {
+            trouble_ = read.error().text();
+        }
+    } else {
+        reading_of(observation.readings, Signal::allocatable_memory_available,
+                   allocatable_reading(rows_, node_total_, at));
+    }
+    observation.pods = observed_pods(rows_, table);
+}
+
+Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes, bool memory_returning) {
+    Observation observation;
+    observation.cause = std::move(cause);
+    observation.outcomes = std::move(outcomes);
+    trouble_.clear();
+    read_node(observation, memory_returning);
+    read_pods(observation, table);
+    observation.at = clock_.monotonic();
+    observation.wall = clock_.wall();
+    return observation;
+}
+
+}  // namespace evictd::observe

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks once: asks every port, tolerates what vanished, stamps every part with its time, and hands back one
+// Observation. It judges nothing.
+#pragma once
+
+#include <vector>
+
+#include "evictd/model/observation.hpp"
+#include "evictd/port/cgroups.hpp"
+#include "evictd/port/node_memory.hpp"
+#include "observe/pod_table.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::observe {
+
+class Observer {
+public:
+    // All must outlive it.
+    Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock);
+
+    // `memory_returning`: a victim was killed a moment ago, so that the node's free memory is partly in per-CPU lists.
+    [[nodiscard]] Observation look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes,
+                                   bool memory_returning);
+
+    // The last failure to read usage or the node's memory, other than that there is no pods' cgroup yet; empty: none.
+    [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+private:
+    void read_node(Observation& observation, bool memory_returning);
+    void read_pods(Observation& observation, const PodTable& table);
+
+    port::UsageSource& usage_;
+    port::NodeMemory& node_;
+    const sys::Clock& clock_;
+    std::vector<port::CgroupUsage> rows_;  // kept for its capacity
+    Bytes node_total_;
+    std::string trouble_;
+};
+
+// Pods' usage from the rows of one pass, parents before children; and what is available below the pods' root. Apart for
+// tests over declared trees.
+[[nodiscard]] Reading allocatable_reading(const std::vector<port::CgroupUsage>& rows, Bytes node_total,
+                                          MonotonicTime at);
+[[nodiscard]] std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table);
+
+}  // namespace evictd::observe

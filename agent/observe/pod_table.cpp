@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/pod_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace evictd::observe {
+
+void PodTable::set_pods(std::size_t source, std::vector<PodPtr> pods) {
+    if (sources_.size() <= source) {
+        sources_.resize(source + 1);
+    }
+    sources_[source] = std::move(pods);
+    join();
+}
+
+void PodTable::set_cgroups(std::vector<port::FoundPod> found) {
+    std::unordered_map<PodUid, Held> held;
+    uid_of_.clear();
+    for (auto& pod : found) {
+        // The same cgroup keeps its handle and what is known of it.
+        const auto before = held_.find(pod.uid);
+        const bool same = before != held_.end() && before->second.cgroup->id() == pod.cgroup->id();
+        uid_of_[pod.cgroup->id()] = pod.uid;
+        held[pod.uid] = same ? before->second : Held{std::move(pod.cgroup), std::nullopt};
+    }
+    held_ = std::move(held);
+    join();
+}
+
+void PodTable::apply(const CgroupLife& life, MonotonicTime time, const port::Cgroups& cgroups) {
+    if (life.change == CgroupChange::made) {
+        if (auto found = cgroups.pod_at(life.path)) {
+            uid_of_[found->cgroup->id()] = found->uid;
+            held_[found->uid] = Held{std::move(found->cgroup), std::nullopt};
+            join();
+        }
+        return;
+    }
+    const auto uid = uid_of_.find(life.cgroup);
+    if (uid == uid_of_.end()) {
+        return;  // a container's, or none of ours
+    }
+    const auto held = held_.find(uid->second);
+    const bool current = held != held_.end() && held->second.cgroup->id() == life.cgroup;
+    if (life.change == CgroupChange::removed) {
+        if (current) {
+            held_.erase(held);
+        }
+        uid_of_.erase(uid);
+    } else if (current) {
+        held->second.emptied_at = life.change == CgroupChange::emptied ? std::optional(time) : std::nullopt;
+    }
+    join();
+}
+
+// Linear in the number of pods, and only when something changed: a look finds everything in place.
+void PodTable::join() {
+    rows_.clear();
+    for (const auto& pods : sources_) {
+        for (const auto& pod : pods) {
+            rows_.push_back(Row{pod, nullptr, std::nullopt});
+        }
+    }
+    const auto by_uid = [](const Row& a, const Row& b) { return a.pod->uid < b.pod->uid; };
+    const auto same_uid = [](const Row& a, const Row& b) { return a.pod->uid == b.pod->uid; };
+    std::stable_sort(rows_.begin(), rows_.end(), by_uid);
+    rows_.erase(std::unique(rows_.begin(), rows_.end(), same_uid), rows_.end());
+    for (auto& row : rows_) {
+        if (const auto held = held_.find(row.pod->uid); held != held_.end()) {
+            row.cgroup = held->second.cgroup;
+            row.emptied_at = held->second.emptied_at;
+        }
+    }
+}
+
+port::PodCgroupPtr PodTable::cgroup_of(const PodUid& uid) const {
+    const auto held = held_.find(uid);
+    return held == held_.end() ? nullptr : held->second.cgroup;
+}
+
+std::size_t PodTable::unknown_cgroups() const {
+    const auto known = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.cgroup != nullptr; });
+    return held_.size() - static_cast<std::size_t>(known);
+}
+
+}  // namespace evictd::observe

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pods are there, and which cgroup is whose: the sources' pods merged by uid, joined with the cgroups found. It
+// looks at no usage.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "evictd/model/kernel_event.hpp"
+#include "evictd/port/cgroups.hpp"
+#include "evictd/port/pod_source.hpp"
+
+namespace evictd::observe {
+
+class PodTable {
+public:
+    struct Row {
+        PodPtr pod;
+        port::PodCgroupPtr cgroup;                // null: none was found
+        std::optional<MonotonicTime> emptied_at;  // since its last process went
+    };
+
+    // Replaces what source number `source` said before. A uid known by several sources is the lowest number's.
+    void set_pods(std::size_t source, std::vector<PodPtr> pods);
+    // Replaces all cgroups, after listing.
+    void set_cgroups(std::vector<port::FoundPod> found);
+    // A kernel event about a cgroup. `cgroups` opens one that was made.
+    void apply(const CgroupLife& life, MonotonicTime time, const port::Cgroups& cgroups);
+
+    // Every pod of the sources, ordered by uid.
+    [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+    [[nodiscard]] port::PodCgroupPtr cgroup_of(const PodUid& uid) const;
+    // Cgroups that look like a pod's and are no known pod's: never touched.
+    [[nodiscard]] std::size_t unknown_cgroups() const;
+
+private:
+    struct Held {
+        port::PodCgroupPtr cgroup;
+        std::optional<MonotonicTime> emptied_at;
+    };
+    void join();
+
+    std::vector<std::vector<PodPtr>> sources_;
+    std::unordered_map<PodUid, Held> held_;
+    std::unordered_map<CgroupId, PodUid> uid_of_;
+    std::vector<Row> rows_;
+};
+
+}  // namespace evictd::observe

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the event log back, oldest line first, through its rotated files, a little at a time. In the thread that writes
+// the log, so what it has not read when it says `end` does not exist yet.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "sys/fd.hpp"
+
+namespace evictd::publish {
+
+class EventLogReader {
+public:
+    EventLogReader(const std::string& path, int max_files);
+
+    // The next line; nothing at the end of the log, or after `budget` bytes were read (then at_end() is false).
+    std::optional<std::string> next(std::size_t& budget);
+    [[nodiscard]] bool at_end() const { return files_.empty(); }
+
+private:
+    std::optional<std::string> buffered_line();
+    void next_file();
+
+    std::string path_;
+    std::deque<sys::Fd> files_;  // the oldest first
+    std::string buffer_;
+    std::size_t start_ = 0;  // of what was not returned yet
+};
+
+}  // namespace evictd::publish

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands every Record to every publisher, in one lane of their own. The kill path only puts a pointer into a bounded
+// queue. Not for deciding what a publisher makes of a Record.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "evictd/model/result.hpp"
+#include "evictd/port/publisher.hpp"
+#include "sys/lane.hpp"
+
+namespace evictd::publish {
+
+class Fanout {
+public:
+    // Records waiting at most. One with 1,000 pods is some 200 KB, so this is at most 13 MB behind a stuck disk; half
+    // of it would drop in a burst of looks that a busy disk survives.
+    static constexpr std::size_t default_queue = 64;
+    using Make = std::function<Result<std::unique_ptr<port::Publisher>>(sys::Loop& loop)>;
+
+    static Result<std::unique_ptr<Fanout>> make(std::size_t queue_capacity = default_queue);
+    Fanout(const Fanout&) = delete;
+    Fanout& operator=(const Fanout&) = delete;
+    // Publishes what was accepted, for as long as a Lane drains; then the publishers go, the last first.
+    ~Fanout();
+
+    // Calls `make` in the lane, where a publisher may add to the loop, and waits for it. For start-up. Publishers hear
+    // of a Record in the order in which they were added.
+    Status add(const Make& make);
+
+    // Thread-safe, never waits. False: the queue was full; the record is dropped, counted, and the loss published.
+    bool publish(RecordPtr record);
+    [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+private:
+    Fanout() = default;
+    void hand_out(const RecordPtr& record);
+    void report_drops(const Record& record);
+
+    std::vector<std::unique_ptr<port::Publisher>> publishers_;  // the lane's, as is the next
+    std::uint64_t reported_ = 0;
+    std::atomic<std::uint64_t> dropped_ = 0;
+    std::unique_ptr<sys::Lane> lane_;
+};
+
+}  // namespace evictd::publish

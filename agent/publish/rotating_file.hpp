@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole lines appended to a file that is rotated by size: `log`, `log.1` (newer) to `log.N`. Follows the path when
+// logrotate moves or deletes the file. Not for counting what was lost: that is event_log's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <sys/types.h>
+
+#include "evictd/model/result.hpp"
+#include "evictd/model/units.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::publish {
+
+struct RotatingFileOptions {
+    std::string path;
+    Bytes max_size = 16_MiB;
+    int max_files = 4;  // the current one included
+};
+
+class RotatingFile {
+public:
+    explicit RotatingFile(RotatingFileOptions options) : options_(std::move(options)) {}
+
+    // One write(2). After an error nothing of the line is in the file, and the next call tries anew.
+    Status append(std::string_view line);
+
+private:
+    Status reopen_if_moved();
+    Status open();
+    void rotate();
+    Status write_line(const std::string& line);
+
+    RotatingFileOptions options_;
+    sys::Fd file_;
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+    bool regular_ = false;  // only a regular file is rotated: never rename a device
+    bool torn_ = false;     // a part of a line could not be taken back: the next one starts on a new line
+    std::string buffer_;
+};
+
+// The name of the n-th file, 0 being the current one.
+[[nodiscard]] std::string rotated_name(const std::string& path, int n);
+
+}  // namespace evictd::publish
