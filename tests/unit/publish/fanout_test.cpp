@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records reach every publisher in order; a slow one costs records, never the caller's time.
+#include "publish/fanout.hpp"
+
+#include <future>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+
+#include "unit/publish/publish_fixture.hpp"
+
+namespace evictd::publish {
+namespace {
+
+using testing::ElementsAre;
+
+class Hearing final : public port::Publisher {
+public:
+    explicit Hearing(std::vector<std::string>& heard) : heard_(heard) {}
+    void publish(const RecordPtr& record) override { heard_.push_back(std::get<AgentNotice>(*record).message); }
+
+private:
+    std::vector<std::string>& heard_;
+};
+
+class Throwing final : public port::Publisher {
+public:
+    void publish(const RecordPtr& /*record*/) override { throw std::runtime_error("a library's exception"); }
+};
+
+// Holds up the lane in its first record.
+class Holding final : public port::Publisher {
+public:
+    Holding(std::promise<void>& reached, std::shared_future<void> go) : reached_(reached), go_(std::move(go)) {}
+    void publish(const RecordPtr& /*record*/) override {
+        if (!held_) reached_.set_value();
+        held_ = true;
+        go_.wait();
+    }
+
+private:
+    std::promise<void>& reached_;
+    std::shared_future<void> go_;
+    bool held_ = false;
+};
+
+template <class P, class... Args>
+void add(Fanout& fanout, Args&&... args) {
+    const auto added = fanout.add([&](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> {
+        return std::make_unique<P>(std::forward<Args>(args)...);
+    });
+    ASSERT_TRUE(added);
+}
+
+TEST(Fanout, WhatWasAcceptedIsPublishedInOrderEvenAtTheEnd) {
+    std::vector<std::string> heard;
+    {
+        auto fanout = Fanout::make();
+        ASSERT_TRUE(fanout);
+        add<Hearing>(**fanout, heard);
+        for (const char* text : {"a", "b", "c"}) EXPECT_TRUE((*fanout)->publish(notice(text)));
+    }
+    EXPECT_THAT(heard, ElementsAre("a", "b", "c"));
+}
+
+TEST(Fanout, APublisherThatThrowsDoesNotSilenceTheOthers) {
+    std::vector<std::string> heard;
+    {
+        auto fanout = Fanout::make();
+        ASSERT_TRUE(fanout);
+        add<Throwing>(**fanout);
+        add<Hearing>(**fanout, heard);
+        (*fanout)->publish(notice("a"));
+    }
+    EXPECT_THAT(heard, ElementsAre("a"));
+}
+
+TEST(Fanout, APublisherThatCannotBeMadeIsAnErrorForWhoAddedIt) {
+    auto fanout = Fanout::make();
+    ASSERT_TRUE(fanout);
+    EXPECT_FALSE((*fanout)->add([](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> {
+        return fail(ErrorKind::failed, "publisher", "no");
+    }));
+    EXPECT_FALSE((*fanout)->add(
+        [](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> { throw std::runtime_error("no"); }));
+}
+
+TEST(Fanout, AStuckPublisherCostsRecordsWhichAreCountedAndReported) {
+    std::vector<std::string> heard;
+    std::promise<void> reached;
+    std::promise<void> go;
+    {
+        auto fanout = Fanout::make(2);
+        ASSERT_TRUE(fanout);
+        add<Holding>(**fanout, reached, go.get_future().share());
+        add<Hearing>(**fanout, heard);
+        EXPECT_TRUE((*fanout)->publish(notice("held")));
+        reached.get_future().wait();
+        EXPECT_TRUE((*fanout)->publish(notice("queued 1")));
+        EXPECT_TRUE((*fanout)->publish(notice("queued 2")));
+        EXPECT_FALSE((*fanout)->publish(notice("dropped")));
+        EXPECT_FALSE((*fanout)->publish(notice("dropped")));
+        EXPECT_EQ((*fanout)->dropped(), 2U);
+        go.set_value();
+    }
+    EXPECT_THAT(heard, ElementsAre("held", "2 records were lost: publishing was slower than the agent", "queued 1",
+                                   "queued 2"));
+}
+
+}  // namespace
+}  // namespace evictd::publish

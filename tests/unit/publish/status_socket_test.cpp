@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status socket from outside: every answer, every refusal, and who is thrown out. The client of the CLI asks.
+#include "publish/status_socket.hpp"
+
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "codec/event_json.hpp"
+#include "publish/event_log.hpp"
+#include "publish/fanout.hpp"
+#include "publish/status_client.hpp"
+#include "unit/codec/sample_records.hpp"
+#include "unit/publish/publish_fixture.hpp"
+
+namespace evictd::publish {
+namespace {
+
+using namespace std::chrono_literals;
+using codec::RequestVerb;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+codec::StatusRequest events(bool follow, std::optional<Duration> since = std::nullopt, std::string reason = {}) {
+    codec::StatusRequest request;
+    request.verb = RequestVerb::events;
+    request.follow = follow;
+    request.since = since;
+    request.reason = std::move(reason);
+    return request;
+}
+
+// An agent's publishing side, complete, in a directory of its own.
+class StatusSocketTest : public testing::Test {
+protected:
+    void SetUp() override {
+        auto made = Fanout::make(4096);
+        ASSERT_TRUE(made);
+        fanout_ = std::move(*made);
+        add<EventLog>(RotatingFileOptions{log_path(), 1_MiB, 4}, "node-1");
+        codec::AgentStatus agent;
+        agent.node = "node-1";
+        agent.version = "0.1.0";
+        auto snapshot = std::make_unique<Snapshot>(agent, RankPods{}, LossCounters{});
+        snapshot_ = snapshot.get();
+        ASSERT_TRUE(fanout_->add(
+            [&](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> { return std::move(snapshot); }));
+    }
+
+    template <class P, class... Args>
+    void add(Args&&... args) {
+        ASSERT_TRUE(fanout_->add([&](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> {
+            return std::make_unique<P>(std::forward<Args>(args)...);
+        }));
+    }
+
+    Status listen(std::function<void()> request_look = {}, const sys::Clock* clock = nullptr) {
+        StatusSocketOptions options{path(), "node-1", log_path(), 4, std::move(request_look)};
+        return fanout_->add([&](sys::Loop& loop) -> Result<std::unique_ptr<port::Publisher>> {
+            return StatusSocket::make(loop, clock != nullptr ? *clock : real_clock_, *snapshot_, options);
+        });
+    }
+
+    Result<std::string> ask(codec::StatusRequest request = {}) {
+        auto client = StatusClient::connect(path());
+        if (!client) return tl::unexpected(client.error());
+        return client->ask(request);
+    }
+
+    // The messages of all events there are.
+    std::vector<std::string> read(const codec::StatusRequest& request) {
+        std::vector<std::string> messages;
+        auto client = StatusClient::connect(path());
+        EXPECT_TRUE(client);
+        const auto done = client->stream(request, [&](std::string_view line) {
+            messages.push_back(codec::event_from_json(line)->message);
+            return true;
+        });
+        EXPECT_TRUE(done);
+        return messages;
+    }
+
+    std::string garbage(const std::string& text) {
+        const auto socket = connect_raw(path());
+        send_raw(socket, text);
+        ::shutdown(socket.get(), SHUT_WR);
+        return receive_all(socket);
+    }
+
+    // Returns when the lane has worked off all that was given to it.
+    void settle() {
+        std::ignore = fanout_->add(
+            [](sys::Loop&) -> Result<std::unique_ptr<port::Publisher>> { return fail(ErrorKind::failed, "", ""); });
+    }
+
+    [[nodiscard]] std::string path() const { return directory_ / "run/evictd.sock"; }
+    [[nodiscard]] std::string log_path() const { return directory_ / "events.jsonl"; }
+
+    fakes::TempDir directory_;
+    sys::SystemClock real_clock_;
+    std::unique_ptr<Fanout> fanout_;
+    const Snapshot* snapshot_ = nullptr;
+};
+
+TEST_F(StatusSocketTest, AnswersWithTheLastLook) {
+    ASSERT_TRUE(listen());
+    EXPECT_FALSE(json::parse(*ask()).contains("time"));
+    fanout_->publish(shared(sample::evicting()));
+    settle();
+    const auto status = json::parse(*ask());
+    EXPECT_EQ(status["signals"][0]["available"], "95Mi");
+    EXPECT_EQ(status["node"], "node-1");
+}
+
+TEST_F(StatusSocketTest, AsksForAFreshLookAndAnswersWithThat) {
+    ASSERT_TRUE(listen([this] {
+        auto tick = sample::calm();
+        tick.observation.at = real_clock_.monotonic();
+        tick.decision.why = "fresh";
+        fanout_->publish(shared(tick));
+    }));
+    EXPECT_EQ(json::parse(*ask())["why"], "fresh");
+}
+
+TEST_F(StatusSocketTest, AnAgentThatDoesNotLookIsAnsweredForWithTheLastLook) {
+    const LaggingClock clock(1s);  // the deadline of a look has passed at once
+    fanout_->publish(shared(sample::calm()));
+    ASSERT_TRUE(listen([] {}, &clock));
+    EXPECT_EQ(json::parse(*ask())["why"], "Nothing to do: no threshold is met.");
+}
+
+TEST_F(StatusSocketTest, RanksThePodsOfTheLastLook) {
+    ASSERT_TRUE(listen());
+    codec::StatusRequest request;
+    request.verb = RequestVerb::rank;
+    EXPECT_FALSE(ask(request));
+    fanout_->publish(shared(sample::calm()));
+    settle();
+    EXPECT_EQ(json::parse(*ask(request))["ranking"]["pods"][0]["name"], "hog");
+}
+
+TEST_F(StatusSocketTest, TellsThePastFromTheLog) {
+    const LaggingClock clock(0s, sample::start() + 1h);
+    ASSERT_TRUE(listen({}, &clock));
+    fanout_->publish(notice("old", sample::start()));
+    fanout_->publish(notice("young", sample::start() + 55min));
+    fanout_->publish(shared(AgentNotice{Notice::agent_stopped, sample::start() + 56min, "stopped", ""}));
+    settle();
+    EXPECT_THAT(read(events(false)), ElementsAre("old", "young", "stopped"));
+    EXPECT_THAT(read(events(false, 10min)), ElementsAre("young", "stopped"));
+    EXPECT_THAT(read(events(false, std::nullopt, "AgentStopped")), ElementsAre("stopped"));
+    EXPECT_THAT(read(events(false, 1s)), IsEmpty());
+}
+
+TEST_F(StatusSocketTest, FollowingMissesNothingBetweenThePastAndNow) {
+    const LaggingClock clock(0s, sample::start());
+    ASSERT_TRUE(listen({}, &clock));
+    for (int i = 0; i < 2000; ++i) fanout_->publish(notice(std::to_string(i), sample::start()));  // 250 KB of past
+    auto client = StatusClient::connect(path());
+    ASSERT_TRUE(client);
+    int seen = 0;
+    int wrong = 0;
+    const auto done = client->stream(events(true, 1h), [&](std::string_view line) {
+        wrong += codec::event_from_json(line)->message == std::to_string(seen) ? 0 : 1;
+        if (seen < 1000) fanout_->publish(notice(std::to_string(2000 + seen), sample::start()));
+        return ++seen < 3000;
+    });
+    EXPECT_TRUE(done);
+    EXPECT_EQ(seen, 3000);
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(fanout_->dropped(), 0U);
+}
+
+TEST_F(StatusSocketTest, AFollowerOfOneReasonSeesOnlyThat) {
+    ASSERT_TRUE(listen());
+    auto client = StatusClient::connect(path());
+    ASSERT_TRUE(client);
+    std::string reason;
+    auto tick = sample::evicting();
+    tick.observation.wall = real_clock_.wall() + 1h;  // whether it is read back or heard live
+    fanout_->publish(shared(tick));
+    std::ignore = client->stream(events(true, 0s, "Evicting"), [&](std::string_view line) {
+        reason = codec::event_from_json(line)->reason;
+        return false;
+    });
+    EXPECT_EQ(reason, "Evicting");
+}
+
+TEST_F(StatusSocketTest, GarbageIsAnsweredWithOneLineThatSaysWhatIsWrong) {
+    ASSERT_TRUE(listen());
+    EXPECT_THAT(garbage("hello\n"), HasSubstr("not a JSON object"));
+    EXPECT_THAT(garbage("{\"verb\":\"evict\"}\n"), HasSubstr("verb 'evict' is not known"));
+    EXPECT_THAT(garbage("{\"verb\":\"rank\",\"signal\":\"x\"}\n"), HasSubstr("signal 'x' is not known"));
+    EXPECT_THAT(garbage("{\"verb\":\"events\",\"since_ms\":-1}\n"), HasSubstr("since_ms"));
+    EXPECT_THAT(garbage("{\"verb\":\"events\",\"since_ms\":1e300}\n"), HasSubstr("since_ms"));
+    EXPECT_THAT(garbage("\n"), HasSubstr("not a JSON object"));
+    EXPECT_THAT(garbage(std::string(5000, '[')), HasSubstr("longer than 4096 bytes"));
+    EXPECT_THAT(garbage(std::string("\0\xff\n", 3)), HasSubstr("not a JSON object"));
+    EXPECT_EQ(garbage(""), "");
+    EXPECT_TRUE(ask()) << "and it still answers the others";
+}
+
+TEST_F(StatusSocketTest, ARequestWithoutItsNewlineIsAnsweredWhenTheClientStopsWriting) {
+    ASSERT_TRUE(listen());
+    EXPECT_THAT(garbage("{\"verb\":\"status\"}"), HasSubstr("\"node\":\"node-1\""));
+}
+
+TEST_F(StatusSocketTest, AClientThatAsksNothingIsSentAway) {
+    const LaggingClock clock(1h);
+    ASSERT_TRUE(listen({}, &clock));
+    EXPECT_EQ(receive_all(connect_raw(path())), "");
+}
+
+TEST_F(StatusSocketTest, AFollowerThatDoesNotReadIsDroppedWithALineThatSaysSo) {
+    ASSERT_TRUE(listen());
+    const auto slow = connect_raw(path());
+    send_raw(slow, "{\"verb\":\"events\",\"follow\":true}\n");
+    std::ignore = ask();  // later than slow's request: that has been read now
+    const std::string big(20000, 'x');
+    for (int i = 0; i < 100; ++i) {
+        fanout_->publish(notice(big));
+        settle();
+    }
+    const auto text = receive_all(slow);
+    EXPECT_LT(text.size(), 2000000U);
+    EXPECT_THAT(text.substr(text.rfind('\n', text.size() - 2) + 1),
+                HasSubstr("the reader is too slow and was dropped"));
+    EXPECT_TRUE(ask());
+}
+
+TEST_F(StatusSocketTest, TooManyClientsAreToldSo) {
+    ASSERT_TRUE(listen());
+    std::vector<sys::Fd> clients;
+    for (int i = 0; i < 16; ++i) clients.push_back(connect_raw(path()));
+    const auto one_more = ask();
+    ASSERT_FALSE(one_more);
+    EXPECT_EQ(one_more.error().why, "too many clients");
+    clients.clear();
+    Result<std::string> again = fail(ErrorKind::failed, "", "");
+    for (int i = 0; i < 1000 && !again; ++i) again = ask();  // the agent notices them going one by one
+    EXPECT_TRUE(again);
+}
+
+TEST_F(StatusSocketTest, OnlyTheOwnerMayOpenItsFile) {
+    ASSERT_TRUE(listen());
+    struct stat made {};
+    ASSERT_EQ(::stat(path().c_str(), &made), 0);
+    EXPECT_EQ(made.st_mode & 0777U, 0600U);
+}
+
+TEST_F(StatusSocketTest, ASecondAgentIsRefusedAndToldWhoListens) {
+    ASSERT_TRUE(listen());
+    const auto second = listen();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().why, "another evictd listens there, pid " + std::to_string(::getpid()));
+    EXPECT_TRUE(ask()) << "the first one is untouched";
+}
+
+TEST_F(StatusSocketTest, ASocketThatADeadAgentLeftIsReplaced) {
+    std::filesystem::create_directory(directory_ / "run");
+    {
+        const sys::Fd dead(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        const auto address = unix_address(path());
+        ASSERT_EQ(::bind(dead.get(), generic(*address), sizeof(*address)), 0);
+    }
+    const auto before = StatusClient::connect(path());
+    ASSERT_FALSE(before);
+    EXPECT_EQ(before.error().kind, ErrorKind::unreachable);
+    ASSERT_TRUE(listen());
+    EXPECT_TRUE(ask());
+}
+
+TEST_F(StatusSocketTest, AFileOfAnotherKindIsLeftAlone) {
+    std::filesystem::create_directory(directory_ / "run");
+    std::ofstream(path()) << "precious";
+    EXPECT_FALSE(listen());
+    EXPECT_EQ(text_of(path()), "precious");
+}
+
+TEST_F(StatusSocketTest, TheEndTakesItsFileAwayAndTellsFollowers) {
+    ASSERT_TRUE(listen());
+    auto client = StatusClient::connect(path());
+    ASSERT_TRUE(client);
+    fanout_.reset();
+    EXPECT_FALSE(std::filesystem::exists(path()));
+    const auto ended = client->stream(events(true), [](std::string_view) { return true; });
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().kind, ErrorKind::unreachable);
+    const auto none = StatusClient::connect(path());
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().kind, ErrorKind::unreachable);
+    EXPECT_THAT(none.error().text(), HasSubstr("no agent is running (start it with 'evictd run'"));
+}
+
+TEST_F(StatusSocketTest, AFileThatAnotherAgentPutThereStays) {
+    ASSERT_TRUE(listen());
+    std::filesystem::remove(path());
+    std::ofstream(path()) << "another's";
+    fanout_.reset();
+    EXPECT_TRUE(std::filesystem::exists(path()));
+}
+
+TEST(StatusClient, APathThatIsTooLongIsSaidSo) {
+    const auto client = StatusClient::connect("/" + std::string(200, 'x'));
+    ASSERT_FALSE(client);
+    EXPECT_EQ(client.error().kind, ErrorKind::invalid);
+}
+
+}  // namespace
+}  // namespace evictd::publish
