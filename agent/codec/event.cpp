@@ -189,8 +189,12 @@ Event notice_event(const AgentNotice& notice) {
 
 EventLatency latency_of(const Victim& victim) {
     EventLatency result;
-    // With a grace period the kill is decided twice, by people's patience: only the end is a latency.
-    if (victim.eviction.immediate) result = latency(victim.cause, victim.decided_at, victim.killed_at);
+    if (victim.eviction.immediate) {
+        result = latency(victim.cause, victim.decided_at, victim.killed_at);
+    } else {
+        // Between the cause and this kill lies the grace period, which is no latency of ours.
+        result.act = between(victim.decided_at, victim.killed_at);
+    }
     result.empty = between(victim.killed_at, victim.emptied_at);
     return result;
 }

@@ -166,7 +166,7 @@ Json victim_json(const Victim& victim) {
     add("empty", latency.empty);
     if (!spans.empty()) json["latency_us"] = std::move(spans);
     if (victim.cause.event) json["cause"] = phrase(*victim.cause.event);
-    json["failed"] = victim.failed;
+    json["failed"] = victim.failed || !victim.error.empty();
     if (!victim.error.empty()) json["error"] = victim.error;
     return json;
 }

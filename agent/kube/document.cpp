@@ -71,7 +71,13 @@ class YamlEvents final : public YAML::EventHandler {
 public:
     DocumentBuilder builder;
 
-    void OnDocumentStart(const YAML::Mark& mark) override { builder.start(line(mark)); }
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        // yaml-cpp 0.7 meets the remains of a broken flow collection as an empty document, again and again.
+        if (mark.pos <= last_start_)
+            throw Refused(line(mark), "not YAML: a bracket or quote is not closed", "correct the file");
+        last_start_ = mark.pos;
+        builder.start(line(mark));
+    }
     void OnDocumentEnd() override {}
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         if (builder.wants_key()) throw Refused(line(mark), "a key is missing", "write `name: value`");
@@ -107,6 +113,7 @@ public:
 
 private:
     static int line(const YAML::Mark& mark) { return mark.line + 1; }
+    int last_start_ = -1;
 };
 
 Error fault(int line, std::string why, std::string remedy) {

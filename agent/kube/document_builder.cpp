@@ -13,24 +13,25 @@ namespace {
 // need about 100 KiB of it.
 constexpr std::size_t max_depth = 64;
 
-// What a document may come to, counted as 16 for each value plus the length of its text. A manifest is at most 1 MiB
-// and mostly text; four times that is out of reach without aliases of aliases, and still harmless.
-constexpr std::size_t budget_of_a_document = std::size_t{4} << 20U;
+// What all documents of a text may come to, counted as 16 for each value plus the length of its text. A manifest is at
+// most 1 MiB and mostly text; four times that is out of reach without aliases of aliases, and still harmless.
+constexpr std::size_t budget = std::size_t{4} << 20U;
 constexpr std::size_t cost_of_a_value = 16;
 
 }  // namespace
+
+DocumentBuilder::DocumentBuilder() : budget_(budget) {}
 
 void DocumentBuilder::start(int line) {
     open_.clear();
     anchors_.clear();
     document_ = {};
     document_.lines.start(line);
-    budget_ = budget_of_a_document;
 }
 
 void DocumentBuilder::spend(std::size_t amount, int line) {
     if (amount > budget_) {
-        throw Refused(line, "comes to more than " + std::to_string(budget_of_a_document >> 20U) + " MiB of values",
+        throw Refused(line, "comes to more than " + std::to_string(budget >> 20U) + " MiB of values",
                       "do not use aliases of aliases, and put fewer pods into one file");
     }
     budget_ -= amount;

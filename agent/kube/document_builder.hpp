@@ -28,6 +28,8 @@ class DocumentBuilder {
 public:
     using Anchor = std::size_t;  // 0: none
 
+    DocumentBuilder();
+
     void start(int line);
     void start_map(int line, Anchor anchor = 0);
     void start_list(int line, Anchor anchor = 0);
@@ -68,7 +70,7 @@ private:
     std::vector<Frame> open_;
     Document document_;
     std::map<Anchor, Kept> anchors_;
-    std::size_t budget_ = 0;
+    std::size_t budget_;  // what may still come, over all documents
 };
 
 }  // namespace evictd::kube
