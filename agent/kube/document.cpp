@@ -72,9 +72,10 @@ public:
     DocumentBuilder builder;
 
     void OnDocumentStart(const YAML::Mark& mark) override {
-        // yaml-cpp 0.7 meets the remains of a broken flow collection as an empty document, again and again.
+        // yaml-cpp 0.7 meets what follows a closed bracket, as in `{},`, as an empty document, again and again.
         if (mark.pos <= last_start_)
-            throw Refused(line(mark), "not YAML: a bracket or quote is not closed", "correct the file");
+            throw Refused(line(mark), "not YAML: something is left after the last bracket is closed",
+                          "correct the file");
         last_start_ = mark.pos;
         builder.start(line(mark));
     }

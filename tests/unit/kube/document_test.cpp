@@ -73,6 +73,20 @@ TEST(Yaml, AliasBombsAreRefusedBeforeTheyGrow) {
     EXPECT_NE(fault(wide + "]\n").find("comes to more than 4 MiB of values"), std::string::npos);
 }
 
+TEST(Yaml, AliasBombsInManyDocumentsAreOneBomb) {
+    std::string bombs;
+    for (int i = 0; i < 100; ++i) {
+        bombs += "---\na: &a \"" + std::string(10'000, 'x') + "\"\nb: [";
+        for (int k = 0; k < 100; ++k) bombs += "*a,";
+        bombs += "]\n";
+    }
+    EXPECT_NE(fault(bombs).find("comes to more than 4 MiB of values"), std::string::npos);
+}
+
+TEST(Yaml, WhatIsLeftAfterTheLastBracketDoesNotGoOnForEver) {
+    EXPECT_EQ(fault("{},"), "1: not YAML: something is left after the last bracket is closed (correct the file)");
+}
+
 TEST(Yaml, DeepNestingIsRefusedInEveryForm) {
     std::string block;
     for (int i = 0; i < 200; ++i) block += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";

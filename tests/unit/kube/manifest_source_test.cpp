@@ -155,6 +155,18 @@ TEST_F(ManifestSourceTest, AnotherDirectoryRenamedIntoItsPlaceIsRead) {
     EXPECT_TRUE(listener.until_pods("b c"));
 }
 
+TEST_F(ManifestSourceTest, ADirectoryFurtherUpMayBeReplacedToo) {
+    dir.write("etc/evictd/pods/a.yaml", manifest("a"));
+    dir.write("next/evictd/pods/b.yaml", manifest("b"));
+    ManifestSource source(dir / "etc/evictd/pods");
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods("a"));
+    std::filesystem::rename(dir / "etc", dir / "old");
+    ASSERT_TRUE(listener.until_pods(""));
+    std::filesystem::rename(dir / "next", dir / "etc");
+    EXPECT_TRUE(listener.until_pods("b"));
+}
+
 TEST_F(ManifestSourceTest, AMountedConfigMapThatIsSwappedIsReadAnew) {
     dir.write("..1/a.yaml", manifest("a"));
     dir.write("..2/a.yaml", manifest("a2"));

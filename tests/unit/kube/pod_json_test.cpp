@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/pod_json.hpp"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -109,14 +112,15 @@ TEST(PodJson, TheHashIsTheUidOfStaticAndMirrorPods) {
 }
 
 TEST(PodJson, AUidThatCouldLeaveItsDirectoryIsRefused) {
-    for (const std::string uid :
-         {"..", "a/b", "../x", "a.b", "a_b", "-a", "a-", " a", "a\nb", std::string(64, 'a').c_str()})
+    for (const std::string& uid :
+         std::vector<std::string>{"..", "a/b", "../x", "a.b", "a_b", "-a", "a-", " a", "a\nb", std::string(64, 'a')})
         EXPECT_EQ(fault(with("/metadata/uid", uid)).substr(0, 30), "metadata.uid: is no valid uid:") << uid;
     EXPECT_EQ(fault(with("/metadata/uid", "5d1f9c1e-7f5b-4c5c-9a55-1c2b3a4d5e6f")), "none");
 }
 
 TEST(PodJson, NamesAreDnsNames) {
-    for (const std::string name : {"", "Web", "-web", "web.", "a..b", "a/b", std::string(254, 'a').c_str()})
+    for (const std::string& name :
+         std::vector<std::string>{"", "Web", "-web", "web.", "a..b", "a/b", std::string(254, 'a')})
         EXPECT_EQ(fault(with("/metadata/name", name)).substr(0, 32), "metadata.name: is no valid name:") << name;
     EXPECT_EQ(fault(with("/metadata/name", "web.v1-2")), "none");
     EXPECT_EQ(fault(with("/metadata/namespace", "a.b")), "metadata.namespace: is no valid name: \"a.b\"");
