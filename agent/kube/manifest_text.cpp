@@ -18,11 +18,16 @@ using nlohmann::json;
 
 constexpr auto what_is_read = "only Pod, PodList and List are read: keep other objects in another directory";
 
+// Objects in one file, good or bad. A MiB of real pods is some 500; without a bound a MiB of nonsense would be 200,000
+// faults, each looked up and told.
+constexpr std::size_t most_objects = 1000;
+
 class Reader {
 public:
     Reader(const std::string& file, std::optional<PodOrigin> origin) : file_(file), origin_(origin) {}
 
     void read(const Document& document) {
+        if (!has_place()) return;
         const std::string kind = text_of(document.value, "kind");
         if (kind == "Pod") return read_pod(document.value, document, {});
         if (kind == "PodList" || kind == "List") return read_list(document, kind);
@@ -43,11 +48,19 @@ private:
         return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
     }
 
+    bool has_place() {
+        if (++objects_ == most_objects + 1)
+            manifest_.rejected.push_back({ErrorKind::invalid, printable(file_, 512),
+                                          "holds more than " + std::to_string(most_objects) + " objects",
+                                          "split it into several files"});
+        return objects_ <= most_objects;
+    }
+
     void read_list(const Document& document, const std::string& kind) {
         const auto items = document.value.find("items");
         if (items == document.value.end() || items->is_null()) return;
         if (!items->is_array()) return reject(document, "items", "must be a list", "begin each element with \"- \"");
-        for (std::size_t i = 0; i < items->size(); ++i) {
+        for (std::size_t i = 0; i < items->size() && has_place(); ++i) {
             const json& item = (*items)[i];
             const std::string path = "items[" + std::to_string(i) + "]";
             // A PodList's items leave their kind out; a List's say it, and need not be pods.
@@ -74,6 +87,7 @@ private:
     const std::string& file_;
     std::optional<PodOrigin> origin_;
     Manifest manifest_;
+    std::size_t objects_ = 0;
 };
 
 }  // namespace

@@ -50,6 +50,14 @@ TEST(Manifest, ReadsAPodListAsJson) {
     EXPECT_EQ(manifest.pods[1].uid_line, 11);
 }
 
+TEST(Manifest, AFileOfNonsenseIsNotToldWithoutEnd) {
+    std::string nonsense = "kind: List\nitems:\n";
+    for (int i = 0; i < 200'000; ++i) nonsense += "- a\n";
+    const auto manifest = parse_manifest("list.yaml", nonsense, {});
+    ASSERT_EQ(manifest.rejected.size(), 1000U);
+    EXPECT_EQ(manifest.rejected.back().text(), "list.yaml: holds more than 1000 objects (split it into several files)");
+}
+
 TEST(Manifest, WhatIsWrongInOneDocumentLeavesTheOthers) {
     const auto manifest = parse_manifest("pods.yaml",
                                          "kind: Pod\n"
