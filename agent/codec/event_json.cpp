@@ -43,11 +43,6 @@ Json latency_json(const EventLatency& latency) {
     return json;
 }
 
-std::optional<Duration> latency_from(const Json& json, const char* key) {
-    const auto value = number_at(json, key);
-    return value ? std::optional<Duration>(std::chrono::microseconds(*value)) : std::nullopt;
-}
-
 Amount amount_from(const Json& json, const char* key) {
     const auto quantity = parse_quantity(text_at(json, key));
     return Amount{quantity ? quantity->value() : 0};
@@ -79,9 +74,9 @@ void read_objects(const Json& json, Event& event) {
         event.condition = EventCondition{text_at(*condition, "type"), text_at(*condition, "status") == "True"};
     }
     if (const Json* latency = object_at(json, "latency_us")) {
-        event.latency = {latency_from(*latency, "detect"), latency_from(*latency, "decide"),
-                         latency_from(*latency, "act"), latency_from(*latency, "total"),
-                         latency_from(*latency, "empty")};
+        event.latency = {microseconds_at(*latency, "detect"), microseconds_at(*latency, "decide"),
+                         microseconds_at(*latency, "act"), microseconds_at(*latency, "total"),
+                         microseconds_at(*latency, "empty")};
     }
 }
 

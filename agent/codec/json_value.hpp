@@ -3,11 +3,14 @@
 // for codec's own .cpp files and for who writes requests: it brings nlohmann-json with it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
+
+#include "evictd/model/units.hpp"
 
 namespace evictd::codec {
 
@@ -16,9 +19,24 @@ namespace evictd::codec {
     return found != json.end() && found->is_string() ? found->get<std::string>() : std::string{};
 }
 
+// A whole number up to 2^62 either way (4 Ei), so that the difference of two is one, too. Anything bigger is no number
+// of ours.
 [[nodiscard]] inline std::optional<std::int64_t> number_at(const nlohmann::ordered_json& json, const char* key) {
+    constexpr std::int64_t limit = std::int64_t{1} << 62U;
     const auto found = json.find(key);
-    return found != json.end() && found->is_number() ? std::optional(found->get<std::int64_t>()) : std::nullopt;
+    if (found == json.end() || !found->is_number_integer()) return std::nullopt;
+    if (found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(limit))
+        return std::nullopt;
+    const auto value = found->get<std::int64_t>();
+    return value < -limit || value > limit ? std::nullopt : std::optional(value);
+}
+
+// A span given in microseconds; nothing where nanoseconds could not hold it.
+[[nodiscard]] inline std::optional<Duration> microseconds_at(const nlohmann::ordered_json& json, const char* key) {
+    constexpr auto limit = std::chrono::duration_cast<std::chrono::microseconds>(Duration::max()).count();
+    const auto value = number_at(json, key);
+    if (!value || *value < 0 || *value > limit) return std::nullopt;
+    return std::chrono::microseconds(*value);
 }
 
 [[nodiscard]] inline bool flag_at(const nlohmann::ordered_json& json, const char* key) {

@@ -154,8 +154,8 @@ std::string in_flight_section(const Json& document, const TextStyle& style) {
 }
 
 std::string span_at(const Json* spans, const char* key) {
-    const auto value = spans != nullptr ? number_at(*spans, key) : std::nullopt;
-    return value ? latency_text(std::chrono::microseconds(*value)) : "-";
+    const auto value = spans != nullptr ? microseconds_at(*spans, key) : std::nullopt;
+    return value ? latency_text(*value) : "-";
 }
 
 Cell because_cell(const Json& past) {
@@ -210,11 +210,10 @@ std::string sources_section(const Json& document, const TextStyle& style) {
     std::string text = table.empty() ? "" : title("SOURCES", style) + table.text(style);
     if (const Json* lost = object_at(document, "lost")) {
         for (const auto& item : lost->items()) {
-            if (!item.value().is_number() || item.value().get<std::int64_t>() == 0) continue;
-            text += "  " +
-                    toned("lost: " + std::to_string(item.value().get<std::int64_t>()) + " " + printable(item.key()),
-                          Tone::red, style) +
-                    "\n";
+            const auto count = number_at(*lost, item.key().c_str()).value_or(0);
+            if (count == 0) continue;
+            text +=
+                "  " + toned("lost: " + std::to_string(count) + " " + printable(item.key()), Tone::red, style) + "\n";
         }
     }
     return text;

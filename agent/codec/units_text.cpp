@@ -82,7 +82,7 @@ std::optional<Duration> zone(std::string_view text) {
     const auto hours = digits(text, 2);
     if (!hours || !eat(text, ':')) return std::nullopt;
     const auto minutes = digits(text, 2);
-    if (!minutes || !text.empty()) return std::nullopt;
+    if (!minutes || !text.empty() || *hours > 23 || *minutes > 59) return std::nullopt;
     const Duration offset = std::chrono::hours(*hours) + std::chrono::minutes(*minutes);
     return west ? -offset : offset;
 }
@@ -109,8 +109,8 @@ std::optional<WallTime> parse_rfc3339(std::string_view text) {
     const auto offset = sub ? zone(text) : std::nullopt;
     const year_month_day date{std::chrono::year{parts[0]}, std::chrono::month{static_cast<unsigned>(parts[1])},
                               std::chrono::day{static_cast<unsigned>(parts[2])}};
-    // The nanoseconds of an int64 end in 2262; a leap second is the next second, as in POSIX time.
-    const bool in_range = parts[0] >= 1678 && parts[0] < 2262 && parts[3] < 24 && parts[4] < 60 && parts[5] <= 60;
+    // 290 years of nanoseconds: the difference of any two fits an int64. A leap second is the next second, as in POSIX.
+    const bool in_range = parts[0] >= 1970 && parts[0] < 2260 && parts[3] < 24 && parts[4] < 60 && parts[5] <= 60;
     if (!sub || !offset || !date.ok() || !in_range) return std::nullopt;
     return WallTime{sys_days{date}} + std::chrono::hours(parts[3]) + std::chrono::minutes(parts[4]) +
            std::chrono::seconds(parts[5]) + *sub - *offset;

@@ -87,7 +87,9 @@ TEST(Events, AVictimThatIgnoredSigtermWasKilledAndItsPatienceIsNoLatency) {
     tick.decision.finished[0].eviction.immediate = false;
     const auto event = events_of(tick).back();
     EXPECT_THAT(event.message, HasSubstr("outlasted its grace period of 1s and was killed"));
-    EXPECT_FALSE(event.latency.act);
+    EXPECT_FALSE(event.latency.decide);
+    EXPECT_FALSE(event.latency.total);
+    EXPECT_EQ(event.latency.act, 200us);
     EXPECT_EQ(event.latency.empty, 11760us);
 }
 

@@ -58,10 +58,11 @@ protected:
         }));
     }
 
-    Status listen(std::function<void()> request_look = {}, const sys::Clock* clock = nullptr) {
+    Status listen(std::function<void()> request_look = {}, std::unique_ptr<sys::Clock> clock = nullptr) {
+        if (clock) clock_ = std::move(clock);
         StatusSocketOptions options{path(), "node-1", log_path(), 4, std::move(request_look)};
         return fanout_->add([&](sys::Loop& loop) -> Result<std::unique_ptr<port::Publisher>> {
-            return StatusSocket::make(loop, clock != nullptr ? *clock : real_clock_, *snapshot_, options);
+            return StatusSocket::make(loop, *clock_, *snapshot_, options);
         });
     }
 
@@ -102,6 +103,7 @@ protected:
 
     fakes::TempDir directory_;
     sys::SystemClock real_clock_;
+    std::unique_ptr<sys::Clock> clock_ = std::make_unique<sys::SystemClock>();  // outlives the lane, which reads it
     std::unique_ptr<Fanout> fanout_;
     const Snapshot* snapshot_ = nullptr;
 };
@@ -127,9 +129,9 @@ TEST_F(StatusSocketTest, AsksForAFreshLookAndAnswersWithThat) {
 }
 
 TEST_F(StatusSocketTest, AnAgentThatDoesNotLookIsAnsweredForWithTheLastLook) {
-    const LaggingClock clock(1s);  // the deadline of a look has passed at once
+    auto clock = std::make_unique<LaggingClock>(1s);  // the deadline of a look has passed at once
     fanout_->publish(shared(sample::calm()));
-    ASSERT_TRUE(listen([] {}, &clock));
+    ASSERT_TRUE(listen([] {}, std::move(clock)));
     EXPECT_EQ(json::parse(*ask())["why"], "Nothing to do: no threshold is met.");
 }
 
@@ -144,8 +146,8 @@ TEST_F(StatusSocketTest, RanksThePodsOfTheLastLook) {
 }
 
 TEST_F(StatusSocketTest, TellsThePastFromTheLog) {
-    const LaggingClock clock(0s, sample::start() + 1h);
-    ASSERT_TRUE(listen({}, &clock));
+    auto clock = std::make_unique<LaggingClock>(0s, sample::start() + 1h);
+    ASSERT_TRUE(listen({}, std::move(clock)));
     fanout_->publish(notice("old", sample::start()));
     fanout_->publish(notice("young", sample::start() + 55min));
     fanout_->publish(shared(AgentNotice{Notice::agent_stopped, sample::start() + 56min, "stopped", ""}));
@@ -157,8 +159,8 @@ TEST_F(StatusSocketTest, TellsThePastFromTheLog) {
 }
 
 TEST_F(StatusSocketTest, FollowingMissesNothingBetweenThePastAndNow) {
-    const LaggingClock clock(0s, sample::start());
-    ASSERT_TRUE(listen({}, &clock));
+    auto clock = std::make_unique<LaggingClock>(0s, sample::start());
+    ASSERT_TRUE(listen({}, std::move(clock)));
     for (int i = 0; i < 2000; ++i) fanout_->publish(notice(std::to_string(i), sample::start()));  // 250 KB of past
     auto client = StatusClient::connect(path());
     ASSERT_TRUE(client);
@@ -210,8 +212,8 @@ TEST_F(StatusSocketTest, ARequestWithoutItsNewlineIsAnsweredWhenTheClientStopsWr
 }
 
 TEST_F(StatusSocketTest, AClientThatAsksNothingIsSentAway) {
-    const LaggingClock clock(1h);
-    ASSERT_TRUE(listen({}, &clock));
+    auto clock = std::make_unique<LaggingClock>(1h);
+    ASSERT_TRUE(listen({}, std::move(clock)));
     EXPECT_EQ(receive_all(connect_raw(path())), "");
 }
 
