@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A declared tree of cgroups behind the ports: what each uses, whose it is, what was done to it.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "evictd/port/cgroups.hpp"
+
+namespace evictd::fakes {
+
+class FakePodCgroup final : public port::PodCgroup {
+public:
+    FakePodCgroup(CgroupId id, std::string path) : id_(id), path_(std::move(path)) {}
+
+    [[nodiscard]] CgroupId id() const override { return id_; }
+    [[nodiscard]] const std::string& path() const override { return path_; }
+    [[nodiscard]] Result<std::vector<pid_t>> processes() const override {
+        if (removed) return fail(ErrorKind::vanished, path_, "removed");
+        return std::vector<pid_t>{};
+    }
+    [[nodiscard]] bool can_kill() const override { return true; }
+    [[nodiscard]] Status kill() const override {
+        if (removed) return fail(ErrorKind::vanished, path_, "removed");
+        ++kills;
+        return {};
+    }
+    [[nodiscard]] bool can_freeze() const override { return false; }
+    [[nodiscard]] Status freeze() const override { return {}; }
+    [[nodiscard]] Status thaw() const override { return {}; }
+
+    bool removed = false;
+    mutable int kills = 0;
+
+private:
+    CgroupId id_;
+    std::string path_;
+};
+
+// One line of a declared tree: `FakeCgroup{.id = 3, .level = 2, .usage = 10_MiB, .pod = "uid-a"}`. Parents come first.
+struct FakeCgroup {
+    std::uint64_t id = 0;
+    std::int32_t level = 0;
+    Bytes usage;
+    std::optional<Bytes> limit;
+    Bytes inactive_file;
+    Bytes active_file;
+    Bytes anon;
+    std::int32_t processes = 0;
+    std::string pod;  // the uid, where it is a pod's
+};
+
+// The first line is the pods' root.
+class FakeCgroupTree final : public port::Cgroups, public port::UsageSource {
+public:
+    FakeCgroupTree() = default;
+    explicit FakeCgroupTree(std::vector<FakeCgroup> lines) { declare(std::move(lines)); }
+
+    void declare(std::vector<FakeCgroup> lines) {
+        lines_ = std::move(lines);
+        for (const auto& line : lines_) {
+            if (!line.pod.empty() && !handles_.contains(line.id)) {
+                handles_[line.id] = std::make_shared<FakePodCgroup>(CgroupId{line.id}, path_of(line));
+            }
+        }
+    }
+    [[nodiscard]] std::shared_ptr<FakePodCgroup> handle(std::uint64_t id) const { return handles_.at(id); }
+    [[nodiscard]] FakeCgroup& line(std::uint64_t id) {
+        return *std::find_if(lines_.begin(), lines_.end(), [&](const FakeCgroup& line) { return line.id == id; });
+    }
+    [[nodiscard]] static std::string path_of(const FakeCgroup& line) { return "/kubepods/pod" + line.pod; }
+
+    Status read(std::vector<port::CgroupUsage>& rows) override {
+        rows.clear();
+        if (lines_.empty()) return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
+        for (const auto& line : lines_) {
+            rows.push_back({.id = {line.id},
+                            .level = line.level,
+                            .usage = line.usage,
+                            .limit = line.limit,
+                            .inactive_file = line.inactive_file,
+                            .active_file = line.active_file,
+                            .anon = line.anon,
+                            .processes = line.processes});
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override {
+        if (lines_.empty()) return std::nullopt;
+        return port::PodsRoot{"/kubepods", CgroupId{lines_.front().id}, 1};
+    }
+    [[nodiscard]] Result<std::vector<port::FoundPod>> list_pods() const override {
+        std::vector<port::FoundPod> found;
+        for (const auto& line : lines_) {
+            if (!line.pod.empty()) found.push_back({PodUid{line.pod}, handles_.at(line.id)});
+        }
+        return found;
+    }
+    [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override {
+        for (const auto& line : lines_) {
+            if (!line.pod.empty() && path_of(line) == path)
+                return port::FoundPod{PodUid{line.pod}, handles_.at(line.id)};
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] bool holds_self(const port::PodCgroup& /*cgroup*/) const override { return false; }
+
+private:
+    std::vector<FakeCgroup> lines_;
+    std::map<std::uint64_t, std::shared_ptr<FakePodCgroup>> handles_;
+};
+
+}  // namespace evictd::fakes

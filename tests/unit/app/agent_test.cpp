@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's one function over fakes: what makes it look, what it does, when it looks again.
+#include "app/agent.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "fakes/fake_cgroups.hpp"
+#include "fakes/fake_clock.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::app {
+namespace {
+
+struct FakeEvents final : port::KernelEventSource {
+    Status watch(std::span<const port::Watermark> lines) override {
+        watermarks.assign(lines.begin(), lines.end());
+        ++watches;
+        return {};
+    }
+    Status follow(const std::optional<port::PodsRoot>& root) override {
+        followed = root;
+        return {};
+    }
+    [[nodiscard]] int fd() const override { return ready.get(); }
+    void drain(const Sink& sink) override {
+        std::uint64_t count = 0;
+        (void)!::read(ready.get(), &count, sizeof(count));
+        for (const auto& event : std::exchange(pending, {})) sink(event);
+    }
+    [[nodiscard]] std::optional<Duration> look_within(Bytes) const override { return std::nullopt; }
+    [[nodiscard]] std::vector<SourceRow> sources() const override { return {}; }
+
+    void tell(KernelEventKind kind, MonotonicTime time) {
+        pending.push_back({time, std::move(kind)});
+        const std::uint64_t one = 1;
+        (void)!::write(ready.get(), &one, sizeof(one));
+    }
+
+    sys::Fd ready{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    std::vector<KernelEvent> pending;
+    std::vector<port::Watermark> watermarks;
+    int watches = 0;
+    std::optional<port::PodsRoot> followed;
+};
+
+struct FakeNode final : port::NodeMemory {
+    Result<port::NodeMemoryReading> read(bool) override {
+        return port::NodeMemoryReading{.total = 8_GiB, .available = 4_GiB};
+    }
+};
+
+struct NoReaper final : act::AfterKill {
+    void follow(port::PodCgroupPtr) override { ++followed; }
+    int followed = 0;
+};
+
+PodPtr pod(const std::string& uid) {
+    Pod made;
+    made.uid = {uid};
+    made.name_space = "default";
+    made.name = uid;
+    made.phase = PodPhase::running;
+    return std::make_shared<const Pod>(std::move(made));
+}
+
+constexpr std::uint64_t root_id = 1, quiet_id = 2, hog_id = 3;
+
+struct Agents : testing::Test {
+    void make(bool dry_run = false) {
+        executor.emplace(tree, clock, reaper, dry_run);
+        agent.emplace(Parts{.loop = loop,
+                            .clock = clock,
+                            .events = events,
+                            .cgroups = tree,
+                            .observer = observer,
+                            .executor = *executor,
+                            .publish = [this](RecordPtr record) { records.push_back(std::move(record)); },
+                            .claim_root = [this](const port::PodsRoot&) { return claim; }},
+                      AgentOptions{.eviction = eviction, .dry_run = dry_run});
+        ASSERT_TRUE(agent->start());
+        agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
+    }
+    void declare(Bytes hog) {
+        tree.declare({{.id = root_id, .level = 1, .usage = hog + 100_MiB, .limit = 1_GiB},
+                      {.id = quiet_id, .level = 2, .usage = 100_MiB, .processes = 1, .pod = "quiet"},
+                      {.id = hog_id, .level = 2, .usage = hog, .processes = 1, .pod = "hog"}});
+    }
+    void turn() { ASSERT_TRUE(loop.run_once(std::chrono::milliseconds(0))); }
+    void cross(Bytes available, bool under = true) {
+        clock.advance(std::chrono::milliseconds(1));
+        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, under, 200_MiB, available},
+                    clock.monotonic());
+        turn();
+    }
+    [[nodiscard]] const Tick& last() const { return std::get<Tick>(*records.back()); }
+
+    fakes::FakeClock clock;
+    sys::Loop loop = std::move(*sys::Loop::make());
+    FakeEvents events;
+    fakes::FakeCgroupTree tree;
+    FakeNode node;
+    NoReaper reaper;
+    observe::Observer observer{tree, node, clock};
+    std::optional<act::Executor> executor;
+    Status claim;
+    EvictionConfig eviction{.thresholds = {{.signal = Signal::allocatable_memory_available,
+                                            .value = {Quantity::of((200_MiB).value)},
+                                            .min_reclaim = ThresholdValue{Quantity::of((50_MiB).value)}}}};
+    std::vector<RecordPtr> records;
+    std::optional<Agent> agent;
+};
+
+TEST_F(Agents, WatchesTheValueAndTheValuePlusMinimumReclaim) {
+    declare(100_MiB);
+    make();
+    ASSERT_EQ(events.watermarks.size(), 2U);
+    EXPECT_EQ(events.watermarks[0].threshold, 200_MiB);
+    EXPECT_EQ(events.watermarks[1].threshold, 250_MiB);
+    EXPECT_EQ(events.watches, 1) << "the same lines are not set again with every look";
+}
+
+TEST_F(Agents, ACrossingKillsTheOneRankedPodAtOnce) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
+    EXPECT_EQ(tree.handle(quiet_id)->kills, 0);
+    ASSERT_TRUE(last().decision.evict);
+    EXPECT_EQ(last().outcomes.at(0).method, "cgroup.kill");
+    EXPECT_TRUE(std::holds_alternative<WatermarkCrossed>(last().observation.cause.event->kind));
+    EXPECT_EQ(reaper.followed, 1);
+}
+
+TEST_F(Agents, OneVictimAtATimeUntilItsLastProcessIsGone) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    cross(124_MiB);
+    cross(120_MiB);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
+    EXPECT_EQ(tree.handle(quiet_id)->kills, 0);
+}
+
+TEST_F(Agents, TheVictimsLastProcessIsNoticedByItsEvent) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    cross(124_MiB);
+    declare(0_MiB);
+    tree.line(hog_id).processes = 0;
+    clock.advance(std::chrono::milliseconds(3));
+    const auto gone_at = clock.monotonic();
+    events.tell(CgroupLife{CgroupChange::emptied, {hog_id}, "/kubepods/podhog"}, gone_at);
+    turn();
+    ASSERT_EQ(last().decision.finished.size(), 1U);
+    EXPECT_EQ(last().decision.finished[0].emptied_at, gone_at);
+}
+
+TEST_F(Agents, DryRunTouchesNothing) {
+    declare(100_MiB);
+    make(true);
+    declare(800_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    EXPECT_EQ(last().outcomes.at(0).status, OutcomeStatus::dry_run);
+}
+
+TEST_F(Agents, APodRemadeUnderItsNameIsNotTouched) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    tree.handle(hog_id)->removed = true;
+    cross(124_MiB);
+    EXPECT_EQ(last().outcomes.at(0).status, OutcomeStatus::vanished);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+}
+
+TEST_F(Agents, AContainerAtItsOwnLimitIsNoReasonToLook) {
+    declare(100_MiB);
+    make();
+    const auto before = records.size();
+    events.tell(MemcgBreach{MemcgLimit::max, {hog_id}, 1_MiB, 1_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(records.size(), before);
+}
+
+TEST_F(Agents, LostEventsArePublished) {
+    declare(100_MiB);
+    make();
+    events.tell(EventsLost{"ring buffer full", 3}, clock.monotonic());
+    turn();
+    ASSERT_EQ(last().kernel_events.size(), 1U);
+    EXPECT_EQ(std::get<EventsLost>(last().kernel_events[0].kind).count, 3U);
+}
+
+TEST_F(Agents, APodsCgroupMadeLaterIsFollowed) {
+    make();
+    EXPECT_FALSE(events.followed);
+    declare(100_MiB);
+    events.tell(CgroupLife{CgroupChange::made, {root_id}, "/kubepods"}, clock.monotonic());
+    turn();
+    ASSERT_TRUE(events.followed);
+    EXPECT_EQ(events.followed->id.value, root_id);
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_TRUE(last().observation.pods.at(0).usage);
+}
+
+TEST_F(Agents, ARemovedPodsCgroupIsLookedForAgain) {
+    declare(100_MiB);
+    make();
+    tree.declare({});
+    events.tell(CgroupLife{CgroupChange::removed, {root_id}, "/kubepods"}, clock.monotonic());
+    turn();
+    EXPECT_FALSE(events.followed);
+    EXPECT_FALSE(last().observation.readings[static_cast<std::size_t>(Signal::allocatable_memory_available)]);
+}
+
+TEST_F(Agents, AnotherAgentsPodsAreNotTouched) {
+    declare(100_MiB);
+    claim = fail(ErrorKind::failed, "/kubepods", "another evictd works on these pods: process 7");
+    executor.emplace(tree, clock, reaper, false);
+    agent.emplace(Parts{loop, clock, events, tree, observer, *executor, [](RecordPtr) {},
+                        [this](const port::PodsRoot&) { return claim; }},
+                  AgentOptions{.eviction = eviction});
+    const auto started = agent->start();
+    ASSERT_FALSE(started);
+    EXPECT_EQ(started.error().why, "another evictd works on these pods: process 7");
+}
+
+TEST_F(Agents, BrokenManifestsBecomeNotices) {
+    declare(100_MiB);
+    make();
+    records.clear();
+    agent->set_pods(0, {.pods = {}, .rejected = {Error{ErrorKind::invalid, "a.yaml:3", "no uid", "add metadata.uid"}}});
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(std::get<AgentNotice>(*records[0]).notice, Notice::pod_rejected);
+    EXPECT_EQ(std::get<AgentNotice>(*records[0]).message, "a.yaml:3: no uid (add metadata.uid)");
+}
+
+TEST_F(Agents, NewThresholdsHoldFromTheNextLook) {
+    declare(100_MiB);
+    make();
+    eviction.thresholds[0].value = {Quantity::of((900_MiB).value)};
+    clock.advance(std::chrono::seconds(1));
+    agent->set_config(eviction, std::chrono::seconds(10));
+    EXPECT_EQ(events.watermarks[0].threshold, 900_MiB);
+    EXPECT_TRUE(last().decision.evict) << "824Mi are available, under the new threshold";
+}
+
+}  // namespace
+}  // namespace evictd::app

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// One look over declared cgroup trees.
+#include "observe/observer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_cgroups.hpp"
+#include "fakes/fake_clock.hpp"
+#include "observe/pod_table.hpp"
+
+namespace evictd::observe {
+namespace {
+
+PodPtr pod(const std::string& uid) {
+    Pod made;
+    made.uid = {uid};
+    made.name_space = "default";
+    made.name = uid;
+    return std::make_shared<const Pod>(std::move(made));
+}
+
+struct FakeNode final : port::NodeMemory {
+    Result<port::NodeMemoryReading> read(bool with_cpu_lists) override {
+        asked_for_cpu_lists = with_cpu_lists;
+        if (broken) return fail(ErrorKind::failed, "/proc/meminfo", "unreadable");
+        return port::NodeMemoryReading{.total = 8_GiB, .available = 3_GiB};
+    }
+    bool broken = false;
+    bool asked_for_cpu_lists = false;
+};
+
+struct Observing : testing::Test {
+    fakes::FakeCgroupTree tree;
+    FakeNode node;
+    fakes::FakeClock clock;
+    PodTable table;
+    Observer observer{tree, node, clock};
+
+    void declare(std::vector<fakes::FakeCgroup> lines, std::vector<std::string> pods) {
+        tree.declare(std::move(lines));
+        (void)tree.find_pods_root();
+        table.set_cgroups(*tree.list_pods());
+        std::vector<PodPtr> known;
+        for (const auto& uid : pods) known.push_back(pod(uid));
+        table.set_pods(0, std::move(known));
+    }
+    Observation look() { return observer.look({}, table, {}, false); }
+    static const Reading& allocatable(const Observation& observation) {
+        return *observation.readings[static_cast<std::size_t>(Signal::allocatable_memory_available)];
+    }
+};
+
+TEST_F(Observing, AvailableIsTheLimitMinusTheWorkingSetOfTheWholeTree) {
+    declare({{.id = 1, .level = 1, .usage = 700_MiB, .limit = 1_GiB, .inactive_file = 10_MiB},
+             {.id = 2, .level = 2, .usage = 600_MiB, .inactive_file = 40_MiB, .pod = "uid-a"},
+             {.id = 3, .level = 3, .usage = 500_MiB, .inactive_file = 50_MiB}},
+            {"uid-a"});
+    const auto reading = allocatable(look());
+    EXPECT_EQ(reading.available.value, (1_GiB - 700_MiB + 100_MiB).value);
+    EXPECT_EQ(reading.capacity.value, (1_GiB).value);
+}
+
+TEST_F(Observing, WithoutALimitTheNodeIsTheCapacity) {
+    declare({{.id = 1, .level = 1, .usage = 1_GiB}}, {});
+    EXPECT_EQ(allocatable(look()).available.value, (7_GiB).value);
+}
+
+TEST_F(Observing, APodsWorkingSetLeavesOutTheInactiveFileCacheOfItsContainers) {
+    declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 200_MiB, .inactive_file = 5_MiB, .processes = 0, .pod = "uid-a"},
+             {.id = 3,
+              .level = 3,
+              .usage = 120_MiB,
+              .inactive_file = 20_MiB,
+              .active_file = 7_MiB,
+              .anon = 80_MiB,
+              .processes = 2},
+             {.id = 4, .level = 3, .usage = 70_MiB, .inactive_file = 30_MiB, .anon = 40_MiB, .processes = 1},
+             {.id = 5, .level = 2, .usage = 100_MiB, .anon = 100_MiB, .processes = 9, .pod = "uid-b"}},
+            {"uid-a", "uid-b"});
+    const auto observation = look();
+    ASSERT_EQ(observation.pods.size(), 2U);
+    const auto& usage = *observation.pods[0].usage;
+    EXPECT_EQ(usage.usage, 200_MiB);
+    EXPECT_EQ(usage.working_set, 145_MiB);
+    EXPECT_EQ(usage.file, 62_MiB);
+    EXPECT_EQ(usage.anon, 120_MiB);
+    EXPECT_EQ(usage.processes, 3);
+    EXPECT_TRUE(observation.pods[0].populated);
+    EXPECT_EQ(observation.pods[1].usage->processes, 9);
+}
+
+TEST_F(Observing, ACgroupBesideThePodsIsNobodys) {
+    declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 20_MiB, .anon = 20_MiB, .pod = "uid-a"},
+             {.id = 3, .level = 2, .usage = 100_MiB, .anon = 100_MiB, .processes = 3}},
+            {"uid-a"});
+    EXPECT_EQ(look().pods[0].usage->anon, 20_MiB);
+}
+
+TEST_F(Observing, APodWithoutACgroupHasNoUsage) {
+    declare({{.id = 1, .level = 1, .usage = 1_MiB}}, {"uid-a"});
+    const auto observation = look();
+    EXPECT_FALSE(observation.pods[0].usage);
+    EXPECT_EQ(observation.pods[0].cgroup, CgroupId{});
+}
+
+TEST_F(Observing, NoPodsCgroupIsNoTrouble) {
+    const auto observation = look();
+    EXPECT_FALSE(observation.readings[static_cast<std::size_t>(Signal::allocatable_memory_available)]);
+    EXPECT_TRUE(observation.readings[static_cast<std::size_t>(Signal::memory_available)]);
+    EXPECT_EQ(observer.trouble(), "");
+}
+
+TEST_F(Observing, AReadingThatFailsIsMissingAndSaid) {
+    node.broken = true;
+    EXPECT_FALSE(look().readings[static_cast<std::size_t>(Signal::memory_available)]);
+    EXPECT_EQ(observer.trouble(), "/proc/meminfo: unreadable");
+}
+
+TEST_F(Observing, FreePagesInCpuListsCountWhileMemoryComesBack) {
+    (void)observer.look({}, table, {}, true);
+    EXPECT_TRUE(node.asked_for_cpu_lists);
+}
+
+TEST_F(Observing, OutcomesOfTheLastTickAreHandedOn) {
+    std::vector<Outcome> outcomes(1);
+    outcomes[0].action.pod = {"uid-a"};
+    EXPECT_EQ(observer.look({}, table, outcomes, false).outcomes[0].action.pod.value, "uid-a");
+}
+
+}  // namespace
+}  // namespace evictd::observe

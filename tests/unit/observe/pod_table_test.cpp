@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods of several sources joined with cgroups that come and go.
+#include "observe/pod_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_cgroups.hpp"
+
+namespace evictd::observe {
+namespace {
+
+PodPtr pod(const std::string& uid, const std::string& source = "") {
+    Pod made;
+    made.uid = {uid};
+    made.source = source;
+    return std::make_shared<const Pod>(std::move(made));
+}
+
+MonotonicTime at(int milliseconds) { return MonotonicTime{std::chrono::milliseconds(milliseconds)}; }
+
+CgroupLife life(CgroupChange change, std::uint64_t id, const std::string& uid = "") {
+    return {change, CgroupId{id}, "/kubepods/pod" + uid};
+}
+
+const std::vector<fakes::FakeCgroup> two_pods{
+    {.id = 1, .level = 1}, {.id = 2, .level = 2, .pod = "uid-a"}, {.id = 3, .level = 2, .pod = "uid-b"}};
+
+TEST(PodTable, JoinsPodsWithTheirCgroups) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod("uid-b"), pod("uid-c")});
+    table.set_cgroups(*tree.list_pods());
+    ASSERT_EQ(table.rows().size(), 2U);
+    EXPECT_EQ(table.rows()[0].cgroup->id().value, 3U);
+    EXPECT_EQ(table.rows()[1].cgroup, nullptr);
+    EXPECT_EQ(table.unknown_cgroups(), 1U);
+}
+
+TEST(PodTable, AUidOfTwoSourcesIsTheFirstSources) {
+    PodTable table;
+    table.set_pods(1, {pod("uid-a", "second")});
+    table.set_pods(0, {pod("uid-a", "first")});
+    ASSERT_EQ(table.rows().size(), 1U);
+    EXPECT_EQ(table.rows()[0].pod->source, "first");
+}
+
+TEST(PodTable, ACgroupMadeLaterIsFoundByItsEvent) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod("uid-a")});
+    table.apply(life(CgroupChange::made, 2, "uid-a"), at(1), tree);
+    EXPECT_EQ(table.rows()[0].cgroup->id().value, 2U);
+    EXPECT_NE(table.cgroup_of({"uid-a"}), nullptr);
+}
+
+TEST(PodTable, TheTimeOfTheLastProcessIsKeptUntilAnotherComes) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod("uid-a")});
+    table.set_cgroups(*tree.list_pods());
+    table.apply(life(CgroupChange::emptied, 2), at(7), tree);
+    EXPECT_EQ(table.rows()[0].emptied_at, at(7));
+    table.apply(life(CgroupChange::populated, 2), at(9), tree);
+    EXPECT_FALSE(table.rows()[0].emptied_at);
+}
+
+TEST(PodTable, ARemovedCgroupIsNobodysAnyMore) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod("uid-a")});
+    table.set_cgroups(*tree.list_pods());
+    table.apply(life(CgroupChange::removed, 2), at(1), tree);
+    EXPECT_EQ(table.rows()[0].cgroup, nullptr);
+    EXPECT_EQ(table.cgroup_of({"uid-a"}), nullptr);
+}
+
+TEST(PodTable, LateNewsOfTheOldCgroupDoNotTouchTheOneRemadeUnderItsName) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod("uid-a")});
+    table.set_cgroups(*tree.list_pods());
+    tree.declare({{.id = 1, .level = 1}, {.id = 9, .level = 2, .pod = "uid-a"}});
+    table.apply(life(CgroupChange::made, 9, "uid-a"), at(1), tree);
+    table.apply(life(CgroupChange::emptied, 2), at(2), tree);
+    table.apply(life(CgroupChange::removed, 2), at(3), tree);
+    EXPECT_EQ(table.rows()[0].cgroup->id().value, 9U);
+    EXPECT_FALSE(table.rows()[0].emptied_at);
+}
+
+TEST(PodTable, ListingAgainKeepsWhatIsKnownOfTheSameCgroup) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod("uid-a")});
+    table.set_cgroups(*tree.list_pods());
+    table.apply(life(CgroupChange::emptied, 2), at(7), tree);
+    table.set_cgroups(*tree.list_pods());
+    EXPECT_EQ(table.rows()[0].emptied_at, at(7));
+}
+
+TEST(PodTable, EventsOfContainersAndStrangersChangeNothing) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod("uid-a")});
+    table.set_cgroups(*tree.list_pods());
+    table.apply(life(CgroupChange::removed, 77), at(1), tree);
+    EXPECT_NE(table.rows()[0].cgroup, nullptr);
+}
+
+}  // namespace
+}  // namespace evictd::observe
