@@ -8,6 +8,7 @@
 #include "flight.hpp"
 #include "message.hpp"
 #include "moments.hpp"
+#include "qos.hpp"
 #include "rank.hpp"
 #include "thresholds.hpp"
 
@@ -56,6 +57,9 @@ void begin_eviction(const ObservedPod& observed, const std::vector<FirstObserved
     InFlight flight;
     flight.victim.pod = pod.uid;
     flight.victim.pod_name = pod.full_name();
+    flight.victim.qos = qos_class(pod);
+    flight.victim.priority = priority_of(pod);
+    if (observed.usage) flight.victim.usage = observed.usage->working_set;
     flight.victim.eviction = eviction;
     flight.victim.cause = observation.cause;
     flight.victim.decided_at = observation.at;

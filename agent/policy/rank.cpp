@@ -123,6 +123,7 @@ std::vector<RankedPod> rank_pods(Signal signal, const Observation& observation, 
         RankedPod& ranked = ranking.emplace_back();
         ranked.pod = static_cast<std::uint32_t>(i);
         ranked.exemption = exemption_of(observed, state);
+        ranked.qos = qos_class(*observed.pod);
         ranked.priority = priority_of(*observed.pod);
         row->measure(observed, ranked);
     }

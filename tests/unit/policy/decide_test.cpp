@@ -52,6 +52,15 @@ TEST(Decide, AHardThresholdKillsTheFirstPodAtOnce) {
     EXPECT_EQ(decision.in_flight[0].cause.detected_at, at(0s));
 }
 
+TEST(Decide, AVictimKeepsWhatIsSaidAboutItWhenItsPodIsGone) {
+    Node node = node_with({hard(100_MiB)}, big_and_small);
+    const Decision decision = node.set(96_MiB).look(0s);
+    ASSERT_EQ(decision.in_flight.size(), 1U);
+    EXPECT_EQ(decision.in_flight[0].qos, decision.ranking[0].qos);
+    ASSERT_TRUE(decision.in_flight[0].usage);
+    EXPECT_EQ(decision.in_flight[0].usage->value, decision.ranking[0].usage.value);
+}
+
 TEST(Decide, AllocatableMemoryEvictsTheSameWay) {
     Node node = node_with({hard(100_MiB, {}, Signal::allocatable_memory_available)}, big_and_small);
     const Decision decision = node.set(96_MiB, Signal::allocatable_memory_available).look(0s);
