@@ -148,8 +148,8 @@ public:
     using iterator_category = std::input_iterator_tag;
     using value_type = char;
     using difference_type = std::ptrdiff_t;
-    using pointer = const char*;
-    using reference = const char&;
+    using pointer = const char*;    // NOLINT(readability-identifier-naming): the standard's name
+    using reference = const char&;  // NOLINT(readability-identifier-naming): the standard's name
 
     CountingIterator(const char* at, int* line) : at_(at), line_(line) {}
     reference operator*() const { return *at_; }
@@ -201,7 +201,8 @@ public:
     bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
                      const nlohmann::detail::exception& broken) override {
         std::string_view why = broken.what();  // "[...] parse error at line 3, column 1: syntax error while ..."
-        if (const auto column = why.find("column "); column != why.npos) why.remove_prefix(why.find(": ", column) + 2);
+        if (const auto column = why.find("column "); column != std::string_view::npos)
+            why.remove_prefix(why.find(": ", column) + 2);
         throw Refused(*line_, "not JSON: " + printable(why, 200), "correct the file");
     }
 

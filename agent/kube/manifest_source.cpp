@@ -35,8 +35,6 @@ bool is_same(const port::PodSet& a, const port::PodSet& b) {
 ManifestSource::ManifestSource(const std::string& directory, std::optional<PodOrigin> origin, Duration writer_pause)
     : directory_(absolute(directory)), origin_(origin), writer_pause_(writer_pause), manifests_(directory_, origin) {}
 
-ManifestSource::~ManifestSource() = default;
-
 Status ManifestSource::start(OnChange on_change) {
     if (lane_) return fail(ErrorKind::failed, describe(), "already started");
     on_change_ = std::move(on_change);

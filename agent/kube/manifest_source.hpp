@@ -24,7 +24,6 @@ public:
     // `origin`, if given, is every pod's: static_file for the kubelet's staticPodPath. The directory may not exist yet.
     explicit ManifestSource(const std::string& directory, std::optional<PodOrigin> origin = {},
                             Duration writer_pause = default_writer_pause);
-    ~ManifestSource() override;
 
     Status start(OnChange on_change) override;
     [[nodiscard]] std::string describe() const override;
