@@ -118,6 +118,10 @@ bool Agent::take(const KernelEvent& event) {
         table_.apply(*life, event.time, parts_.cgroups);
         return pressure_ && emptied;
     }
+    if (std::holds_alternative<EventsLost>(event.kind)) {
+        list_cgroups();  // what was lost may have been news of one
+        return true;
+    }
     if (const auto* breach = std::get_if<MemcgBreach>(&event.kind)) {
         return root_ && breach->cgroup == root_->id;  // a container at its own limit is its own affair
     }
@@ -206,16 +210,24 @@ void Agent::watch(const Readings& readings) {
     watermarks_ = std::move(wanted);
 }
 
+// Whether the kernel's last word on some line is that it is crossed, and our own look says it is not.
+bool Agent::disagrees(const Readings& readings) const {
+    return std::any_of(lines_under_.begin(), lines_under_.end(), [&](const port::Watermark& line) {
+        const auto& reading = readings[static_cast<std::size_t>(line.signal)];
+        return reading && reading->available.value >= line.threshold.value;
+    });
+}
+
 std::optional<Duration> Agent::look_soon(const Tick& tick) const {
     const auto& decision = tick.decision;
-    const bool met = !decision.thresholds_met.empty() || !decision.thresholds_pending.empty();
     if (const auto timed = parts_.events.look_within(Bytes{0})) {
         const auto distance = nearest(watermarks_, tick.observation.readings);
         return decision.in_flight.empty() && distance ? parts_.events.look_within(*distance) : timed;
     }
-    if (!lines_under_.empty() && !met) {
+    if (disagrees(tick.observation.readings)) {
         return look_when_disagreeing;
     }
+    const bool met = !decision.thresholds_met.empty() || !decision.thresholds_pending.empty();
     return met ? std::optional(look_under_pressure) : std::nullopt;
 }
 
@@ -236,6 +248,7 @@ void Agent::schedule(const Tick& tick) {
     if (decision.look_again_at) {
         next = std::min(next, std::max(*decision.look_again_at, now));
     }
+    next_look_ = next;
     timer_.arm(next);
 }
 

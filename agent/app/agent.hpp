@@ -50,6 +50,8 @@ public:
     void request_look();  // somebody wants fresh figures
     void notice(Notice notice, std::string message, std::string error = {});
 
+    // When it will look by itself if nothing happens before.
+    [[nodiscard]] MonotonicTime next_look() const { return next_look_; }
     // Why the agent had to stop, if it did so by itself.
     [[nodiscard]] const std::optional<Error>& stopped_by() const { return stopped_by_; }
 
@@ -62,6 +64,7 @@ private:
     void list_cgroups();
     void watch(const Readings& readings);
     void schedule(const Tick& tick);
+    [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
 
     Parts parts_;
@@ -77,6 +80,7 @@ private:
     std::string trouble_told_;
     MonotonicTime last_look_;
     MonotonicTime last_kill_;
+    MonotonicTime next_look_;
     bool pressure_ = false;  // some threshold is met, or a victim is on its way
     sys::Source events_ready_;
     sys::Timer timer_;

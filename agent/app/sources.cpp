@@ -38,13 +38,19 @@ Status open_bpf(const Config& config, KernelSources& sources) {
 
 }  // namespace
 
-Result<KernelSources> open_sources(const Config& config, const sys::Clock& clock) {
-    KernelSources sources;
+Result<std::unique_ptr<kernel::CgroupDirs>> open_cgroups(const Config& config) {
     auto hierarchies = kernel::find_hierarchies();
     if (!hierarchies) {
         return tl::unexpected(hierarchies.error());
     }
-    sources.cgroups = std::make_unique<kernel::CgroupDirs>(*hierarchies, config.cgroup_root);
+    return std::make_unique<kernel::CgroupDirs>(std::move(*hierarchies), config.cgroup_root);
+}
+
+Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel::CgroupDirs> cgroups,
+                                   const sys::Clock& clock) {
+    KernelSources sources;
+    const auto hierarchies = cgroups->hierarchies();
+    sources.cgroups = std::move(cgroups);
     auto node = kernel::ProcFiles::open();
     if (!node) {
         return tl::unexpected(node.error());
@@ -59,12 +65,12 @@ Result<KernelSources> open_sources(const Config& config, const sys::Clock& clock
         sources.why_not_bpf = opened.error().text();
     }
     if (!sources.bpf) {
-        auto events = kernel::FileEvents::make(*hierarchies, clock, sources.why_not_bpf);
+        auto events = kernel::FileEvents::make(hierarchies, clock, sources.why_not_bpf);
         if (!events) {
             return tl::unexpected(events.error());
         }
         sources.events = std::move(*events);
-        sources.usage = std::make_unique<kernel::UsageFiles>(*hierarchies, *sources.cgroups);
+        sources.usage = std::make_unique<kernel::UsageFiles>(hierarchies, *sources.cgroups);
     }
     return sources;
 }

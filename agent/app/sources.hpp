@@ -23,7 +23,10 @@ struct KernelSources {
     std::string why_not_bpf;  // empty: it is used
 };
 
+[[nodiscard]] Result<std::unique_ptr<kernel::CgroupDirs>> open_cgroups(const Config& config);
+
 // `clock` must outlive them. With BpfUse::required, no BPF is an error.
-[[nodiscard]] Result<KernelSources> open_sources(const Config& config, const sys::Clock& clock);
+[[nodiscard]] Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel::CgroupDirs> cgroups,
+                                                 const sys::Clock& clock);
 
 }  // namespace evictd::app

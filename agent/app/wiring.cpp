@@ -11,7 +11,6 @@
 
 #include "act/reaper.hpp"
 #include "app/agent.hpp"
-#include "app/claim.hpp"
 #include "app/pods_map.hpp"
 #include "app/realtime.hpp"
 #include "app/sources.hpp"
@@ -22,6 +21,7 @@
 #include "publish/event_log.hpp"
 #include "publish/fanout.hpp"
 #include "publish/status_socket.hpp"
+#include "sys/claim.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
@@ -75,6 +75,8 @@ struct Wiring::House {
     std::vector<std::unique_ptr<port::PodSource>> pod_sources;
     std::vector<sys::Source> signals;
 
+    Status open_kernel();
+    Status claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root);
     Status make_publishers();
     Status make_agent();
     Status start_pod_sources();
@@ -82,6 +84,36 @@ struct Wiring::House {
     [[nodiscard]] codec::AgentStatus describe() const;
     void on_reload();
 };
+
+// Whose pods these are is settled before anything is loaded, pinned or listened on.
+Status Wiring::House::open_kernel() {
+    auto cgroups = open_cgroups(config);
+    if (!cgroups) {
+        return tl::unexpected(cgroups.error());
+    }
+    if (const auto root = (*cgroups)->find_pods_root()) {
+        if (auto claimed = claim_pods(**cgroups, *root); !claimed) {
+            return claimed;
+        }
+    }
+    auto sources = open_sources(config, std::move(*cgroups), clock);
+    if (!sources) {
+        return tl::unexpected(sources.error());
+    }
+    kernel = std::move(*sources);
+    return {};
+}
+
+Status Wiring::House::claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root) {
+    claim.reset();
+    auto claimed = sys::claim_directory(cgroups.hierarchies().memory + root.path, "another evictd works on these pods",
+                                        "stop it first, or give this one another cgroupRoot");
+    if (!claimed) {
+        return tl::unexpected(claimed.error());
+    }
+    claim = std::move(*claimed);
+    return {};
+}
 
 Status Wiring::House::make_publishers() {
     auto made = publish::Fanout::make();
@@ -155,15 +187,6 @@ Status Wiring::House::make_agent() {
     reaper = std::move(*made);
     executor.emplace(*kernel.cgroups, clock, *reaper, config.agent.dry_run);
     observer.emplace(*kernel.usage, *kernel.node, clock);
-    const auto claim_root = [this](const port::PodsRoot& root) -> Status {
-        claim.reset();
-        auto claimed = claim_directory(kernel.cgroups->hierarchies().memory + root.path);
-        if (!claimed) {
-            return tl::unexpected(claimed.error());
-        }
-        claim = std::move(*claimed);
-        return {};
-    };
     agent.emplace(Parts{.loop = *loop,
                         .clock = clock,
                         .events = *kernel.events,
@@ -171,7 +194,7 @@ Status Wiring::House::make_agent() {
                         .observer = *observer,
                         .executor = *executor,
                         .publish = [this](RecordPtr record) { (void)publishers->publish(std::move(record)); },
-                        .claim_root = claim_root},
+                        .claim_root = [this](const port::PodsRoot& root) { return claim_pods(*kernel.cgroups, root); }},
                   AgentOptions{config.eviction, config.agent.look_period, config.agent.dry_run});
     return {};
 }
@@ -255,12 +278,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
         return tl::unexpected(listening.error());
     }
     house->log.emplace(sys::log::open(sys::log::Level::info));
-    auto sources = open_sources(config, house->clock);
-    if (!sources) {
-        return tl::unexpected(sources.error());
-    }
-    house->kernel = std::move(*sources);
-    for (const auto step : {&House::make_publishers, &House::make_agent}) {
+    for (const auto step : {&House::open_kernel, &House::make_publishers, &House::make_agent}) {
         if (auto done = ((*house).*step)(); !done) {
             return tl::unexpected(done.error());
         }

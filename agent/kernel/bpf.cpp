@@ -66,7 +66,7 @@ Bpf::Bpf(BpfOptions options)
     : options_(std::move(options)), loaded_(std::make_unique<Loaded>()), settings_(initial_settings(options_)) {}
 
 Bpf::~Bpf() {
-    if (pinned_) {
+    if (pins_) {
         remove_pins(options_.pin_path);
     }
 }
@@ -243,16 +243,16 @@ void Bpf::pin() {
         row.chosen = options_.pin_path;
     } else {
         row.detail = done.error().text();
-        remove_pins(options_.pin_path);
     }
     rows_.push_back(std::move(row));
 }
 
 Status Bpf::pin_all() {
-    if (auto prepared = prepare_pins(options_.pin_path); !prepared) {
-        return prepared;
+    auto prepared = prepare_pins(options_.pin_path);
+    if (!prepared) {
+        return tl::unexpected(prepared.error());
     }
-    pinned_ = true;
+    pins_ = std::move(*prepared);
     const auto& maps = loaded_->skeleton->maps;
     for (const bpf_map* map : {maps.thresholds, maps.settings, maps.drops, maps.timer, maps.pods, maps.events}) {
         const std::string path = options_.pin_path + "/" + bpf_map__name(map);

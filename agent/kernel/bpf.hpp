@@ -61,7 +61,7 @@ private:
     evictd_settings settings_{};
     std::vector<SourceRow> rows_;
     std::vector<CgroupId> shown_;
-    bool pinned_ = false;
+    std::optional<sys::Fd> pins_;  // the claim on the directory of pins
 };
 
 }  // namespace evictd::kernel

@@ -8,7 +8,7 @@
 #include <sys/mount.h>
 #include <sys/statfs.h>
 
-#include "sys/fd.hpp"
+#include "sys/claim.hpp"
 
 namespace evictd::kernel {
 namespace {
@@ -30,22 +30,31 @@ void remove_files(const std::string& directory) {
 
 }  // namespace
 
-Status prepare_pins(const std::string& path) {
+Result<sys::Fd> prepare_pins(const std::string& path) {
     if (path.starts_with(std::string(mount_point) + "/") && !on_bpffs(mount_point) &&
         mount("bpf", mount_point, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700") != 0) {
         return sys::fail_errno(std::string("mount ") + mount_point, errno, "mount -t bpf bpf /sys/fs/bpf");
     }
-    remove_pins(path);
     std::error_code error;
-    std::filesystem::create_directories(path + "/links", error);
+    std::filesystem::create_directories(path, error);
     if (error) {
         return sys::fail_errno(path, error.value());
     }
     if (!on_bpffs(path)) {
-        remove_pins(path);
+        std::filesystem::remove(path, error);
         return fail(ErrorKind::invalid, path, "is not on a BPF filesystem", "choose a bpffsPath below /sys/fs/bpf");
     }
-    return {};
+    auto claimed = sys::claim_directory(path, "another evictd's maps are pinned here", "choose another bpffsPath");
+    if (!claimed) {
+        return claimed;
+    }
+    remove_files(path + "/links");
+    remove_files(path);
+    std::filesystem::create_directory(path + "/links", error);
+    if (error) {
+        return sys::fail_errno(path, error.value());
+    }
+    return claimed;
 }
 
 void remove_pins(const std::string& path) {

@@ -6,12 +6,13 @@
 #include <string>
 
 #include "evictd/model/result.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::kernel {
 
 // Mounts the BPF filesystem at /sys/fs/bpf if nothing is there, as bpftool and systemd do, makes `path` and
-// `path`/links, and removes stale pins.
-[[nodiscard]] Status prepare_pins(const std::string& path);
+// `path`/links, and removes stale pins. What it returns keeps others out; an agent that is alive keeps us out.
+[[nodiscard]] Result<sys::Fd> prepare_pins(const std::string& path);
 
 // Removes what prepare_pins() and pinning made. Nothing else: a foreign directory is left alone.
 void remove_pins(const std::string& path);

@@ -69,6 +69,8 @@ constexpr std::uint64_t root_id = 1, quiet_id = 2, hog_id = 3;
 
 struct Agents : testing::Test {
     void make(bool dry_run = false) {
+        // The loop's timers run on the real clock: a time far ahead keeps them quiet.
+        clock.set(MonotonicTime{std::chrono::hours(1'000'000)});
         executor.emplace(tree, clock, reaper, dry_run);
         agent.emplace(Parts{.loop = loop,
                             .clock = clock,
@@ -194,6 +196,33 @@ TEST_F(Agents, LostEventsArePublished) {
     turn();
     ASSERT_EQ(last().kernel_events.size(), 1U);
     EXPECT_EQ(std::get<EventsLost>(last().kernel_events[0].kind).count, 3U);
+}
+
+TEST_F(Agents, LostEventsMakeItListTheCgroupsAfresh) {
+    declare(100_MiB);
+    make();
+    tree.declare({{.id = root_id, .level = 1, .usage = 100_MiB, .limit = 1_GiB},
+                  {.id = 9, .level = 2, .usage = 7_MiB, .processes = 1, .pod = "quiet"}});
+    events.tell(EventsLost{"cgroup: ring buffer full", 3}, clock.monotonic());
+    turn();
+    EXPECT_EQ(last().observation.pods.at(1).cgroup.value, 9U);
+}
+
+TEST_F(Agents, LooksAgainAtOnceWhenTheKernelSawACrossingThatIsOverAlready) {
+    declare(100_MiB);
+    make();
+    cross(199_MiB);  // and by the time of our look 824Mi are available again
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(5));
+    cross(300_MiB, false);
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::seconds(10));
+}
+
+TEST_F(Agents, DoesNotHurryWhereOnlyTheMinimumReclaimIsMissing) {
+    declare(700_MiB);  // 224Mi are available: above the threshold, below the threshold plus minimum reclaim
+    make();
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 250_MiB, 224_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::seconds(10));
 }
 
 TEST_F(Agents, APodsCgroupMadeLaterIsFollowed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/claim.hpp"
+#include "sys/claim.hpp"
 
 #include <cerrno>
 #include <sstream>
@@ -10,14 +10,14 @@
 
 #include "sys/file.hpp"
 
-namespace evictd::app {
+namespace evictd::sys {
 namespace {
 
 constexpr std::size_t proc_limit = 1U << 20U;
 
 // /proc/locks: "1: FLOCK  ADVISORY  WRITE 1234 00:1b:57 0 EOF".
 std::string holder_of(ino_t inode) {
-    const auto locks = sys::read_file("/proc/locks", proc_limit);
+    const auto locks = read_file("/proc/locks", proc_limit);
     std::istringstream lines(locks ? *locks : std::string{});
     std::string line;
     while (std::getline(lines, line)) {
@@ -25,7 +25,7 @@ std::string holder_of(ino_t inode) {
         std::string number, kind, advisory, access, pid, file;
         words >> number >> kind >> advisory >> access >> pid >> file;
         if (kind == "FLOCK" && file.ends_with(":" + std::to_string(inode)) && pid != "0") {
-            const auto comm = sys::read_file("/proc/" + pid + "/comm", proc_limit);
+            const auto comm = read_file("/proc/" + pid + "/comm", proc_limit);
             return "process " + pid + (comm ? " (" + comm->substr(0, comm->find('\n')) + ")" : "");
         }
     }
@@ -34,8 +34,8 @@ std::string holder_of(ino_t inode) {
 
 }  // namespace
 
-Result<sys::Fd> claim_directory(const std::string& path) {
-    auto directory = sys::open(path, O_RDONLY | O_DIRECTORY);
+Result<Fd> claim_directory(const std::string& path, const std::string& what, const std::string& remedy) {
+    auto directory = open(path, O_RDONLY | O_DIRECTORY);
     if (!directory) {
         return directory;
     }
@@ -43,12 +43,11 @@ Result<sys::Fd> claim_directory(const std::string& path) {
         return directory;
     }
     if (errno != EWOULDBLOCK) {
-        return sys::fail_errno(path, errno);
+        return fail_errno(path, errno);
     }
     struct stat status {};
     (void)fstat(directory->get(), &status);
-    return fail(ErrorKind::failed, path, "another evictd works on these pods: " + holder_of(status.st_ino),
-                "stop it first, or give this one another cgroupRoot");
+    return fail(ErrorKind::failed, path, what + ": " + holder_of(status.st_ino), remedy);
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::sys

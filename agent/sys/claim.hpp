@@ -8,9 +8,10 @@
 #include "evictd/model/result.hpp"
 #include "sys/fd.hpp"
 
-namespace evictd::app {
+namespace evictd::sys {
 
-// Holds the directory until the Fd is closed. The error names who holds it, as far as /proc/locks tells.
-[[nodiscard]] Result<sys::Fd> claim_directory(const std::string& path);
+// Holds the directory until the Fd is closed. The error says that `what` is in use and names who holds it, as far as
+// /proc/locks tells.
+[[nodiscard]] Result<Fd> claim_directory(const std::string& path, const std::string& what, const std::string& remedy);
 
-}  // namespace evictd::app
+}  // namespace evictd::sys
