@@ -6,46 +6,51 @@
 
 extern struct mem_cgroup *pods_memcg;
 
+/* A cgroup links to css_sets, one for each combination with other hierarchies' cgroups, and each has a list of threads. */
 struct processes {
-    struct list_head *head, *at;
+    struct list_head *link_head, *link, *thread_head, *thread;
     __u32 count;
 };
 
-/* A css_set's list holds threads; their group leaders are the processes. */
-static long count_process(__u32 index, struct processes *processes)
+static __always_inline void count_thread(struct processes *processes)
 {
-    struct list_head *at = processes->at;
-    if (!at || at == processes->head)
-        return 1;
-    struct task_struct *task = (void *)at - bpf_core_field_offset(struct task_struct, cg_list);
+    struct task_struct *task = (void *)processes->thread - bpf_core_field_offset(struct task_struct, cg_list);
     if (BPF_CORE_READ(task, group_leader) == task)
-        processes->count++;
-    bpf_probe_read_kernel(&processes->at, sizeof(processes->at), at);
+        processes->count++; /* a group leader stands for its process */
+    processes->thread = BPF_CORE_READ(task, cg_list.next);
+}
+
+static __always_inline void enter_css_set(struct processes *processes)
+{
+    struct cgrp_cset_link *link = (void *)processes->link - bpf_core_field_offset(struct cgrp_cset_link, cset_link);
+    struct css_set *set = BPF_CORE_READ(link, cset);
+    processes->thread_head = (void *)set + bpf_core_field_offset(struct css_set, tasks);
+    processes->thread = BPF_CORE_READ(set, tasks.next);
+    processes->link = BPF_CORE_READ(link, cset_link.next);
+}
+
+static long count_step(__u32 index, struct processes *processes)
+{
+    if (processes->thread && processes->thread != processes->thread_head)
+        count_thread(processes);
+    else if (processes->link && processes->link != processes->link_head)
+        enter_css_set(processes);
+    else
+        return 1;
     return 0;
 }
 
-#define MAX_CSS_SETS 64   /* one for each combination of other hierarchies' cgroups; a pod's cgroup has one */
-#define MAX_THREADS 16384 /* counted in one css_set: half of the default pid_max */
+#define MAX_THREADS 32768 /* counted in one cgroup: the usual pid_max. More are there but not counted */
 
+/* Without css_set_lock: a count taken while processes come and go may be off by those. */
 static __always_inline __u32 count_processes(struct cgroup *cgroup)
 {
-    struct list_head *head = (void *)cgroup + bpf_core_field_offset(struct cgroup, cset_links);
-    struct list_head *at = BPF_CORE_READ(cgroup, cset_links.next);
-    __u32 count = 0;
-    for (int i = 0; i < MAX_CSS_SETS && at && at != head; i++) {
-        struct cgrp_cset_link *link = (void *)at - bpf_core_field_offset(struct cgrp_cset_link, cset_link);
-        struct css_set *set = BPF_CORE_READ(link, cset);
-        if (BPF_CORE_READ(set, nr_tasks) > 0) {
-            struct processes processes = {
-                .head = (void *)set + bpf_core_field_offset(struct css_set, tasks),
-                .at = BPF_CORE_READ(set, tasks.next),
-            };
-            bpf_loop(MAX_THREADS, count_process, &processes, 0);
-            count += processes.count;
-        }
-        at = BPF_CORE_READ(link, cset_link.next);
-    }
-    return count;
+    struct processes processes = {
+        .link_head = (void *)cgroup + bpf_core_field_offset(struct cgroup, cset_links),
+        .link = BPF_CORE_READ(cgroup, cset_links.next),
+    };
+    bpf_loop(MAX_THREADS, count_step, &processes, 0);
+    return processes.count;
 }
 
 SEC("iter/cgroup")

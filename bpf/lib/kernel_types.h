@@ -33,7 +33,6 @@ struct cgroup {
 };
 struct css_set {
     struct cgroup_subsys_state *subsys[1];
-    int nr_tasks;
     struct list_head tasks;
 };
 struct cgrp_cset_link {
