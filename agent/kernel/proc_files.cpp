@@ -13,6 +13,10 @@
 namespace evictd::kernel {
 namespace {
 
+// Larger than any machine: what exceeds it is no number of the kernel's, and sums and bytes of it would overflow.
+constexpr std::int64_t most_kib = std::int64_t{1} << 50;
+constexpr std::int64_t most_pages_in_a_list = std::int64_t{1} << 32;
+
 // The number after `label`, skipping blanks; none if there is no such label at the start of a line.
 std::optional<std::int64_t> number_after(std::string_view text, std::string_view label) {
     std::size_t at = text.starts_with(label) ? 0 : text.find("\n" + std::string(label));
@@ -26,7 +30,7 @@ std::optional<std::int64_t> number_after(std::string_view text, std::string_view
     }
     std::int64_t value = 0;
     const auto parsed = std::from_chars(text.data() + at, text.data() + text.size(), value);
-    return parsed.ec == std::errc() ? std::optional(value) : std::nullopt;
+    return parsed.ec == std::errc() && value >= 0 && value <= most_kib ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -50,7 +54,8 @@ std::int64_t parse_cpu_list_pages(const std::string& text) {
         const auto digits = text.find_first_not_of(' ', at);
         std::int64_t value = 0;
         if (digits != std::string::npos &&
-            std::from_chars(text.data() + digits, text.data() + text.size(), value).ec == std::errc() && value > 0) {
+            std::from_chars(text.data() + digits, text.data() + text.size(), value).ec == std::errc() &&
+            value > 0 && value <= most_pages_in_a_list) {
             pages += value;
         }
     }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods' cgroups found by listing declared trees, for both drivers and every QoS class.
+#include "kernel/cgroup_dirs.hpp"
+
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "unit/kernel/control_files.hpp"
+
+namespace evictd::kernel {
+namespace {
+
+constexpr const char* uid_a = "aaaaaaaa-0000-4000-8000-000000000001";
+constexpr const char* uid_b = "bbbbbbbb-0000-4000-8000-000000000002";
+constexpr const char* uid_c = "cccccccc-0000-4000-8000-000000000003";
+
+std::string slice(const std::string& prefix, std::string uid) {
+    for (char& c : uid) c = c == '-' ? '_' : c;
+    return prefix + "-pod" + uid + ".slice";
+}
+
+std::set<std::string> uids(const Result<std::vector<port::FoundPod>>& pods) {
+    std::set<std::string> found;
+    if (pods) {
+        for (const auto& pod : *pods) found.insert(pod.uid.value);
+    }
+    return found;
+}
+
+const std::set<std::string> all_three{uid_a, uid_b, uid_c};
+
+TEST(CgroupDirs, TheCgroupfsDriversLayoutIsFound) {
+    const ControlFiles tree{{std::string("/kubepods/pod") + uid_a, {}},
+                            {std::string("/kubepods/burstable/pod") + uid_b + "/0123456789abcdef", {}},
+                            {std::string("/kubepods/besteffort/pod") + uid_c, {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    const auto root = dirs.find_pods_root();
+    ASSERT_TRUE(root);
+    EXPECT_EQ(root->path, "/kubepods");
+    EXPECT_EQ(root->level, 1U);
+    EXPECT_EQ(root->id, tree.id("/kubepods"));
+    EXPECT_EQ(uids(dirs.list_pods()), all_three);
+}
+
+TEST(CgroupDirs, TheSystemdDriversLayoutIsFound) {
+    const ControlFiles tree{{"/kubepods.slice/" + slice("kubepods", uid_a) + "/cri-containerd-1.scope", {}},
+                            {"/kubepods.slice/kubepods-burstable.slice/" + slice("kubepods-burstable", uid_b), {}},
+                            {"/kubepods.slice/kubepods-besteffort.slice/" + slice("kubepods-besteffort", uid_c), {}}};
+    CgroupDirs dirs(tree.v1(), "/");
+    ASSERT_TRUE(dirs.find_pods_root());
+    EXPECT_EQ(uids(dirs.list_pods()), all_three);
+}
+
+TEST(CgroupDirs, NestedUnderKindsKubeletTheRootLiesDeeper) {
+    const ControlFiles systemd{{"/kubelet.slice/kubelet-kubepods.slice/" + slice("kubelet-kubepods", uid_a), {}}};
+    CgroupDirs first(systemd.v2(), "");
+    ASSERT_TRUE(first.find_pods_root());
+    EXPECT_EQ(first.find_pods_root()->level, 2U);
+    EXPECT_EQ(uids(first.list_pods()), std::set<std::string>{uid_a});
+
+    const ControlFiles cgroupfs{{std::string("/kubelet/kubepods/burstable/pod") + uid_b, {}}};
+    CgroupDirs second(cgroupfs.v2(), "");
+    ASSERT_TRUE(second.find_pods_root());
+    EXPECT_EQ(uids(second.list_pods()), std::set<std::string>{uid_b});
+}
+
+TEST(CgroupDirs, WithACgroupRootNothingOutsideItIsSeen) {
+    const ControlFiles tree{{std::string("/mine/kubepods/pod") + uid_a, {}},
+                            {std::string("/kubepods/pod") + uid_b, {}}};
+    CgroupDirs dirs(tree.v2(), "/mine/");
+    const auto root = dirs.find_pods_root();
+    ASSERT_TRUE(root);
+    EXPECT_EQ(root->path, "/mine/kubepods");
+    EXPECT_EQ(root->level, 2U);
+    EXPECT_EQ(uids(dirs.list_pods()), std::set<std::string>{uid_a});
+    EXPECT_FALSE(dirs.pod_at(std::string("/kubepods/pod") + uid_b));
+    EXPECT_TRUE(dirs.pod_at(std::string("/mine/kubepods/pod") + uid_a));
+}
+
+TEST(CgroupDirs, WithoutAPodsRootThereIsNoneAndTheErrorSaysWhereWasLooked) {
+    const ControlFiles tree{{"/system.slice", {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    EXPECT_FALSE(dirs.find_pods_root());
+    const auto pods = dirs.list_pods();
+    ASSERT_FALSE(pods);
+    EXPECT_EQ(pods.error().kind, ErrorKind::vanished);
+    EXPECT_NE(pods.error().text().find("/kubepods.slice, /kubepods"), std::string::npos);
+}
+
+TEST(CgroupDirs, APodMadeLaterIsFoundByItsPath) {
+    const std::string path = std::string("/kubepods/pod") + uid_a;
+    const ControlFiles tree{{path + "/container", {{"cgroup.procs", "1\n"}}}};
+    CgroupDirs dirs(tree.v2(), "");
+    EXPECT_FALSE(dirs.pod_at(path));  // not before the root is known
+    ASSERT_TRUE(dirs.find_pods_root());
+    const auto pod = dirs.pod_at(path);
+    ASSERT_TRUE(pod);
+    EXPECT_EQ(pod->uid.value, uid_a);
+    EXPECT_EQ(pod->cgroup->id(), tree.id(path));
+    EXPECT_FALSE(dirs.pod_at(path + "/container"));
+    EXPECT_FALSE(dirs.pod_at("/kubepods"));
+    EXPECT_FALSE(dirs.pod_at(path.substr(0, path.size() - 1) + "9"));  // no such directory
+}
+
+TEST(CgroupDirs, ALinkIsNoCgroup) {
+    const ControlFiles tree{{"/kubepods", {}}, {"/elsewhere", {}}};
+    const std::string link = std::string("/kubepods/pod") + uid_a;
+    std::filesystem::create_directory_symlink(tree.v2().memory + "/elsewhere", tree.v2().memory + link);
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    EXPECT_FALSE(dirs.pod_at(link));
+    EXPECT_TRUE(uids(dirs.list_pods()).empty());
+}
+
+}  // namespace
+}  // namespace evictd::kernel

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/decode.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "evictd/abi/event.h"
+
+namespace evictd::kernel {
+namespace {
+
+constexpr std::uint64_t when = 123'456'789;
+
+template <class Record>
+Record record_of(evictd_event_type type) {
+    Record record{};
+    record.head = {.time_ns = when, .type = type, .size = sizeof(Record)};
+    return record;
+}
+
+template <class Record>
+std::optional<KernelEvent> decode(const Record& record, std::size_t size = sizeof(Record)) {
+    return decode_event({reinterpret_cast<const std::byte*>(&record), size});
+}
+
+template <class Event, class Record>
+Event decoded(const Record& record) {
+    const auto event = decode(record);
+    EXPECT_TRUE(event);
+    EXPECT_EQ(event->time, MonotonicTime(Duration(when)));
+    return std::get<Event>(event->kind);
+}
+
+TEST(DecodeEvent, AWatermarkEdgeNamesSignalDirectionAndValues) {
+    auto record = record_of<evictd_watermark_event>(EVICTD_EVENT_WATERMARK);
+    record.threshold = 64 << 20;
+    record.available = 63 << 20;
+    record.signal = EVICTD_SIGNAL_PODS_MEMORY;
+    record.under = 1;
+    auto edge = decoded<WatermarkCrossed>(record);
+    EXPECT_EQ(edge.signal, Signal::allocatable_memory_available);
+    EXPECT_TRUE(edge.under);
+    EXPECT_EQ(edge.threshold, 64_MiB);
+    EXPECT_EQ(edge.available, 63_MiB);
+
+    record.signal = EVICTD_SIGNAL_NODE_MEMORY;
+    record.under = 0;
+    edge = decoded<WatermarkCrossed>(record);
+    EXPECT_EQ(edge.signal, Signal::memory_available);
+    EXPECT_FALSE(edge.under);
+}
+
+TEST(DecodeEvent, AnOomKillIsACgroupsOwnWhenOneIsNamed) {
+    auto record = record_of<evictd_oom_event>(EVICTD_EVENT_OOM_KILL);
+    record.cgroup_id = 11;
+    record.limit_cgroup_id = 10;
+    record.usage = 1 << 20;
+    record.limit = 2 << 20;
+    record.pid = 4242;
+    record.oom_score_adj = -998;
+    std::strcpy(record.comm, "java");
+    auto kill = decoded<OomKill>(record);
+    EXPECT_EQ(kill.pid, 4242);
+    EXPECT_EQ(kill.comm, "java");
+    EXPECT_TRUE(kill.memcg);
+    EXPECT_EQ(kill.cgroup, CgroupId{11});
+    EXPECT_EQ(kill.limiting_cgroup, CgroupId{10});
+    EXPECT_EQ(kill.usage, 1_MiB);
+    EXPECT_EQ(kill.limit, 2_MiB);
+    EXPECT_EQ(kill.oom_score_adj, -998);
+
+    record.limit_cgroup_id = 0;
+    EXPECT_FALSE(decoded<OomKill>(record).memcg);
+}
+
+TEST(DecodeEvent, EveryCgroupChangeHasItsMeaning) {
+    auto record = record_of<evictd_cgroup_event>(EVICTD_EVENT_CGROUP);
+    record.cgroup_id = 7;
+    std::strcpy(record.path, "/kubepods/pod1");
+    const std::pair<evictd_cgroup_change, CgroupChange> meanings[]{{EVICTD_CGROUP_MADE, CgroupChange::made},
+                                                                   {EVICTD_CGROUP_REMOVED, CgroupChange::removed},
+                                                                   {EVICTD_CGROUP_POPULATED, CgroupChange::populated},
+                                                                   {EVICTD_CGROUP_EMPTIED, CgroupChange::emptied}};
+    for (const auto& [number, meaning] : meanings) {
+        record.change = number;
+        const auto life = decoded<CgroupLife>(record);
+        EXPECT_EQ(life.change, meaning);
+        EXPECT_EQ(life.cgroup, CgroupId{7});
+        EXPECT_EQ(life.path, "/kubepods/pod1");
+    }
+}
+
+TEST(DecodeEvent, AMemcgBreachSaysWhichLimit) {
+    auto record = record_of<evictd_memcg_event>(EVICTD_EVENT_MEMCG);
+    record.cgroup_id = 9;
+    record.usage = 3 << 20;
+    record.limit = 4 << 20;
+    record.kind = EVICTD_MEMCG_MAX;
+    auto breach = decoded<MemcgBreach>(record);
+    EXPECT_EQ(breach.limit_kind, MemcgLimit::max);
+    EXPECT_EQ(breach.cgroup, CgroupId{9});
+    EXPECT_EQ(breach.usage, 3_MiB);
+    EXPECT_EQ(breach.limit, 4_MiB);
+    record.kind = EVICTD_MEMCG_HIGH;
+    EXPECT_EQ(decoded<MemcgBreach>(record).limit_kind, MemcgLimit::high);
+}
+
+TEST(DecodeEvent, TextWithoutNulEndsWithItsArray) {
+    auto oom = record_of<evictd_oom_event>(EVICTD_EVENT_OOM_KILL);
+    std::fill(std::begin(oom.comm), std::end(oom.comm), 'x');
+    EXPECT_EQ(decoded<OomKill>(oom).comm, std::string(EVICTD_COMM_LENGTH, 'x'));
+    auto life = record_of<evictd_cgroup_event>(EVICTD_EVENT_CGROUP);
+    life.change = EVICTD_CGROUP_MADE;
+    std::fill(std::begin(life.path), std::end(life.path), 'y');
+    EXPECT_EQ(decoded<CgroupLife>(life).path, std::string(EVICTD_PATH_LENGTH, 'y'));
+}
+
+TEST(DecodeEvent, ARecordShorterThanItsTypeIsRefusedAtEveryLength) {
+    const auto check = [](const auto& record) {
+        ASSERT_TRUE(decode(record));
+        for (std::size_t size = 0; size < sizeof(record); size++) EXPECT_FALSE(decode(record, size)) << size;
+    };
+    auto watermark = record_of<evictd_watermark_event>(EVICTD_EVENT_WATERMARK);
+    watermark.signal = EVICTD_SIGNAL_NODE_MEMORY;
+    check(watermark);
+    check(record_of<evictd_oom_event>(EVICTD_EVENT_OOM_KILL));
+    auto life = record_of<evictd_cgroup_event>(EVICTD_EVENT_CGROUP);
+    life.change = EVICTD_CGROUP_EMPTIED;
+    check(life);
+    auto memcg = record_of<evictd_memcg_event>(EVICTD_EVENT_MEMCG);
+    memcg.kind = EVICTD_MEMCG_MAX;
+    check(memcg);
+}
+
+TEST(DecodeEvent, ALongerRecordIsOneOfANewerKernelSideAndIsRead) {
+    struct {
+        evictd_oom_event event;
+        std::uint64_t more;
+    } longer{record_of<evictd_oom_event>(EVICTD_EVENT_OOM_KILL), 5};
+    longer.event.pid = 3;
+    const auto event = decode(longer);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(std::get<OomKill>(event->kind).pid, 3);
+}
+
+TEST(DecodeEvent, UnknownTypesAndUnknownKindsWithinATypeAreRefused) {
+    for (const std::uint32_t type : {0U, static_cast<std::uint32_t>(EVICTD_EVENT_TYPES), ~0U}) {
+        auto record = record_of<evictd_cgroup_event>(EVICTD_EVENT_CGROUP);
+        record.change = EVICTD_CGROUP_MADE;
+        record.head.type = type;
+        EXPECT_FALSE(decode(record)) << type;
+    }
+    for (const std::uint32_t nonsense : {0U, 77U, ~0U}) {
+        auto watermark = record_of<evictd_watermark_event>(EVICTD_EVENT_WATERMARK);
+        watermark.signal = nonsense;
+        EXPECT_FALSE(decode(watermark));
+        auto life = record_of<evictd_cgroup_event>(EVICTD_EVENT_CGROUP);
+        life.change = nonsense;
+        EXPECT_FALSE(decode(life));
+        auto memcg = record_of<evictd_memcg_event>(EVICTD_EVENT_MEMCG);
+        memcg.kind = nonsense;
+        EXPECT_FALSE(decode(memcg));
+    }
+}
+
+TEST(DecodeEvent, NumbersBeyondOurTypesAreCappedAndNeverNegative) {
+    auto record = record_of<evictd_watermark_event>(EVICTD_EVENT_WATERMARK);
+    record.signal = EVICTD_SIGNAL_NODE_MEMORY;
+    record.head.time_ns = ~std::uint64_t{0};
+    record.available = ~std::uint64_t{0};
+    const auto event = decode(record);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(std::get<WatermarkCrossed>(event->kind).available.value, std::numeric_limits<std::int64_t>::max());
+    EXPECT_GT(event->time.time_since_epoch().count(), 0);
+}
+
+TEST(DecodeUsage, RowsAreAppendedInOrderAndHalfARowIsIgnored) {
+    evictd_usage rows[3]{};
+    rows[0] = {.cgroup_id = 1,
+               .usage = 10,
+               .limit = ~0ULL,
+               .inactive_file = 2,
+               .active_file = 3,
+               .anon = 4,
+               .level = 1,
+               .processes = 5};
+    rows[1] = {.cgroup_id = 2, .limit = 100, .level = 2};
+    std::vector<port::CgroupUsage> usage{port::CgroupUsage{.id = {99}}};
+    decode_usage({reinterpret_cast<const std::byte*>(rows), 2 * sizeof(evictd_usage) + 7}, usage);
+    ASSERT_EQ(usage.size(), 3U);
+    EXPECT_EQ(usage[0].id, CgroupId{99});
+    EXPECT_EQ(usage[1].id, CgroupId{1});
+    EXPECT_EQ(usage[1].level, 1);
+    EXPECT_EQ(usage[1].usage, 10_B);
+    EXPECT_FALSE(usage[1].limit);
+    EXPECT_EQ(usage[1].inactive_file, 2_B);
+    EXPECT_EQ(usage[1].active_file, 3_B);
+    EXPECT_EQ(usage[1].anon, 4_B);
+    EXPECT_EQ(usage[1].processes, 5);
+    EXPECT_EQ(usage[2].limit, 100_B);
+}
+
+}  // namespace
+}  // namespace evictd::kernel
