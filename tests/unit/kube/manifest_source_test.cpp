@@ -83,7 +83,7 @@ TEST_F(ManifestSourceTest, TellsWhenAFileIsWrittenRenamedInChangedAndRemoved) {
     ASSERT_TRUE(listener.until_pods(""));
 }
 
-TEST_F(ManifestSourceTest, AChangeWithinOneTickOfTheFilesClockIsSeen) {
+TEST_F(ManifestSourceTest, AChangeThatKeepsSizeInodeAndTimeIsSeen) {
     dir.write("a.yaml", manifest("a0", "uid-a"));
     ManifestSource source(dir.path());
     ASSERT_TRUE(source.start(listener.hear()));
@@ -165,6 +165,18 @@ TEST_F(ManifestSourceTest, ADirectoryFurtherUpMayBeReplacedToo) {
     ASSERT_TRUE(listener.until_pods(""));
     std::filesystem::rename(dir / "next", dir / "etc");
     EXPECT_TRUE(listener.until_pods("b"));
+}
+
+TEST_F(ManifestSourceTest, ALinkedDirectoryThatIsRemovedIsNoticed) {
+    dir.write("real/a.yaml", manifest("a"));
+    std::filesystem::create_directory_symlink("real", dir / "link");
+    ManifestSource source(dir / "link");
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods("a"));
+    // As a whole and from elsewhere, so that only the directory itself tells.
+    const fakes::TempDir elsewhere;
+    std::filesystem::rename(dir / "real", elsewhere / "real");
+    EXPECT_TRUE(listener.until_pods(""));
 }
 
 TEST_F(ManifestSourceTest, AMountedConfigMapThatIsSwappedIsReadAnew) {
