@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -24,7 +25,7 @@ constexpr int schema_version = 1;
 std::string value_text(const ThresholdValue& value) {
     if (const auto* share = std::get_if<float>(&value.value)) {
         // A float's noise (9.9999998 %) is not what was configured: a hundredth of a percent is finer than anyone sets.
-        const auto hundredths = static_cast<std::int64_t>(static_cast<double>(*share) * 10000 + 0.5);
+        const auto hundredths = std::llround(static_cast<double>(*share) * 10000);
         std::string text = std::to_string(hundredths / 100);
         if (hundredths % 100 != 0) text += "." + std::to_string(hundredths % 100 + 100).substr(1);
         return text + "%";

@@ -55,7 +55,7 @@ Status RotatingFile::open() {
 }
 
 // The oldest goes, every other moves up by one. A rename that fails leaves the file growing, which loses nothing.
-void RotatingFile::rotate() {
+void RotatingFile::rotate() const {
     const int last = options_.max_files - 1;
     if (last <= 0) {
         ::unlink(options_.path.c_str());

@@ -31,7 +31,7 @@ public:
 private:
     Status reopen_if_moved();
     Status open();
-    void rotate();
+    void rotate() const;
     Status write_line(const std::string& line);
 
     RotatingFileOptions options_;

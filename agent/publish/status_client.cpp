@@ -43,8 +43,8 @@ tl::unexpected<Error> connect_error(const std::string& path, int error_number) {
 }
 
 tl::unexpected<Error> read_error(int error_number) {
-    const bool silent = error_number == EAGAIN || error_number == EWOULDBLOCK;
-    return fail(ErrorKind::unreachable, "agent", silent ? "it does not answer" : "it went away", "see its log");
+    return fail(ErrorKind::unreachable, "agent", error_number == EAGAIN ? "it does not answer" : "it went away",
+                "see its log");
 }
 
 // One recv(2) to the end of `into`. 0 at the end of the stream.

@@ -61,8 +61,7 @@ void StatusSession::on_readable() {
     if (state_ != State::reading) return;  // what follows a request is nobody's
     request_text_.append(chunk.data(), static_cast<std::size_t>(got));
     const auto newline = request_text_.find('\n');
-    if (newline != std::string::npos && newline <= request_limit)
-        return answer(std::string_view(request_text_).substr(0, newline));
+    if (newline <= request_limit) return answer(std::string_view(request_text_).substr(0, newline));
     if (request_text_.size() > request_limit) {
         refuse({ErrorKind::invalid, "request", "longer than " + std::to_string(request_limit) + " bytes", ""});
     }
