@@ -146,6 +146,10 @@ void Agent::request_look() {
 
 void Agent::set_pods(std::size_t source, port::PodSet set) {
     for (const auto& error : set.rejected) {
+        if (error.kind == ErrorKind::vanished) {
+            sys::log::warn(error.text());  // the whole directory is not there (yet): no pod's fault
+            continue;
+        }
         notice(Notice::pod_rejected, error.text(), error.why);
     }
     table_.set_pods(source, std::move(set.pods));
