@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// The list of verbs, and the one place where errors become exit codes.
 #include "cli/cli.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -8,13 +10,14 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 
 namespace evictd::cli {
+namespace {
 
-Exit tell(const Error& error) {
-    std::cerr << "evictd: " << error.text() << '\n';
-    switch (error.kind) {
+Exit exit_of(ErrorKind kind) {
+    switch (kind) {
         case ErrorKind::unreachable:
             return Exit::unreachable;
         case ErrorKind::not_permitted:
@@ -24,6 +27,76 @@ Exit tell(const Error& error) {
     }
 }
 
+void describe(CLI::App& program) {
+    program.set_version_flag("--version", "evictd " EVICTD_VERSION);
+    program.require_subcommand(1);
+    program.footer(
+        "Each verb has its own --help. Exit codes: 0 fine, 1 the answer is no, 2 wrong usage, 3 the agent\n"
+        "cannot be reached, 4 not permitted.\n"
+        "\nExamples:\n"
+        "  evictd doctor                                 what this host can do, and what it cannot\n"
+        "  evictd check /etc/evictd/config.yaml          what a configuration means\n"
+        "  evictd run --config /etc/evictd/config.yaml   the agent, in the foreground\n"
+        "  evictd status --watch                         what it sees, and who would go first\n"
+        "  evictd demo                                   see it work, on this machine, in ten seconds");
+}
+
+Exit wrong_usage(const CLI::App& program, const CLI::ParseError& error) {
+    std::string verb;
+    for (const auto* called : program.get_subcommands()) {
+        verb = called->get_name();
+    }
+    std::string why = error.what();
+    std::replace(why.begin(), why.end(), '\n', ' ');
+    std::cerr << "evictd: " << (verb.empty() ? "command line" : verb) << ": " << why << " (see evictd"
+              << (verb.empty() ? "" : " ") << verb << " --help)\n";
+    return Exit::usage;
+}
+
+bool has_verb(const CLI::App& program, const std::string& word) {
+    return !program.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == word; }).empty();
+}
+
+// CLI11 would say that a verb is missing.
+Exit unknown_verb(const CLI::App& program, const std::string& word) {
+    std::string verbs;
+    for (const auto* verb : program.get_subcommands({})) {
+        if (verb->get_group().empty()) {
+            continue;  // hidden
+        }
+        if (!verb->get_group().empty()) {  // not a hidden one
+            verbs += (verbs.empty() ? "" : ", ") + verb->get_name();
+        }
+    }
+    std::cerr << "evictd: " << word << ": there is no such verb (" << verbs << ")\n";
+    return Exit::usage;
+}
+
+// Help and the version, on stdout; a reader that goes away or a full disk is treated as everywhere.
+int show(const CLI::App& program, const CLI::Success& wanted) {
+    std::ostringstream text;
+    program.exit(wanted, text, text);
+    end_quietly({});
+    const auto printed = print(text.str());
+    return static_cast<int>(printed ? Exit::fine : tell(printed.error()));
+}
+
+}  // namespace
+
+Exit tell(const Error& error) {
+    std::cerr << "evictd: " << error.text() << '\n';
+    return exit_of(error.kind);
+}
+
+Exit tell(const config::Faults& faults) {
+    Exit code = Exit::no;
+    for (const auto& fault : faults) {
+        std::cerr << "evictd: " << fault.text() << '\n';
+        code = exit_of(fault.kind);
+    }
+    return code;
+}
+
 bool wants_colour(int fd) {
     const char* no_colour = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): before any thread is made
     return isatty(fd) == 1 && (no_colour == nullptr || *no_colour == '\0');
@@ -31,19 +104,21 @@ bool wants_colour(int fd) {
 
 int run(int argc, char** argv) {
     CLI::App program{"evictd relieves a Kubernetes node of pressure before the kernel has to.", "evictd"};
-    program.set_version_flag("--version", "evictd " EVICTD_VERSION);
-    program.require_subcommand(1);
     Action action;
-    add_run(program, action);
+    describe(program);
+    for (const auto add : {add_run, add_status, add_events, add_rank, add_check, add_doctor, add_completion}) {
+        add(program, action);
+    }
+    const std::string first = argc > 1 ? argv[1] : "";
+    if (!first.empty() && first.front() != '-' && !has_verb(program, first)) {
+        return static_cast<int>(unknown_verb(program, first));
+    }
     try {
         program.parse(argc, argv);
-    } catch (const CLI::CallForHelp& help) {
-        return program.exit(help);
-    } catch (const CLI::CallForVersion& version) {
-        return program.exit(version);
+    } catch (const CLI::Success& wanted) {
+        return show(program, wanted);
     } catch (const CLI::ParseError& error) {
-        std::cerr << "evictd: " << error.what() << " (see evictd --help)\n";
-        return static_cast<int>(Exit::usage);
+        return static_cast<int>(wrong_usage(program, error));
     }
     try {
         return static_cast<int>(action());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // evictd run: the agent, in the foreground.
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,10 +29,7 @@ config::ConfigOutcome load(const Options& options) {
 Exit run_agent(const Options& options) {
     const auto config = load(options);
     if (!config) {
-        for (const auto& fault : config.error()) {
-            std::cerr << "evictd: " << fault.text() << '\n';
-        }
-        return Exit::no;
+        return tell(config.error());
     }
     auto wiring = app::Wiring::make(*config, [options] { return load(options); });
     if (!wiring) {
@@ -53,6 +49,11 @@ void add_run(CLI::App& program, Action& action) {
     verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration, to start from")
         ->type_name("FILE");
     verb->add_flag("--dry-run", options->dry_run, "decide and tell, but touch nothing");
+    verb->footer(
+        "SIGTERM and Ctrl-C end it; SIGHUP makes it read its configuration again (a bad one is refused).\n"
+        "\nExamples:\n"
+        "  evictd run --dry-run\n"
+        "  evictd run --kubelet-config /var/lib/kubelet/config.yaml --config /etc/evictd/config.yaml");
     verb->callback([options, &action] { action = [options] { return run_agent(*options); }; });
 }
 

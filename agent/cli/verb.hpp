@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "config/fault.hpp"
 #include "evictd/model/result.hpp"
 
 namespace CLI {
@@ -21,11 +22,21 @@ using Action = std::function<Exit()>;
 
 // `evictd: what: why (what to do)` on stderr; the exit code that goes with the error's kind.
 Exit tell(const Error& error);
+// Every fault, a line each: `evictd: FILE:LINE: KEY: what (remedy)`.
+Exit tell(const config::Faults& faults);
 
 // True where colour belongs: on a terminal, and without NO_COLOR.
 [[nodiscard]] bool wants_colour(int fd);
 
 // Each adds its verb to `program`.
 void add_run(CLI::App& program, Action& action);
+void add_status(CLI::App& program, Action& action);
+void add_events(CLI::App& program, Action& action);
+void add_rank(CLI::App& program, Action& action);
+void add_check(CLI::App& program, Action& action);
+void add_doctor(CLI::App& program, Action& action);
+void add_demo(CLI::App& program, Action& action);
+void add_completion(CLI::App& program, Action& action);
+void add_pod_process(CLI::App& program, Action& action);  // hidden: what runs in the demo's pods
 
 }  // namespace evictd::cli

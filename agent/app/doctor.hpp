@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examines this host for `evictd doctor`: what there is, what was chosen, what is lost where something is missing.
+// Leaves nothing behind and disturbs no running agent.
+#pragma once
+
+#include <vector>
+
+#include "codec/doctor_report.hpp"
+#include "evictd/model/config.hpp"
+
+namespace evictd::app {
+
+// Works without root as far as it goes, and says what it could not see.
+[[nodiscard]] codec::DoctorReport examine(const Config& config);
+
+// Its parts. Each appends what it found.
+struct HostFacts {
+    bool has_memory_cgroups = false;
+    bool can_kill = false;
+};
+[[nodiscard]] HostFacts examine_cgroups(const Config& config, std::vector<codec::Finding>& checks);
+void examine_kernel(const Config& config, std::vector<codec::Finding>& checks);
+void examine_rights(const Config& config, std::vector<codec::Finding>& checks);
+// False: the configuration requires BPF and it cannot be had.
+[[nodiscard]] bool examine_hooks(const Config& config, codec::DoctorReport& report);
+
+}  // namespace evictd::app

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Doctor: the cgroup hierarchies, the pods in them, and how their processes can be ended.
+#include <filesystem>
+
+#include "app/doctor.hpp"
+#include "kernel/cgroup_dirs.hpp"
+#include "kernel/probes.hpp"
+
+namespace evictd::app {
+namespace {
+
+using codec::Finding;
+using State = codec::FindingState;
+
+Finding layout(const kernel::Hierarchies& hierarchies) {
+    Finding finding{.check = "cgroups", .chosen = hierarchies.layout(), .detail = {}, .remedy = {}};
+    finding.detail = "memory controller at " + hierarchies.memory;
+    if (!hierarchies.freezer.empty()) {
+        finding.detail += ", freezer at " + hierarchies.freezer;
+    }
+    if (!hierarchies.v2 && !hierarchies.unified.empty()) {
+        finding.detail += ", v2 without controllers at " + hierarchies.unified;
+    }
+    return finding;
+}
+
+Finding pods_root(kernel::CgroupDirs& cgroups) {
+    Finding finding{.check = "pods' cgroup", .chosen = {}, .detail = {}, .remedy = {}};
+    if (const auto root = cgroups.find_pods_root()) {
+        const auto pods = cgroups.list_pods();
+        finding.chosen = root->path;
+        finding.detail = pods ? std::to_string(pods->size()) + " pods" : pods.error().text();
+        return finding;
+    }
+    finding.state = State::missing;
+    finding.detail = "looked for " + cgroups.searched() + " below " + cgroups.hierarchies().memory +
+                     "; evictd waits until there is one";
+    finding.remedy = "start the kubelet, or name its --cgroup-root as cgroupRoot";
+    return finding;
+}
+
+Finding pod_manifests(const Config& config) {
+    const auto& path = config.agent.pod_manifest_path;
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        return {.check = "pod manifests", .chosen = path, .detail = {}, .remedy = {}};
+    }
+    return {.check = "pod manifests",
+            .state = State::missing,
+            .chosen = {},
+            .detail = path + " is no directory: no pod is known, and nobody is evicted whose manifest is not known",
+            .remedy = "put Pod manifests there, or name their directory as evictd.podManifestPath"};
+}
+
+Finding way_to_kill(const kernel::Hierarchies& hierarchies, HostFacts& facts) {
+    Finding finding{.check = "kill", .chosen = {}, .detail = {}, .remedy = {}};
+    const bool pidfd = kernel::probe_pidfd() == 0;
+    facts.can_kill = true;
+    if (hierarchies.v2 && kernel::probe_cgroup_file(hierarchies, "cgroup.kill") == 0) {
+        finding.chosen = "cgroup.kill";
+        finding.detail = "all of a pod's processes in one write";
+    } else if (pidfd) {
+        const bool freezer = hierarchies.v2 || !hierarchies.freezer.empty();
+        finding.state = State::fallback;
+        finding.chosen = freezer ? "freezer+pidfd" : "pidfd";
+        finding.detail = freezer ? "the pod is frozen, every process signalled by pidfd, and thawed, until it is empty"
+                                 : "a pod that forks quickly takes several rounds: there is no freezer";
+        finding.remedy = hierarchies.v2 ? "use a kernel with cgroup.kill (5.14)" : "cgroup v2 has cgroup.kill";
+    } else {
+        facts.can_kill = false;
+        finding.state = State::missing;
+        finding.detail = "neither cgroup.kill nor pidfd_open(2)";
+        finding.remedy = "use a kernel with pidfd_open(2) (5.3)";
+    }
+    return finding;
+}
+
+}  // namespace
+
+HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
+    HostFacts facts;
+    const auto hierarchies = kernel::find_hierarchies();
+    if (!hierarchies) {
+        checks.push_back({.check = "cgroups",
+                          .state = State::missing,
+                          .chosen = {},
+                          .detail = hierarchies.error().why,
+                          .remedy = hierarchies.error().remedy});
+        return facts;
+    }
+    facts.has_memory_cgroups = true;
+    kernel::CgroupDirs cgroups(*hierarchies, config.cgroup_root);
+    checks.push_back(layout(*hierarchies));
+    checks.push_back(pods_root(cgroups));
+    checks.push_back(pod_manifests(config));
+    checks.push_back(way_to_kill(*hierarchies, facts));
+    const bool release = kernel::probe_process_mrelease() == 0;
+    checks.push_back(
+        {.check = "process_mrelease",
+         .state = release ? State::ok : State::missing,
+         .chosen = release ? "yes" : "",
+         .detail = release ? "" : "a victim's memory comes back when it gets scheduled to exit, not at once",
+         .remedy = release ? "" : "use a kernel with process_mrelease(2) (5.15)"});
+    return facts;
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Doctor: which program feeds each kernel hook. The programs are really loaded for a moment, beside a running agent's
+// and pinned nowhere: that they load here is what `run` depends on.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <unistd.h>
+
+#include "app/doctor.hpp"
+#include "kernel/bpf.hpp"
+#include "kernel/file_events.hpp"
+#include "kernel/hierarchies.hpp"
+#include "kernel/proc_files.hpp"
+#include "kernel/programs.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::app {
+namespace {
+
+using codec::Finding;
+using State = codec::FindingState;
+
+struct HookMeaning {
+    const char* hook;
+    const char* purpose;
+    const char* lost;
+};
+constexpr std::array<HookMeaning, 7> meanings{{
+    {"watermark", "tells when free memory crosses a threshold", "a timed look at the files, 10 ms to 1 s, instead"},
+    {"usage", "reads every pod's memory in one pass", "control files are read instead, fifty times slower"},
+    {"cgroup_made", "cgroup_life: a pod's cgroup appears", "cgroups are listed at each look instead"},
+    {"cgroup_removed", "cgroup_life: a pod's cgroup is removed", "cgroups are listed at each look instead"},
+    {"cgroup_populated", "cgroup_life: a victim's last process is gone", "cgroup.procs is read at each look instead"},
+    {"oom", "tells whom the kernel's OOM killer took", "OOM kills by the kernel are not reported"},
+    {"memcg", "tells when pods run into their limits", "v2: memory.events of the pods' cgroup only; v1: nothing"},
+}};
+
+const HookMeaning* meaning_of(const std::string& hook) {
+    const auto* const found =
+        std::find_if(meanings.begin(), meanings.end(), [&](const HookMeaning& row) { return hook == row.hook; });
+    return found != meanings.end() ? found : nullptr;
+}
+
+Finding finding_of(const SourceRow& row) {
+    Finding finding{.check = row.hook, .chosen = row.chosen, .detail = {}, .remedy = {}};
+    const auto* meaning = meaning_of(row.hook);
+    finding.state = row.chosen.empty()                    ? State::missing
+                    : row.fallback || !row.detail.empty() ? State::fallback
+                                                          : State::ok;
+    if (meaning != nullptr) {
+        finding.detail = meaning->purpose;
+        if (row.chosen.empty() && row.detail != meaning->lost) {
+            finding.detail += std::string("; lost: ") + meaning->lost;
+        }
+    }
+    if (!row.detail.empty()) {
+        finding.detail += (finding.detail.empty() ? "" : "; ") + row.detail;
+    }
+    return finding;
+}
+
+Result<std::vector<SourceRow>> load_programs() {
+    auto choice = kernel::choose_programs();
+    if (!choice) {
+        return tl::unexpected(choice.error());
+    }
+    const auto hierarchies = kernel::find_hierarchies();
+    if (!hierarchies) {
+        return tl::unexpected(hierarchies.error());
+    }
+    const std::int64_t capacity = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    const auto bpf = kernel::Bpf::load(*choice, {.pin_path = {},
+                                                 .memory_mount = hierarchies->memory,
+                                                 .hierarchy_id = hierarchies->memory_id,
+                                                 .node_capacity = Bytes{capacity}});
+    if (!bpf) {
+        return tl::unexpected(bpf.error());
+    }
+    return (*bpf)->rows();
+}
+
+// What the agent would do without BPF, in its own words.
+std::vector<SourceRow> file_rows(const std::string& why) {
+    const auto hierarchies = kernel::find_hierarchies();
+    const sys::SystemClock clock;
+    auto events =
+        hierarchies ? kernel::FileEvents::make(*hierarchies, clock, why) : tl::unexpected<Error>(hierarchies.error());
+    return events ? (*events)->sources() : std::vector<SourceRow>{};
+}
+
+}  // namespace
+
+bool examine_hooks(const Config& config, codec::DoctorReport& report) {
+    Finding finding{.check = "BPF", .chosen = {}, .detail = {}, .remedy = {}};
+    std::vector<SourceRow> rows;
+    bool suffices = true;
+    const auto loaded = config.agent.bpf == BpfUse::off
+                            ? fail(ErrorKind::failed, "BPF", "the configuration says so (evictd.bpf: off)")
+                            : load_programs();
+    if (loaded) {
+        finding.chosen = "programs load";
+        rows = *loaded;
+    } else {
+        const bool unseen = geteuid() != 0;
+        finding.state = unseen ? State::unknown : State::fallback;
+        finding.chosen = unseen ? "" : "files and a timed look";
+        finding.detail = unseen ? "which programs load only root can try" : loaded.error().text();
+        rows = unseen ? rows : file_rows(loaded.error().text());
+        suffices = config.agent.bpf != BpfUse::required;
+    }
+    report.checks.push_back(finding);
+    for (const auto& row : rows) {
+        report.hooks.push_back(finding_of(row));
+    }
+    if (finding.state == State::unknown) {
+        report.hooks.clear();
+        for (const auto& row : meanings) {
+            report.hooks.push_back(
+                {.check = row.hook, .state = State::unknown, .chosen = {}, .detail = row.purpose, .remedy = {}});
+        }
+    }
+    return suffices;
+}
+
+}  // namespace evictd::app

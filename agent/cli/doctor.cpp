@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// evictd doctor: what this host can do, and what is lost where something is missing.
+#include "app/doctor.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cli/terminal.hpp"
+#include "cli/verb.hpp"
+#include "config/load.hpp"
+
+namespace evictd::cli {
+namespace {
+
+struct Options {
+    std::optional<std::string> config;
+    std::optional<std::string> kubelet_config;
+    std::optional<std::string> socket;
+    std::string output = "table";
+};
+
+Exit show(const Options& options) {
+    auto config = config::load_files(options.kubelet_config, options.config);
+    if (!config) {
+        return tell(config.error());
+    }
+    config->agent.socket_path = options.socket.value_or(config->agent.socket_path);
+    const auto report = app::examine(*config);
+    end_quietly({});
+    const auto printed = print(options.output == "json" ? codec::doctor_json(report)
+                                                        : codec::doctor_text(report, style_of(STDOUT_FILENO)));
+    if (!printed) {
+        return tell(printed.error());
+    }
+    return report.able ? Exit::fine : Exit::no;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& program, Action& action) {
+    auto options = std::make_shared<Options>();
+    auto* verb = program.add_subcommand(
+        "doctor", "What this host can do for evictd, which kernel hooks it has, and what is lost without the others");
+    verb->add_option("-o,--output", options->output, "how to show it (table)")
+        ->type_name("FORMAT")
+        ->option_text("table|json")
+        ->check(CLI::IsMember({"table", "json"}));
+    verb->add_option("--config", options->config, "the configuration evictd is to run with")->type_name("FILE");
+    verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration")->type_name("FILE");
+    verb->add_option("--socket", options->socket, "where a running agent may listen")->type_name("PATH");
+    verb->footer(
+        "Exit code 0: evictd can do its job here, 1: it cannot. Changes nothing, and disturbs no running agent.\n"
+        "\nExamples:\n"
+        "  evictd doctor\n"
+        "  evictd doctor -o json | jq '.hooks[] | {check, chosen}'");
+    verb->callback([options, &action] { action = [options] { return show(*options); }; });
+}
+
+}  // namespace evictd::cli

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// evictd events: what happened, and with --follow what happens.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cli/agent_address.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verb.hpp"
+#include "codec/event_json.hpp"
+#include "codec/event_text.hpp"
+#include "evictd/model/quantity.hpp"
+#include "publish/status_client.hpp"
+
+namespace evictd::cli {
+namespace {
+
+struct Options {
+    AgentAddress agent;
+    bool follow = false;
+    std::string since;
+    std::string reason;
+    std::string output = "text";
+};
+
+// Every reason of the stream, so that a misspelt one is an error and no silence.
+const std::vector<std::string>& reasons() {
+    static const std::vector<std::string> names{"AgentStarted",
+                                                "AgentStopped",
+                                                "SignalSourceChanged",
+                                                "EvictionThresholdMet",
+                                                "EvictionThresholdCleared",
+                                                "NodeHasMemoryPressure",
+                                                "NodeHasNoMemoryPressure",
+                                                "NodeHasDiskPressure",
+                                                "NodeHasNoDiskPressure",
+                                                "NodeHasPIDPressure",
+                                                "NodeHasNoPIDPressure",
+                                                "ReclaimStarted",
+                                                "ReclaimSucceeded",
+                                                "ReclaimInsufficient",
+                                                "Evicting",
+                                                "Evicted",
+                                                "EvictionFailed",
+                                                "OOMKilling",
+                                                "MemoryStall",
+                                                "PodRejected",
+                                                "TaintEviction",
+                                                "DeadlineExceeded",
+                                                "OOMScoreAdjusted",
+                                                "ContainerGC",
+                                                "ImageGC",
+                                                "OrphanRemoved",
+                                                "KernelEventsLost",
+                                                "ConfigReloaded",
+                                                "ConfigRejected"};
+    return names;
+}
+
+// For CLI11: what is wrong with it, or nothing.
+std::string fault_of_span(const std::string& text) {
+    const auto span = parse_duration(text);
+    if (!span) {
+        return span.error().why;
+    }
+    return *span < Duration::zero() ? "'" + text + "' lies in the future" : std::string{};
+}
+
+// A line that this version does not understand is shown as it came.
+std::string shown(std::string_view line, bool json, const codec::TextStyle& style) {
+    if (!json) {
+        if (const auto event = codec::event_from_json(line)) {
+            return codec::to_text_line(*event, style) + "\n";
+        }
+    }
+    return std::string(line) + "\n";
+}
+
+Status show_events(const std::string& socket, const Options& options) {
+    auto client = publish::StatusClient::connect(socket);
+    if (!client) {
+        return tl::unexpected(client.error());
+    }
+    end_quietly({});
+    codec::StatusRequest request{
+        .verb = codec::RequestVerb::events, .follow = options.follow, .reason = options.reason};
+    if (!options.since.empty()) {
+        request.since = parse_duration(options.since).value();  // checked when it was parsed
+    }
+    const auto style = style_of(STDOUT_FILENO);
+    Status printed;
+    const auto streamed = client->stream(request, [&](std::string_view line) {
+        printed = print(shown(line, options.output == "json", style));
+        return printed.has_value();
+    });
+    return printed ? streamed : printed;
+}
+
+Exit show(const Options& options) {
+    const auto socket = socket_path(options.agent);
+    if (!socket) {
+        return tell(socket.error());
+    }
+    const auto done = show_events(*socket, options);
+    return done ? Exit::fine : tell(done.error());
+}
+
+}  // namespace
+
+void add_events(CLI::App& program, Action& action) {
+    auto options = std::make_shared<Options>();
+    auto* verb = program.add_subcommand("events", "What happened on this node, oldest first");
+    verb->add_flag("-f,--follow", options->follow, "go on with what happens, until Ctrl-C; alone, only what is new");
+    verb->add_option("--since", options->since, "only events younger than this, such as 10m or 1h30m")
+        ->type_name("SPAN")
+        ->check(CLI::Validator(fault_of_span, ""));
+    verb->add_option("--reason", options->reason, "only events with this reason, such as Evicted")
+        ->type_name("REASON")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                const auto& known = reasons();
+                return std::find(known.begin(), known.end(), text) != known.end()
+                           ? std::string{}
+                           : "no event has the reason '" + text + "'; see evictd(1) for all of them";
+            },
+            ""));
+    verb->add_option("-o,--output", options->output, "how to show it (text)")
+        ->type_name("FORMAT")
+        ->option_text("text|json")
+        ->check(CLI::IsMember({"text", "json"}));
+    add_address(*verb, options->agent);
+    verb->footer(
+        "Examples:\n"
+        "  evictd events --since 10m --reason Evicted\n"
+        "  evictd events --follow -o json | jq -c '[.time, .reason, .pod.name]'");
+    verb->callback([options, &action] { action = [options] { return show(*options); }; });
+}
+
+}  // namespace evictd::cli

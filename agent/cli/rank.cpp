@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// evictd rank: who would be evicted first for a signal, and why.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cli/agent_address.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verb.hpp"
+#include "codec/status_text.hpp"
+#include "codec/yaml_text.hpp"
+#include "publish/status_client.hpp"
+
+namespace evictd::cli {
+namespace {
+
+struct Options {
+    AgentAddress agent;
+    std::string signal{name(Signal::memory_available)};
+    std::string output = "table";
+};
+
+Result<std::string> page(const std::string& socket, const Options& options) {
+    auto client = publish::StatusClient::connect(socket);
+    if (!client) {
+        return tl::unexpected(client.error());
+    }
+    const auto signal = signal_from(options.signal).value_or(Signal::memory_available);
+    auto answer = client->ask({.verb = codec::RequestVerb::rank, .signal = signal});
+    if (!answer) {
+        return answer;
+    }
+    return options.output == "json" ? codec::pretty_json(*answer) : codec::rank_text(*answer, style_of(STDOUT_FILENO));
+}
+
+Exit show(const Options& options) {
+    const auto socket = socket_path(options.agent);
+    if (!socket) {
+        return tell(socket.error());
+    }
+    const auto text = page(*socket, options);
+    if (!text) {
+        return tell(text.error());
+    }
+    end_quietly({});
+    const auto printed = print(*text);
+    return printed ? Exit::fine : tell(printed.error());
+}
+
+std::vector<std::string> signal_names() {
+    std::vector<std::string> names;
+    for (const auto& row : signal_table) {
+        names.emplace_back(row.name);
+    }
+    return names;
+}
+
+}  // namespace
+
+void add_rank(CLI::App& program, Action& action) {
+    auto options = std::make_shared<Options>();
+    auto* verb =
+        program.add_subcommand("rank", "Pods in the order of their eviction, and why each stands where it does");
+    verb->add_option("--signal", options->signal, "the signal that is short (memory.available)")
+        ->type_name("SIGNAL")
+        ->option_text("SIGNAL")
+        ->check(CLI::IsMember(signal_names()));
+    verb->add_option("-o,--output", options->output, "how to show it (table)")
+        ->type_name("FORMAT")
+        ->option_text("table|json")
+        ->check(CLI::IsMember({"table", "json"}));
+    add_address(*verb, options->agent);
+    verb->footer(
+        "Examples:\n"
+        "  evictd rank --signal memory.available\n"
+        "  evictd rank -o json | jq -r '.ranking.pods[0].place'");
+    verb->callback([options, &action] { action = [options] { return show(*options); }; });
+}
+
+}  // namespace evictd::cli
