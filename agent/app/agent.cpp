@@ -60,6 +60,7 @@ void Agent::tick(Cause cause) {
                                               [this](const PodUid& uid) { return table_.cgroup_of(uid); });
     tick.decision = std::move(verdict.decision);
     tick.kernel_events = std::exchange(kernel_events_, {});
+    name_owners(tick.kernel_events);
     state_ = std::move(verdict.state);
     outcomes_ = tick.outcomes;
     last_look_ = tick.observation.at;
@@ -194,6 +195,15 @@ void Agent::follow_pods_root() {
 void Agent::list_cgroups() {
     if (auto found = parts_.cgroups.list_pods()) {
         table_.set_cgroups(std::move(*found));
+    }
+}
+
+// The kernel names a container's cgroup; people know pods.
+void Agent::name_owners(std::vector<KernelEvent>& events) const {
+    for (auto& event : events) {
+        if (auto* kill = std::get_if<OomKill>(&event.kind)) {
+            kill->pod = parts_.observer.owner_of(kill->cgroup, table_).value_or(PodUid{});
+        }
     }
 }
 

@@ -62,6 +62,7 @@ private:
     void tick(Cause cause);
     void follow_pods_root();
     void list_cgroups();
+    void name_owners(std::vector<KernelEvent>& events) const;
     void watch(const Readings& readings);
     void schedule(const Tick& tick);
     [[nodiscard]] bool disagrees(const Readings& readings) const;

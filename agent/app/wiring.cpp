@@ -138,8 +138,9 @@ Status Wiring::House::make_publishers() {
         });
     }
     makers.emplace_back([&](sys::Loop&) -> Made {
-        auto last = std::make_unique<publish::Snapshot>(describe(), rank, [this] {
-            return std::map<std::string, std::uint64_t>{{"records dropped before publishing", publishers->dropped()},
+        // The fanout empties its lane after `publishers` has let go of it: by its own address, it is still there.
+        auto last = std::make_unique<publish::Snapshot>(describe(), rank, [this, fanout = publishers.get()] {
+            return std::map<std::string, std::uint64_t>{{"records dropped before publishing", fanout->dropped()},
                                                         {"event log lines", event_log->lost_lines()},
                                                         {"log lines", sys::log::lost()}};
         });

@@ -91,9 +91,9 @@ private:
     void oom_kill(const OomKill& kill, const KernelEvent& kernel) {
         const auto& pods = tick_.observation.pods;
         const auto owner = std::find_if(pods.begin(), pods.end(), [&](const ObservedPod& pod) {
-            return pod.cgroup != CgroupId{} && (pod.cgroup == kill.cgroup || pod.cgroup == kill.limiting_cgroup);
+            return pod.pod && pod.pod->uid == kill.pod;
         });
-        const bool known = owner != pods.end() && owner->pod;
+        const bool known = owner != pods.end();
         Event& event = add(Severity::warning, "OOMKilling", kernel.time);
         event.message = oom_sentence(kill, known ? owner->pod->full_name() : "");
         event.cause = phrase(kernel);

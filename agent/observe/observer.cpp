@@ -101,6 +101,23 @@ void Observer::read_pods(Observation& observation, const PodTable& table) {
     observation.pods = observed_pods(rows_, table);
 }
 
+std::optional<PodUid> Observer::owner_of(CgroupId cgroup, const PodTable& table) const {
+    std::optional<PodUid> owner;
+    std::int32_t level = 0;
+    for (const auto& row : rows_) {
+        if (auto uid = table.uid_of(row.id)) {
+            owner = std::move(uid);
+            level = row.level;
+        } else if (row.level <= level) {
+            owner.reset();
+        }
+        if (row.id == cgroup) {
+            return owner;
+        }
+    }
+    return std::nullopt;
+}
+
 Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes, bool memory_returning) {
     Observation observation;
     observation.cause = std::move(cause);

@@ -22,6 +22,9 @@ public:
     [[nodiscard]] Observation look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes,
                                    bool memory_returning);
 
+    // Whose cgroup it was at the last look, the pod's own or one below it; none: nobody's we know.
+    [[nodiscard]] std::optional<PodUid> owner_of(CgroupId cgroup, const PodTable& table) const;
+
     // The last failure to read usage or the node's memory, other than that there is no pods' cgroup yet; empty: none.
     [[nodiscard]] const std::string& trouble() const { return trouble_; }
 

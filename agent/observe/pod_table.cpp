@@ -79,6 +79,11 @@ port::PodCgroupPtr PodTable::cgroup_of(const PodUid& uid) const {
     return held == held_.end() ? nullptr : held->second.cgroup;
 }
 
+std::optional<PodUid> PodTable::uid_of(CgroupId cgroup) const {
+    const auto uid = uid_of_.find(cgroup);
+    return uid == uid_of_.end() ? std::nullopt : std::optional(uid->second);
+}
+
 std::size_t PodTable::unknown_cgroups() const {
     const auto known = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.cgroup != nullptr; });
     return held_.size() - static_cast<std::size_t>(known);

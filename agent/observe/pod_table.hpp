@@ -32,6 +32,7 @@ public:
     // Every pod of the sources, ordered by uid.
     [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
     [[nodiscard]] port::PodCgroupPtr cgroup_of(const PodUid& uid) const;
+    [[nodiscard]] std::optional<PodUid> uid_of(CgroupId cgroup) const;
     // Cgroups that look like a pod's and are no known pod's: never touched.
     [[nodiscard]] std::size_t unknown_cgroups() const;
 

@@ -30,6 +30,7 @@ struct OomKill {
     Bytes usage;               // of limiting_cgroup
     Bytes limit;
     std::int32_t oom_score_adj = 0;
+    PodUid pod;  // whose process it was; empty: no known pod's, or the cgroup was gone when the agent looked
 };
 
 enum class CgroupChange : std::uint8_t { made, removed, populated, emptied };

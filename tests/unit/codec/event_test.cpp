@@ -120,6 +120,7 @@ TEST(Events, AnOomKillNamesThePodOfTheCgroup) {
     kill.memcg = true;
     kill.cgroup = CgroupId{99};  // a container's
     kill.limiting_cgroup = CgroupId{12};
+    kill.pod = tick.observation.pods.at(1).pod->uid;
     kill.usage = 512_MiB;
     kill.limit = 512_MiB;
     tick.kernel_events = {{sample::monotonic(sample::look_at - 1ms), kill}};

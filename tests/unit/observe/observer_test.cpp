@@ -98,6 +98,21 @@ TEST_F(Observing, ACgroupBesideThePodsIsNobodys) {
     EXPECT_EQ(look().pods[0].usage->anon, 20_MiB);
 }
 
+TEST_F(Observing, AContainersCgroupIsItsPods) {
+    declare({{.id = 1, .level = 1},
+             {.id = 2, .level = 2, .pod = "uid-a"},
+             {.id = 3, .level = 3},
+             {.id = 4, .level = 2},
+             {.id = 5, .level = 2, .pod = "uid-b"}},
+            {"uid-a", "uid-b"});
+    (void)look();
+    EXPECT_EQ(observer.owner_of({3}, table), PodUid{"uid-a"});
+    EXPECT_EQ(observer.owner_of({5}, table), PodUid{"uid-b"});
+    EXPECT_FALSE(observer.owner_of({4}, table));
+    EXPECT_FALSE(observer.owner_of({1}, table));
+    EXPECT_FALSE(observer.owner_of({77}, table));
+}
+
 TEST_F(Observing, APodWithoutACgroupHasNoUsage) {
     declare({{.id = 1, .level = 1, .usage = 1_MiB}}, {"uid-a"});
     const auto observation = look();
