@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// evictd demo: the main job on this machine, by itself.
+#include "demo/demo.hpp"
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cli/terminal.hpp"
+#include "cli/verb.hpp"
+
+namespace evictd::cli {
+namespace {
+
+struct Options {
+    std::string scenario = "spike";
+    std::string output = "text";
+    bool no_bpf = false;
+};
+
+Exit run(const Options& options) {
+    const auto faults = demo::run_demo({.scenario = *demo::scenario_from(options.scenario),
+                                        .json = options.output == "json",
+                                        .bpf = !options.no_bpf,
+                                        .style = [] { return style_of(STDOUT_FILENO); },
+                                        .rows = [] { return rows_of(STDOUT_FILENO); }});
+    if (!faults) {
+        return tell(faults.error());
+    }
+    if (options.output == "json") {
+        for (const auto& fault : *faults) {
+            std::cerr << "evictd: demo: " << fault << '\n';
+        }
+    }
+    return faults->empty() ? Exit::fine : Exit::no;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& program, Action& action) {
+    auto options = std::make_shared<Options>();
+    auto* verb = program.add_subcommand(
+        "demo",
+        "Show the main job on this machine: real pods, real pressure, one eviction; then clean up (needs root)");
+    verb->add_option("--scenario", options->scenario,
+                     "spike: a pod takes memory at full speed; leak: slowly, and it shuts down when asked; pagecache: "
+                     "its files fill the page cache, and nobody may be evicted")
+        ->check(CLI::IsMember({"spike", "leak", "pagecache"}))
+        ->capture_default_str();
+    verb->add_option("-o,--output", options->output, "text, or json: the agent's event records, one a line")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    verb->add_flag("--no-bpf", options->no_bpf, "let the agent do without BPF, as where the kernel does not allow it");
+    verb->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace evictd::cli

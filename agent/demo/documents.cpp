@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/documents.hpp"
+
+namespace evictd::demo {
+namespace {
+
+std::string mebibytes(Bytes bytes) { return std::to_string(bytes.value >> 20U) + "Mi"; }
+
+// Requests equal to limits, of CPU too, are what makes a pod Guaranteed.
+std::string resources(const PodPlan& pod) {
+    const std::string list = "{cpu: 50m, memory: " + mebibytes(pod.request) + "}";
+    switch (pod.qos) {
+        case QosClass::guaranteed:
+            return "{requests: " + list + ", limits: " + list + "}";
+        case QosClass::burstable:
+            return "{requests: " + list + "}";
+        case QosClass::best_effort:
+            break;
+    }
+    return "{}";
+}
+
+// Paths come from TMPDIR: anything may stand in them.
+std::string quoted(const std::string& text) {
+    std::string result = "'";
+    for (const char c : text) {
+        result += c == '\'' ? "''" : std::string(1, c);
+    }
+    return result + "'";
+}
+
+}  // namespace
+
+std::string manifest(const Plan& plan, const PodPlan& pod) {
+    const auto grace = plan.pod_grace.count() > 0 ? plan.pod_grace : std::chrono::seconds(30);
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + pod.name + ", namespace: " + pod.name_space +
+           ", uid: " + pod.uid + "}\nspec:\n" +
+           (pod.critical ? "  priorityClassName: system-node-critical\n" : std::string{}) +
+           "  priority: " + std::to_string(pod.priority) +
+           "\n  terminationGracePeriodSeconds: " + std::to_string(grace.count()) +
+           "\n  containers:\n  - name: app\n    image: evictd-demo\n    resources: " + resources(pod) +
+           "\nstatus: {phase: Running, startTime: \"2026-01-01T00:00:00Z\"}\n";
+}
+
+std::string agent_config(const Plan& plan, const AgentPlaces& places, bool bpf) {
+    std::string text = "evictionHard: {allocatableMemory.available: " + mebibytes(plan.hard) + "}\n";
+    if (plan.soft) {
+        text += "evictionSoft: {allocatableMemory.available: " + mebibytes(*plan.soft) + "}\n";
+        text += "evictionSoftGracePeriod: {allocatableMemory.available: " + std::to_string(plan.soft_grace.count()) +
+                "s}\n";
+        text += "evictionMaxPodGracePeriod: " + std::to_string(plan.pod_grace.count()) + "\n";
+    }
+    return text + "cgroupRoot: " + quoted(places.cgroup_root) + "\nevictd:\n  bpf: " + (bpf ? "auto" : "off") +
+           "\n  bpffsPath: " + quoted(places.bpffs) + "\n  podManifestPath: " + quoted(places.manifests()) +
+           "\n  socketPath: " + quoted(places.socket()) + "\n  statePath: " + quoted(places.directory + "/state") +
+           "\n  eventLog: {path: " + quoted(places.directory + "/events.jsonl") + ", stdout: true}\n";
+}
+
+}  // namespace evictd::demo

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/play.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include <unistd.h>
+
+#include "codec/event_json.hpp"
+#include "codec/units_text.hpp"
+#include "publish/status_client.hpp"
+
+namespace evictd::demo {
+namespace {
+
+// All waits are for events; this only ends one that will never come. An emulated machine takes most of a minute to
+// start eight processes and to load the programs.
+constexpr Duration patience = std::chrono::seconds(120);
+// How long a turn of the loop waits at most, and how often a picture is drawn: ten times a second is smooth.
+constexpr Duration turn = std::chrono::milliseconds(25);
+constexpr Duration between_pictures = std::chrono::milliseconds(100);
+// For the viewer to see who is there before anything happens.
+constexpr Duration calm = std::chrono::milliseconds(1500);
+// Whoever else would be evicted wrongly would be by then: memory that was freed is counted again at the latest now.
+constexpr Duration afterwards = std::chrono::seconds(2);
+// A look on request could see the crossing before the kernel tells of it, and there would be no latency to show. A pod
+// that grows at full speed is through in that time.
+constexpr Duration undisturbed = std::chrono::seconds(1);
+
+}  // namespace
+
+Play::Play(const DemoOptions& options, sys::Loop loop)
+    : options_(options),
+      screen_(options.style, options.json ? [] { return 0; } : options.rows),
+      loop_(std::move(loop)) {}
+
+Result<std::unique_ptr<Play>> Play::make(const DemoOptions& options) {
+    auto loop = sys::Loop::make();
+    if (!loop) {
+        return tl::unexpected(loop.error());
+    }
+    std::unique_ptr<Play> play(new Play(options, std::move(*loop)));
+    (void)std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of that write
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        auto source = play->loop_.add_signal(number, [demo = play.get()] {
+            demo->trouble({ErrorKind::failed, "demo", "interrupted", "everything it made is removed"});
+        });
+        if (!source) {
+            return tl::unexpected(source.error());
+        }
+        play->sources_.push_back(std::make_unique<sys::Source>(std::move(*source)));
+    }
+    return play;
+}
+
+void Play::trouble(Error error) {
+    if (!trouble_) {
+        trouble_ = std::move(error);
+    }
+}
+
+Result<std::vector<std::string>> Play::run(const Plan& plan) {
+    auto done = set_up(plan);
+    if (done) {
+        done = go_through();
+    }
+    if (!done) {
+        leaving_ = true;
+        if (stage_) {
+            (void)stage_->tear_down();
+        }
+        return tl::unexpected(done.error());
+    }
+    return judge_and_clear();
+}
+
+Status Play::set_up(const Plan& plan) {
+    auto stage = Stage::make(plan, options_.bpf);
+    if (!stage) {
+        return tl::unexpected(stage.error());
+    }
+    stage_ = std::move(*stage);
+    if (auto started = start_pods(); !started) {
+        return started;
+    }
+    return start_agent();
+}
+
+Status Play::listen(int fd, sys::Loop::Callback callback) {
+    auto source = loop_.add_fd(fd, std::move(callback));
+    if (!source) {
+        return tl::unexpected(source.error());
+    }
+    sources_.push_back(std::make_unique<sys::Source>(std::move(*source)));
+    return {};
+}
+
+Status Play::start_pods() {
+    if (auto started = stage_->start_pods(); !started) {
+        return started;
+    }
+    for (const auto& pod : stage_->pods()) {
+        auto slot = std::make_unique<sys::Source>();
+        auto source = loop_.add_fd(pod->process.output(),
+                                   [this, actor = pod.get(), kept = slot.get()] { hear_pod(*actor, *kept); });
+        if (!source) {
+            return tl::unexpected(source.error());
+        }
+        *slot = std::move(*source);
+        sources_.push_back(std::move(slot));
+    }
+    return wait_for("the pods take their memory", [this] {
+        const auto& pods = stage_->pods();
+        return std::all_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->holding; });
+    });
+}
+
+void Play::hear_pod(Actor& actor, sys::Source& source) {
+    const bool was_asked = actor.asked_to_end;
+    const auto heard = stage_->hear(actor);
+    if (!heard) {
+        trouble(heard.error());
+    }
+    if (actor.asked_to_end && !was_asked) {
+        story_.note(clock_.wall(), codec::Tone::plain,
+                    "shutdown   " + actor.plan->full_name() + " takes nothing more and shuts down");
+    }
+    if (!heard || !*heard) {
+        source.reset();
+        if (!actor.holding) {
+            trouble({ErrorKind::failed, actor.plan->full_name(), "its process ended before anything began", ""});
+        }
+    }
+}
+
+Status Play::start_agent() {
+    if (auto started = stage_->start_agent(); !started) {
+        return started;
+    }
+    auto listening = listen(stage_->agent().output(), [this] { hear_agent(); });
+    if (listening) {
+        listening = listen(stage_->agent().pidfd(), [this] { agent_ended(); });
+    }
+    if (!listening) {
+        return listening;
+    }
+    return wait_for("the agent starts: its programs are loaded into the kernel",
+                    [this] { return agent_sees_everybody(); });
+}
+
+void Play::agent_ended() {
+    sources_.pop_back();  // its pidfd stays readable
+    if (!leaving_) {
+        const auto status = stage_->agent().ended().value_or(0);
+        trouble({ErrorKind::failed, "demo", "the agent ended, " + describe_end(status) + ": " + stage_->agent_errors(),
+                 "try 'evictd doctor'"});
+    }
+}
+
+void Play::hear_agent() {
+    std::array<char, 16384> chunk{};
+    ssize_t got = 0;
+    while ((got = ::read(stage_->agent().output(), chunk.data(), chunk.size())) > 0) {
+        agent_text_.append(chunk.data(), static_cast<std::size_t>(got));
+    }
+    std::size_t start = 0;
+    for (auto end = agent_text_.find('\n'); end != std::string::npos; end = agent_text_.find('\n', start)) {
+        take_agent_line(agent_text_.substr(start, end - start));
+        start = end + 1;
+    }
+    agent_text_.erase(0, start);
+}
+
+void Play::take_agent_line(const std::string& line) {
+    if (options_.json) {
+        screen_.print({line});
+    }
+    if (const auto event = codec::event_from_json(line)) {
+        story_.hear(*event);
+    }
+}
+
+void Play::ask_agent() {
+    auto client = publish::StatusClient::connect(stage_->places().socket());
+    if (!client) {
+        return;  // not yet there; that it ended is told by its pidfd
+    }
+    const auto answer = client->ask({.verb = codec::RequestVerb::status});
+    if (!answer) {
+        return;
+    }
+    if (auto parts = codec::status_parts(*answer, Signal::allocatable_memory_available, screen_.style())) {
+        status_ = std::move(*parts);
+    }
+}
+
+bool Play::agent_sees_everybody() {
+    ask_agent();
+    return status_ && status_->pods_measured == stage_->plan().pods.size();
+}
+
+Status Play::go_through() {
+    const Plan& plan = stage_->plan();
+    if (!screen_.is_terminal() && !options_.json) {
+        screen_.print(opening(plan));
+        screen_.print({status_->pods});
+    } else if (auto passed = pass("all is calm", calm); !passed) {
+        return passed;
+    }
+    acted_at_ = clock_.monotonic();
+    story_.begin(clock_.wall(), "begin      " + plan.headline);
+    stage_->act();
+    const auto over = [&] {
+        const bool full = stage_->actor().filled && most_used_.value * 100 >= plan.limit.value * 95;
+        return plan.expects_eviction() ? story_.over() : full || story_.over();
+    };
+    if (auto played = wait_for(plan.headline, over); !played) {
+        return played;
+    }
+    if (plan.expects_eviction()) {
+        return pass("does anybody else have to go?", afterwards);
+    }
+    note_full_cache();
+    return pass("the cgroup is full of page cache; does anybody have to go?", afterwards);
+}
+
+void Play::note_full_cache() {
+    ask_agent();
+    const bool known = status_ && status_->available;
+    story_.note(clock_.wall(), codec::Tone::plain,
+                "full       the pods use " + codec::bytes_text(most_used_.value) + " of " +
+                    codec::bytes_text(stage_->plan().limit.value) +
+                    (known ? ", and " + codec::bytes_text(status_->available->value) +
+                                 " are left all the same: cache that nobody needs counts as free"
+                           : std::string{}));
+}
+
+Status Play::wait_for(const std::string& what, const std::function<bool()>& done) {
+    now_ = what;
+    const auto give_up = clock_.monotonic() + patience;
+    while (!done()) {
+        if (trouble_) {
+            return tl::unexpected(*trouble_);
+        }
+        if (clock_.monotonic() > give_up) {
+            return fail(ErrorKind::failed, "demo", "waited " + codec::span_text(patience) + " in vain: " + what,
+                        "is this machine very busy?");
+        }
+        if (auto turned = loop_.run_once(turn); !turned) {
+            return turned;
+        }
+        refresh();
+    }
+    return trouble_ ? Status(tl::unexpected(*trouble_)) : Status{};
+}
+
+Status Play::pass(const std::string& what, Duration time) {
+    const auto until = clock_.monotonic() + time;
+    return wait_for(what, [this, until] { return clock_.monotonic() >= until; });
+}
+
+void Play::refresh() {
+    const auto now = clock_.monotonic();
+    if (const auto used = stage_->usage()) {
+        most_used_ = std::max(most_used_, *used);
+    }
+    if (screen_.closed()) {
+        trouble({ErrorKind::failed, "stdout", "nobody reads it any more", ""});
+    }
+    if (options_.json) {
+        return;
+    }
+    if (!screen_.is_terminal()) {
+        show_new_lines();
+        return;
+    }
+    if (now - drawn_at_ < between_pictures) {
+        return;
+    }
+    drawn_at_ = now;
+    const bool spiking = stage_->plan().scenario == Scenario::spike && now - acted_at_ < undisturbed && !story_.over();
+    if (!spiking && status_) {
+        ask_agent();
+    }
+    show(now_);
+}
+
+void Play::show(const std::string& now) {
+    const bool bpf = status_ && std::none_of(status_->sources.begin(), status_->sources.end(), [](const auto& source) {
+                         return source.hook == "watermark" && source.fallback;
+                     });
+    std::string hint;
+    if (!leaving_) {
+        hint = bpf ? "look inside while it runs: bpftool map dump pinned " + stage_->places().bpffs + "/pods"
+                   : "the agent does without BPF here: files, PSI and a timed look";
+    }
+    const Scene scene{stage_->plan(), story_, now, hint, status_};
+    screen_.draw(picture(scene, screen_.style(), screen_.rows() - 1));
+}
+
+void Play::show_new_lines() {
+    for (; lines_shown_ < story_.lines().size(); lines_shown_++) {
+        screen_.print({story_line(story_.lines()[lines_shown_], screen_.style())});
+    }
+}
+
+Facts Play::facts() {
+    Facts facts;
+    facts.most_used = most_used_;
+    facts.oom_kills = stage_->oom_kills().value_or(0);
+    for (const auto& pod : stage_->pods()) {
+        const auto ended = pod->process.ended();
+        if (pod.get() != &stage_->actor()) {
+            if (ended) {
+                facts.others_ended.push_back(pod->plan->full_name() + ", " + describe_end(*ended));
+            }
+        } else if (ended) {
+            facts.actor_gone = true;
+            facts.actor_end = describe_end(*ended);
+        }
+    }
+    return facts;
+}
+
+Result<std::vector<std::string>> Play::judge_and_clear() {
+    const Facts seen = facts();
+    leaving_ = true;
+    stage_->stop_agent();
+    hear_agent();  // its last words
+    const Verdict verdict = judge(stage_->plan(), story_, seen);
+    const auto removed = stage_->tear_down();
+    if (!options_.json) {
+        if (screen_.is_terminal()) {
+            show("over; everything it made is removed again");
+        } else {
+            show_new_lines();
+            screen_.print({""});
+            screen_.print(timeline(story_, screen_.style()));
+        }
+        screen_.print({""});
+        screen_.print(verdict_lines(verdict, screen_.style()));
+    }
+    if (!removed) {
+        return tl::unexpected(removed.error());
+    }
+    return verdict.faults;
+}
+
+}  // namespace evictd::demo

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The course of a demo, from the empty stage to the verdict: what is waited for and what is shown meanwhile. What
+// stands on the stage is stage's, what it looks like is view's.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demo/demo.hpp"
+#include "demo/screen.hpp"
+#include "demo/stage.hpp"
+#include "demo/story.hpp"
+#include "demo/verdict.hpp"
+#include "demo/view.hpp"
+#include "sys/clock.hpp"
+#include "sys/loop.hpp"
+
+namespace evictd::demo {
+
+class Play {
+public:
+    // From here on SIGINT and SIGTERM interrupt run(), they do not end the process.
+    static Result<std::unique_ptr<Play>> make(const DemoOptions& options);
+    Play(const Play&) = delete;
+    Play& operator=(const Play&) = delete;
+    ~Play() = default;
+
+    Result<std::vector<std::string>> run(const Plan& plan);
+
+private:
+    Play(const DemoOptions& options, sys::Loop loop);
+    Status set_up(const Plan& plan);
+    Status start_pods();
+    Status start_agent();
+    Status go_through();
+    void note_full_cache();
+    Result<std::vector<std::string>> judge_and_clear();
+
+    // Turns the loop until `done`; fails with what went wrong meanwhile, or when it takes too long.
+    Status wait_for(const std::string& what, const std::function<bool()>& done);
+    Status pass(const std::string& what, Duration time);
+    Status listen(int fd, sys::Loop::Callback callback);
+    void hear_pod(Actor& actor, sys::Source& source);
+    void hear_agent();
+    void take_agent_line(const std::string& line);
+    void agent_ended();
+    [[nodiscard]] bool agent_sees_everybody();
+    void ask_agent();
+    void refresh();
+    void show(const std::string& now);
+    void show_new_lines();
+    [[nodiscard]] Facts facts();
+    void trouble(Error error);
+
+    DemoOptions options_;
+    sys::SystemClock clock_;
+    Screen screen_;
+    Story story_;
+    sys::Loop loop_;
+    std::unique_ptr<Stage> stage_;
+    std::vector<std::unique_ptr<sys::Source>> sources_;  // after the stage: they watch its descriptors
+    std::string agent_text_;                             // of its stdout, up to the next newline
+    std::optional<codec::StatusParts> status_;
+    std::optional<Error> trouble_;
+    std::string now_;
+    MonotonicTime drawn_at_;
+    MonotonicTime acted_at_;
+    Bytes most_used_;
+    std::size_t lines_shown_ = 0;
+    bool leaving_ = false;  // the agent is being ended: that it ends is no trouble
+};
+
+}  // namespace evictd::demo

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/scenario.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "evictd/model/quantity.hpp"
+
+namespace evictd::demo {
+namespace {
+
+// All figures below are for a limit of 1 GiB, in MiB; a smaller machine gets all of them in proportion.
+constexpr std::int64_t reference = 1024;
+constexpr Bytes most = 1_GiB;
+// Below this the pods' own few MiB of code and stacks would blur the picture.
+constexpr Bytes least = 128_MiB;
+// The demo takes at most this part of what is left: nothing else on the machine may feel it.
+constexpr std::int64_t share = 4;
+// Limits are whole multiples, so that the thresholds made from them are short numbers.
+constexpr std::int64_t step = std::int64_t{16} << 20U;
+
+constexpr std::int32_t system_node_critical = 2000001000;  // scheduling.SystemCriticalPriority + 1000
+
+struct Row {
+    const char* name_space;
+    const char* name;
+    QosClass qos;
+    std::int32_t priority;
+    std::int64_t request;
+    std::int64_t holds;
+};
+
+// The critical pod is bigger than the one that grows will ever be, and as far over its request: by size, and by the
+// kernel's badness, it would be the victim. shop/search is over its request too, but has a higher priority; the
+// BestEffort pods have the same priority as the grower and are smaller.
+constexpr std::array<Row, 8> rows{{
+    {"payments", "db", QosClass::guaranteed, 1000, 160, 140},
+    {"payments", "api", QosClass::guaranteed, 1000, 64, 44},
+    {"shop", "web", QosClass::burstable, 100, 96, 60},
+    {"shop", "search", QosClass::burstable, 100, 40, 64},
+    {"batch", "report", QosClass::burstable, 0, 48, 16},
+    {"batch", "thumbnails", QosClass::best_effort, 0, 0, 36},
+    {"dev", "notebook", QosClass::best_effort, 0, 0, 20},
+    {"kube-system", "log-store", QosClass::burstable, system_node_critical, 32, 272},
+}};
+constexpr std::size_t actor_row = 4;
+
+// The tail of the rows' sum is 652 MiB, so 372 are left to begin with.
+constexpr std::int64_t hard_for_spike = 192;  // the grower reaches some 196 MiB and has as much before the limit
+constexpr std::int64_t soft_for_leak = 264;   // after some 2 s of growing
+constexpr std::int64_t hard_for_leak = 72;    // stays out of reach: the grace period takes 120 MiB
+constexpr std::int64_t leak_per_second = 60;
+
+Bytes scaled(std::int64_t figure, Bytes limit) {
+    constexpr std::int64_t mib = std::int64_t{1} << 20U;
+    return {figure * (limit.value / reference) / mib * mib};
+}
+
+std::vector<PodPlan> pods_for(Bytes limit) {
+    std::vector<PodPlan> pods;
+    for (const auto& row : rows) {
+        PodPlan pod{row.name_space, row.name, "", row.qos, row.priority, row.priority == system_node_critical, {}, {}};
+        pod.uid = "e71c7d00-0000-4000-8000-00000000000" + std::to_string(pods.size() + 1);
+        pod.request = scaled(row.request, limit);
+        pod.holds = scaled(row.holds, limit);
+        pods.push_back(std::move(pod));
+    }
+    return pods;
+}
+
+}  // namespace
+
+std::optional<Scenario> scenario_from(std::string_view text) {
+    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache}) {
+        if (name(scenario) == text) {
+            return scenario;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string_view name(Scenario scenario) {
+    constexpr std::array<std::string_view, 3> names{"spike", "leak", "pagecache"};
+    return names[static_cast<std::size_t>(scenario)];
+}
+
+Result<Bytes> limit_for(Bytes available) {
+    const Bytes limit{std::min(most.value, available.value / share) / step * step};
+    if (limit < least) {
+        return fail(ErrorKind::failed, "demo", "this machine has too little memory left",
+                    "it needs " + std::to_string((least.value * share) >> 20U) + "Mi available, and would use " +
+                        std::to_string(least.value >> 20U) + "Mi");
+    }
+    return limit;
+}
+
+Plan plan_for(Scenario scenario, Bytes limit) {
+    Plan plan{.scenario = scenario, .limit = limit, .pods = pods_for(limit), .actor = actor_row};
+    const std::string actor = plan.actor_pod().full_name();
+    plan.hard = scaled(hard_for_spike, limit);
+    switch (scenario) {
+        case Scenario::spike:
+            plan.headline = actor + " takes memory as fast as the machine lets it";
+            break;
+        case Scenario::leak:
+            plan.hard = scaled(hard_for_leak, limit);
+            plan.soft = scaled(soft_for_leak, limit);
+            plan.soft_grace = std::chrono::seconds(2);
+            plan.pod_grace = std::chrono::seconds(3);
+            plan.growth = scaled(leak_per_second, limit).value;
+            plan.headline = actor + " leaks slowly, and shuts down when it is asked to";
+            break;
+        case Scenario::pagecache:
+            plan.files = {limit.value + limit.value / 4};
+            plan.headline = actor + " writes and reads files until the pods' cgroup is full of page cache";
+            break;
+    }
+    return plan;
+}
+
+std::string pod_cgroup(const PodPlan& pod) {
+    const std::string_view qos = pod.qos == QosClass::burstable     ? "/burstable"
+                                 : pod.qos == QosClass::best_effort ? "/besteffort"
+                                                                    : "";
+    return std::string(pods_root) + std::string(qos) + "/pod" + pod.uid;
+}
+
+std::string container_cgroup(const PodPlan& pod) { return pod_cgroup(pod) + "/app"; }
+
+}  // namespace evictd::demo

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is played: which pods there are, what they use, which of them something happens to and where the thresholds lie.
+// Values only; who makes it real is stage's affair.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evictd/model/pod.hpp"
+#include "evictd/model/result.hpp"
+#include "evictd/model/units.hpp"
+
+namespace evictd::demo {
+
+enum class Scenario : std::uint8_t {
+    spike,      // a pod takes memory as fast as the machine lets it
+    leak,       // a pod takes memory slowly, and ends when it is asked to
+    pagecache,  // a pod fills its cgroup with page cache: no reason to evict anybody
+};
+inline constexpr std::string_view scenario_names = "spike, leak, pagecache";
+[[nodiscard]] std::optional<Scenario> scenario_from(std::string_view name);
+[[nodiscard]] std::string_view name(Scenario scenario);
+
+struct PodPlan {
+    std::string name_space;
+    std::string name;
+    std::string uid;
+    QosClass qos = QosClass::best_effort;
+    std::int32_t priority = 0;
+    bool critical = false;  // system-node-critical
+    Bytes request;
+    Bytes holds;  // memory it touches before anything happens
+    [[nodiscard]] std::string full_name() const { return name_space + "/" + name; }
+};
+
+struct Plan {
+    Scenario scenario = Scenario::spike;
+    Bytes limit;  // of the pods' cgroup: all they may use together
+    std::vector<PodPlan> pods;
+    std::size_t actor = 0;  // the pod that something happens in
+    Bytes hard;             // allocatableMemory.available below this: evict at once
+    std::optional<Bytes> soft;
+    std::chrono::seconds soft_grace{0};  // for the threshold
+    std::chrono::seconds pod_grace{0};   // for the pod, between SIGTERM and SIGKILL
+    std::int64_t growth = 0;             // bytes a second; 0: as fast as it goes
+    Bytes files;                         // pagecache: how much is written and read before it begins anew
+    std::string headline;
+
+    [[nodiscard]] bool expects_eviction() const { return scenario != Scenario::pagecache; }
+    [[nodiscard]] const PodPlan& actor_pod() const { return pods[actor]; }
+};
+
+// How much memory the pods may use together on a machine with `available` left: enough to show something, and never so
+// much that the machine itself notices. An error says how much would be needed.
+[[nodiscard]] Result<Bytes> limit_for(Bytes available);
+
+[[nodiscard]] Plan plan_for(Scenario scenario, Bytes limit);
+
+// Below the tree's root, as the kubelet's cgroupfs driver names them: "/kubepods/burstable/pod<uid>".
+inline constexpr std::string_view pods_root = "/kubepods";
+[[nodiscard]] std::string pod_cgroup(const PodPlan& pod);
+[[nodiscard]] std::string container_cgroup(const PodPlan& pod);
+
+}  // namespace evictd::demo

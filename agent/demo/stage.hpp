@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the demo makes on the machine: a cgroup tree, pods with real processes, the real agent. Its destructor takes all
+// of it away again, whatever state it is in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demo/child.hpp"
+#include "demo/documents.hpp"
+#include "demo/scenario.hpp"
+#include "demo/scratch.hpp"
+#include "evictd/model/result.hpp"
+#include "kernel/cgroup_tree.hpp"
+
+namespace evictd::demo {
+
+// A pod on the stage, and what its process has said.
+struct Actor {
+    const PodPlan* plan = nullptr;
+    Child process;
+    bool started = false;
+    bool holding = false;
+    bool filled = false;
+    bool asked_to_end = false;
+};
+
+class Stage {
+public:
+    // Removes what earlier demos left, makes the cgroups and the files. `bpf`: let the agent use it.
+    static Result<std::unique_ptr<Stage>> make(Plan plan, bool bpf);
+    Stage(const Stage&) = delete;
+    Stage& operator=(const Stage&) = delete;
+    ~Stage();
+
+    // Starts every pod's process. Each says said_started when it may be put into its cgroup.
+    Status start_pods();
+    // What a pod's process said since the last call; carries its part of the play on. False: it will say no more.
+    Result<bool> hear(Actor& actor);
+    // Begins what the plan's actor is there for.
+    void act();
+    Status start_agent();
+    void stop_agent();
+    // The last lines the agent wrote to stderr, for when it went wrong.
+    [[nodiscard]] std::string agent_errors() const;
+
+    [[nodiscard]] const Plan& plan() const { return plan_; }
+    [[nodiscard]] const AgentPlaces& places() const { return places_; }
+    [[nodiscard]] std::vector<std::unique_ptr<Actor>>& pods() { return pods_; }
+    [[nodiscard]] Actor& actor() { return *pods_[plan_.actor]; }
+    [[nodiscard]] Child& agent() { return *agent_; }
+    [[nodiscard]] Result<Bytes> usage() const { return tree_.usage(std::string(pods_root)); }
+    [[nodiscard]] Result<std::uint64_t> oom_kills() const { return tree_.oom_kills(); }
+
+    // The agent in order, then the pods, then every trace of them. Names what could not be removed.
+    Status tear_down();
+
+private:
+    Stage(Plan plan, AgentPlaces places, Scratch scratch, kernel::CgroupTree tree);
+    Status write_files(bool bpf);
+    Status make_cgroups();
+    [[nodiscard]] std::vector<std::string> arguments_for(const PodPlan& pod) const;
+
+    Plan plan_;
+    AgentPlaces places_;
+    Scratch scratch_;
+    kernel::CgroupTree tree_;
+    std::vector<std::unique_ptr<Actor>> pods_;
+    std::optional<Child> agent_;
+    bool torn_down_ = false;
+};
+
+}  // namespace evictd::demo

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/verdict.hpp"
+
+#include <algorithm>
+
+#include "codec/units_text.hpp"
+
+namespace evictd::demo {
+namespace {
+
+using codec::latency_text;
+
+// evictionMonitoringPeriod of the kubelet's eviction manager.
+constexpr Duration kubelet_period = std::chrono::seconds(10);
+// "Full of page cache": the kernel reclaims in batches and never stays at the very limit.
+constexpr double full = 0.95;
+
+std::vector<std::string> faults_of(const Plan& plan, const Story& story, const Facts& facts) {
+    std::vector<std::string> faults;
+    const auto& actor = plan.actor_pod();
+    for (const auto& event : story.evicted()) {
+        const std::string pod = pod_name(event);
+        if (!plan.expects_eviction()) {
+            faults.push_back(pod + " was evicted, though nothing but page cache had grown");
+        } else if (!event.pod || event.pod->uid != actor.uid) {
+            faults.push_back("the wrong pod was evicted: " + pod);
+        }
+    }
+    if (plan.expects_eviction() && story.evicted().size() != 1) {
+        faults.push_back(std::to_string(story.evicted().size()) + " pods were evicted, it should have been one");
+    }
+    if (plan.expects_eviction() && !facts.actor_gone) {
+        faults.push_back(actor.full_name() + " still runs");
+    }
+    for (const auto& event : story.failed()) {
+        faults.push_back("an eviction failed: " + event.message);
+    }
+    for (const auto& ended : facts.others_ended) {
+        faults.push_back("a bystander ended: " + ended);
+    }
+    if (facts.oom_kills + story.oom_kills() > 0) {
+        faults.push_back("the kernel's OOM killer was faster: it killed " +
+                         std::to_string(std::max<std::uint64_t>(facts.oom_kills, story.oom_kills())));
+    }
+    if (plan.scenario == Scenario::pagecache &&
+        static_cast<double>(facts.most_used.value) < full * static_cast<double>(plan.limit.value)) {
+        faults.push_back("the pods' cgroup was never full of page cache: " + codec::bytes_text(facts.most_used.value) +
+                         " of " + codec::bytes_text(plan.limit.value));
+    }
+    return faults;
+}
+
+// How long the pod would have gone on until the kernel's OOM killer, at the pace it had up to the threshold.
+std::optional<Duration> time_to_oom(const Plan& plan, const Story& story) {
+    const auto took = story.crossed_after();
+    Bytes held{0};
+    for (const auto& pod : plan.pods) {
+        held += pod.holds;
+    }
+    const auto taken = (plan.limit - plan.hard - held).value;
+    if (!took || took->count() <= 0 || taken <= 0) {
+        return std::nullopt;
+    }
+    return Duration{static_cast<Duration::rep>(static_cast<double>(took->count()) *
+                                               static_cast<double>(plan.hard.value) / static_cast<double>(taken))};
+}
+
+std::vector<std::string> remarks_on_spike(const Plan& plan, const Story& story) {
+    std::vector<std::string> remarks;
+    const auto& latency = story.evicted().front().latency;
+    const auto to_kill = latency.total ? latency.total : latency.act;
+    if (to_kill) {
+        const bool from_kernel = latency.detect && latency.detect->count() > 0;
+        remarks.push_back(
+            std::string(from_kernel ? "From the crossing" : "From noticing it") +
+            " to SIGKILL: " + latency_text(*to_kill) +
+            (latency.empty ? "; its last process was gone " + latency_text(*latency.empty) + " later" : std::string{}) +
+            ".");
+    }
+    std::string kubelet = "The kubelet looks every " + codec::span_text(kubelet_period);
+    if (const auto left = time_to_oom(plan, story); left && *left < kubelet_period) {
+        kubelet += "; at this pod's pace the kernel's OOM killer would have come " + latency_text(*left) +
+                   " after the crossing";
+    }
+    remarks.push_back(kubelet + ".");
+    return remarks;
+}
+
+std::vector<std::string> remarks_on_leak(const Plan& plan, const Story& story, const Facts& facts) {
+    const auto& event = story.evicted().front();
+    std::vector<std::string> remarks;
+    for (const auto& stretch : story.stretches()) {
+        if (stretch.name == "grace") {
+            remarks.push_back("The soft threshold stayed crossed for " + latency_text(stretch.length) +
+                              " (grace period " + codec::span_text(plan.soft_grace) + "), then SIGTERM.");
+        } else if (stretch.name == "shutdown") {
+            remarks.push_back("The pod took " + latency_text(stretch.length) + " of its " +
+                              codec::span_text(plan.pod_grace) + " to shut down" +
+                              (event.latency.empty ? ", and had to be killed." : ": " + facts.actor_end + "."));
+        }
+    }
+    remarks.push_back("The kubelet looks every " + codec::span_text(kubelet_period) +
+                      ": it would have seen this leak up to that much later.");
+    return remarks;
+}
+
+}  // namespace
+
+Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
+    Verdict verdict;
+    verdict.faults = faults_of(plan, story, facts);
+    verdict.right = verdict.faults.empty();
+    if (!verdict.right) {
+        verdict.sentence = "This is not what should have happened.";
+        return verdict;
+    }
+    if (!plan.expects_eviction()) {
+        verdict.sentence = "Nobody was evicted: page cache that nobody needs goes before anybody has to.";
+        verdict.remarks.push_back("All " + std::to_string(plan.pods.size()) + " pods are alive, with " +
+                                  codec::bytes_text(facts.most_used.value) + " of " +
+                                  codec::bytes_text(plan.limit.value) +
+                                  " in use; the kernel's OOM killer killed nobody.");
+        return verdict;
+    }
+    const auto biggest = std::max_element(plan.pods.begin(), plan.pods.end(),
+                                          [](const auto& a, const auto& b) { return a.holds < b.holds; });
+    verdict.sentence = plan.actor_pod().full_name() + " was evicted, and only it.";
+    verdict.remarks = plan.soft ? remarks_on_leak(plan, story, facts) : remarks_on_spike(plan, story);
+    verdict.remarks.insert(verdict.remarks.begin(),
+                           "The other " + std::to_string(plan.pods.size() - 1) + " pods are alive, " +
+                               biggest->full_name() +
+                               " among them, which is bigger but critical; the kernel's OOM killer killed nobody.");
+    return verdict;
+}
+
+}  // namespace evictd::demo
