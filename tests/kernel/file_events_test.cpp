@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Being told without BPF, and the claim on the pods' root: what works on every kernel.
+#include "kernel/file_events.hpp"
+
+#include <csignal>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "kernel/cgroup_fixture.hpp"
+#include "kernel/pod_process.hpp"
+#include "sys/claim.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::kernel_test {
+namespace {
+
+class WithoutBpf : public testing::Test {
+protected:
+    void SetUp() override {
+        auto events = kernel::FileEvents::make(hierarchies(), clock_, "a test says so");
+        ASSERT_TRUE(events) << events.error().text();
+        events_ = std::move(*events);
+        cgroups_.make("kubepods");
+        cgroups_.limit_memory("kubepods", 64_MiB);
+        ASSERT_TRUE(events_->follow(cgroups_.pods_root("kubepods")));
+    }
+    void watch_pods(Bytes threshold) {
+        const port::Watermark line{Signal::allocatable_memory_available, threshold};
+        ASSERT_TRUE(events_->watch({&line, 1}));
+    }
+    // Waits for the source's fd and gives the files that the events name; "" after `within`.
+    std::string wait_for_event(const std::string& wanted, Duration within = patience) {
+        const auto end = clock_.monotonic() + within;
+        while (clock_.monotonic() < end) {
+            pollfd ready{.fd = events_->fd(), .events = POLLIN, .revents = 0};
+            (void)::poll(&ready, 1, 1000);
+            std::string found;
+            events_->drain([&](const KernelEvent& event) {
+                const auto& source = std::get<StallTriggered>(event.kind).source;
+                if (source.ends_with(wanted)) found = source;
+            });
+            if (!found.empty()) return found;
+        }
+        return {};
+    }
+    [[nodiscard]] std::string watched() const { return events_->sources().front().chosen; }
+
+    TestCgroups cgroups_;
+    sys::SystemClock clock_;
+    std::unique_ptr<kernel::FileEvents> events_;
+};
+
+TEST_F(WithoutBpf, OnV1UsageThatReachesTheThresholdIsToldByEventfd) {
+    if (hierarchies().v2) GTEST_SKIP() << "cgroup v2 has no usage thresholds";
+    cgroups_.make("kubepods/podgrowing");
+    PodProcess pod(cgroups_, "kubepods/podgrowing", [](const Line& line) {
+        line.hear();
+        touch(48_MiB);
+        line.say('t');
+        line.hear();
+    });
+    watch_pods(32_MiB);
+    EXPECT_EQ(wait_for_event("/memory.usage_in_bytes", std::chrono::milliseconds(50)), "");
+    pod.say('g');
+    EXPECT_EQ(wait_for_event("/memory.usage_in_bytes"),
+              hierarchies().memory + cgroups_.path("kubepods/memory.usage_in_bytes"));
+    EXPECT_TRUE(pod.hear());
+}
+
+TEST_F(WithoutBpf, OnV2TheLimitThatIsHitIsToldByMemoryEvents) {
+    if (!hierarchies().v2) GTEST_SKIP() << "cgroup v1 has no memory.events";
+    const ColdFile file(96_MiB);
+    cgroups_.make("kubepods/podreader");
+    PodProcess pod(cgroups_, "kubepods/podreader", [&](const Line& line) {
+        line.hear();
+        read_once(file.path(), 96_MiB);
+        line.say('r');
+        line.hear();
+    });
+    watch_pods(32_MiB);
+    pod.say('g');
+    EXPECT_EQ(wait_for_event("/memory.events"), hierarchies().memory + cgroups_.path("kubepods/memory.events"));
+    EXPECT_TRUE(pod.hear());
+}
+
+TEST_F(WithoutBpf, PressureTriggersAreAcceptedByThisKernel) {
+    watch_pods(32_MiB);
+    EXPECT_NE(watched().find("/proc/pressure/memory"), std::string::npos) << watched();
+    EXPECT_EQ(watched().find("kubepods/memory.pressure") != std::string::npos, hierarchies().v2) << watched();
+}
+
+TEST_F(WithoutBpf, EverySourceSaysWhyItIsAFallback) {
+    for (const auto& row : events_->sources()) EXPECT_TRUE(row.fallback) << row.hook;
+    EXPECT_NE(events_->sources().front().detail.find("a test says so"), std::string::npos);
+}
+
+TEST_F(WithoutBpf, TheNearerTheThresholdTheSoonerTheNextLook) {
+    Duration last{0};
+    for (const Bytes distance : {0_B, 1_MiB, 100_MiB, 1_GiB, 64_GiB}) {
+        const auto look = events_->look_within(distance);
+        ASSERT_TRUE(look);
+        EXPECT_GE(*look, std::chrono::milliseconds(10));
+        EXPECT_LE(*look, std::chrono::seconds(1));
+        EXPECT_GE(*look, last);
+        last = *look;
+    }
+    EXPECT_EQ(events_->look_within(Bytes{-5}), std::chrono::milliseconds(10));
+    EXPECT_EQ(last, std::chrono::seconds(1));
+}
+
+TEST_F(WithoutBpf, ARemovedPodsRootLeavesNothingButTheNodeToWatch) {
+    cgroups_.remove("kubepods");
+    ASSERT_TRUE(events_->follow(std::nullopt));
+    watch_pods(32_MiB);
+    EXPECT_EQ(watched().find("kubepods"), std::string::npos) << watched();
+}
+
+TEST(Claim, ASecondAgentOnTheSamePodsIsRefusedAndToldWhoHasThem) {
+    TestCgroups cgroups;
+    cgroups.make("kubepods");
+    const std::string directory = hierarchies().memory + cgroups.path("kubepods");
+    {
+        PodProcess holder(cgroups, "", [&](const Line& line) {
+            const auto claim = sys::claim_directory(directory, "these pods", "stop it");
+            line.say(claim ? 'c' : 'x');
+            line.hear();
+        });
+        ASSERT_EQ(holder.hear(), 'c');
+        const auto second = sys::claim_directory(directory, "these pods", "stop it");
+        ASSERT_FALSE(second);
+        EXPECT_NE(second.error().text().find("process " + std::to_string(holder.pid())), std::string::npos)
+            << second.error().text();
+        ::kill(holder.pid(), SIGKILL);
+        EXPECT_TRUE(holder.killed_by(SIGKILL));
+    }
+    const auto claim = sys::claim_directory(directory, "these pods", "stop it");
+    EXPECT_TRUE(claim) << claim.error().text();  // however its holder ended, it is free
+    cgroups.remove("kubepods");                  // and it is in nobody's way
+}
+
+}  // namespace
+}  // namespace evictd::kernel_test

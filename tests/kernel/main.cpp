@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests on the running kernel. Not for what can be tested without root: that is in tests/unit.
+#include <cstdio>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "kernel/bpf_fixture.hpp"
+
+int main(int count, char** arguments) {
+    testing::InitGoogleTest(&count, arguments);
+    constexpr int skipped = 77;  // what ctest and automake take for "not run"
+    if (::geteuid() != 0 && !testing::GTEST_FLAG(list_tests)) {
+        std::puts("kernel_tests: skipped: needs root (run: sudo make test)");
+        return skipped;
+    }
+    testing::AddGlobalTestEnvironment(new evictd::kernel_test::LoadedOnce);  // GoogleTest deletes it
+    return RUN_ALL_TESTS();
+}

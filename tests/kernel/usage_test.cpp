@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The usage iterator against the kernel's own control files.
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "kernel/bpf_fixture.hpp"
+#include "kernel/cgroup_dirs.hpp"
+#include "kernel/usage_files.hpp"
+
+namespace evictd::kernel_test {
+namespace {
+
+class Usage : public WithBpf {
+protected:
+    [[nodiscard]] port::CgroupUsage row(const std::string& name) const {
+        for (const auto& each : usage()) {
+            if (each.id == cgroups_.id(name)) return each;
+        }
+        ADD_FAILURE() << "no row for " << name;
+        return {};
+    }
+    // Pages on their way to a list (15 a CPU) and counters not yet folded up (64 pages a CPU) differ.
+    static bool near(std::int64_t a, std::int64_t b) {
+        return std::abs(a - b) <= std::max<std::int64_t>(b / 20, 2 << 20);
+    }
+    [[nodiscard]] std::int64_t anon(const std::string& name) const {
+        return cgroups_.total(name, "inactive_anon") + cgroups_.total(name, "active_anon");
+    }
+};
+
+const PodProcess::Body with_four_threads = [](const Line& line) {
+    for (int i = 0; i < 4; i++) std::thread([] { ::pause(); }).detach();
+    line.say('t');
+    line.hear();
+};
+
+TEST_F(Usage, AgreesWithTheControlFilesOfALeaf) {
+    const ColdFile file(24_MiB);
+    make_pods_root(256_MiB);
+    cgroups_.make("kubepods/burstable/poda/container");
+    cgroups_.limit_memory("kubepods/burstable/poda", 128_MiB);
+    PodProcess pod(cgroups_, "kubepods/burstable/poda/container", [&](const Line& line) {
+        read_once(file.path(), 24_MiB);
+        read_once(file.path(), 8_MiB);  // the second time makes them active
+        touch(40_MiB);
+        line.say('d');
+        line.hear();
+    });
+    ASSERT_TRUE(pod.hear());
+    const std::string leaf = "kubepods/burstable/poda/container";
+    EXPECT_TRUE(eventually([&] {
+        const auto read = row(leaf);
+        return near(read.usage.value, cgroups_.usage(leaf)) &&
+               near(read.inactive_file.value, cgroups_.total(leaf, "inactive_file")) &&
+               near(read.active_file.value, cgroups_.total(leaf, "active_file")) && near(read.anon.value, anon(leaf));
+    }));
+    const auto read = row(leaf);
+    EXPECT_FALSE(read.limit);
+    EXPECT_GE(read.anon, 40_MiB);
+    EXPECT_GE(read.inactive_file + read.active_file, 22_MiB);
+    EXPECT_EQ(row("kubepods/burstable/poda").limit, 128_MiB);
+    EXPECT_EQ(row("kubepods").limit, 256_MiB);
+    EXPECT_TRUE(near(row("kubepods").usage.value, cgroups_.usage("kubepods")));
+}
+
+TEST_F(Usage, AddedUpTheRowsComeToTheWholeTreesCounts) {
+    const ColdFile file(16_MiB), other(16_MiB);
+    make_pods_root(std::nullopt);
+    const auto read_and_touch = [](const ColdFile& from) {
+        return [&from](const Line& line) {
+            read_once(from.path(), 16_MiB);
+            touch(16_MiB);
+            line.say('d');
+            line.hear();
+        };
+    };
+    cgroups_.make("kubepods/poda/one");
+    cgroups_.make("kubepods/poda/two");
+    PodProcess first(cgroups_, "kubepods/poda/one", read_and_touch(file));
+    PodProcess second(cgroups_, "kubepods/poda/two", read_and_touch(other));
+    ASSERT_TRUE(first.hear());
+    ASSERT_TRUE(second.hear());
+    EXPECT_TRUE(eventually([&] {
+        port::CgroupUsage sum;
+        for (const auto& each : usage()) {
+            sum.inactive_file += each.inactive_file;
+            sum.anon += each.anon;
+        }
+        return near(sum.inactive_file.value, cgroups_.total("kubepods", "inactive_file")) &&
+               near(sum.anon.value, anon("kubepods"));
+    }));
+}
+
+TEST_F(Usage, AgreesWithTheFallbackThatReadsFiles) {
+    make_pods_root(256_MiB);
+    cgroups_.make("kubepods/pod11111111/container");
+    PodProcess pod(cgroups_, "kubepods/pod11111111/container", [](const Line& line) {
+        touch(32_MiB);
+        line.say('d');
+        line.hear();
+    });
+    ASSERT_TRUE(pod.hear());
+    kernel::CgroupDirs dirs(hierarchies(), cgroups_.root());
+    kernel::UsageFiles files(hierarchies(), dirs);
+    std::vector<port::CgroupUsage> rows;
+    const auto read = files.read(rows);
+    ASSERT_TRUE(read) << read.error().text();
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].id, row("kubepods").id);
+    EXPECT_EQ(rows[0].limit, 256_MiB);
+    EXPECT_EQ(rows[1].id, row("kubepods/pod11111111").id);
+    EXPECT_TRUE(near(rows[1].usage.value, row("kubepods/pod11111111").usage.value));
+    EXPECT_EQ(rows[1].processes, 1);
+    EXPECT_TRUE(eventually([&] {
+        return files.read(rows) && rows.size() == 2 &&
+               near(rows[1].anon.value, row("kubepods/pod11111111/container").anon.value);
+    })) << "memory.stat";
+}
+
+TEST_F(Usage, CountsProcessesAndNotThreadsEachInItsOwnCgroup) {
+    make_pods_root(std::nullopt);
+    cgroups_.make("kubepods/podmany/one");
+    cgroups_.make("kubepods/podmany/two");
+    cgroups_.make("kubepods/podempty");
+    std::vector<PodProcess> processes;
+    for (int i = 0; i < 5; i++) processes.emplace_back(cgroups_, "kubepods/podmany/one");
+    PodProcess threads(cgroups_, "kubepods/podmany/two", with_four_threads);
+    ASSERT_TRUE(threads.hear());
+    EXPECT_EQ(row("kubepods/podmany/one").processes, 5);
+    EXPECT_EQ(row("kubepods/podmany/two").processes, 1);
+    EXPECT_EQ(row("kubepods/podmany").processes, 0) << "those of its children are theirs";
+    EXPECT_EQ(row("kubepods/podempty").processes, 0);
+    EXPECT_EQ(cgroups_.processes("kubepods/podmany/one").size(), 5U);
+    processes.pop_back();
+    EXPECT_EQ(row("kubepods/podmany/one").processes, 4);
+}
+
+TEST_F(Usage, ReadsHundredsOfCgroupsParentsBeforeChildren) {
+    make_pods_root(std::nullopt);
+    std::set<std::uint64_t> expected{cgroups_.id("kubepods").value};
+    for (int pod = 0; pod < 100; pod++) {
+        const std::string name = "kubepods/pod" + std::to_string(pod);
+        for (const auto& each : {name, name + "/a", name + "/b"}) {
+            cgroups_.make(each);
+            expected.insert(cgroups_.id(each).value);
+        }
+    }
+    const auto rows = usage();
+    std::set<std::uint64_t> seen;
+    int level = static_cast<int>(cgroups_.pods_root("kubepods").level);
+    EXPECT_EQ(rows.front().level, level);
+    for (const auto& each : rows) {
+        EXPECT_LE(each.level, level + 1) << "a child came before its parent";
+        level = each.level;
+        EXPECT_TRUE(seen.insert(each.id.value).second) << "twice";
+    }
+    EXPECT_EQ(seen, expected);
+}
+
+TEST_F(Usage, ARemovedRootIsVanishedAndSoIsNone) {
+    make_pods_root(std::nullopt);
+    cgroups_.remove("kubepods");
+    std::vector<port::CgroupUsage> rows;
+    kernel::UsageIter iterator(*bpf_);
+    auto read = iterator.read(rows);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().kind, ErrorKind::vanished);
+    ASSERT_TRUE(events_->follow(std::nullopt));
+    read = iterator.read(rows);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().kind, ErrorKind::vanished);
+}
+
+}  // namespace
+}  // namespace evictd::kernel_test
