@@ -3,7 +3,7 @@
 
 #include <cerrno>
 #include <charconv>
-#include <functional>
+#include <optional>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,16 +16,21 @@ namespace {
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 // Containers lie directly below their pod; deeper ones are made by what runs in them.
 constexpr int max_depth = 16;
+constexpr nlink_t leaf_links = 2;
 
 // Calls `visit` with each directory from `directory` downwards, parents first. A directory that goes away meanwhile is
 // passed over.
-void walk(int directory, const std::function<void(int)>& visit, int depth = 0) {
+template <class Visit>
+void walk(int directory, const Visit& visit, int depth = 0) {
     visit(directory);
-    auto again = sys::openat(directory, ".", directory_flags);  // readdir moves the position: never our own handle's
-    if (!again || depth >= max_depth) {
+    // A cgroup's directory has two links and one more for each cgroup below it. Most are leaves, and reading through
+    // their control files' names is what would cost most here.
+    struct stat status {};
+    if (depth >= max_depth || (fstat(directory, &status) == 0 && status.st_nlink == leaf_links)) {
         return;
     }
-    DIR* stream = fdopendir(again->get());
+    auto again = sys::openat(directory, ".", directory_flags);  // readdir moves the position: never our own handle's
+    DIR* stream = again ? fdopendir(again->get()) : nullptr;
     if (stream == nullptr) {
         return;
     }
@@ -77,56 +82,75 @@ Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, co
     handle->path_ = path;
     handle->v2_ = hierarchies.v2;
     handle->memory_ = std::move(*memory);
-    if (hierarchies.v2) {
-        if (auto kill_file = sys::openat(handle->memory_.get(), "cgroup.kill", O_WRONLY)) {
-            handle->kill_file_ = std::move(*kill_file);
-        }
-        if (auto again = sys::openat(handle->memory_.get(), ".", directory_flags)) {
-            handle->freezer_ = std::move(*again);
-        }
-    } else if (!hierarchies.freezer.empty()) {
-        if (auto freezer = sys::open(hierarchies.freezer + path, directory_flags)) {
-            handle->freezer_ = std::move(*freezer);
-        }
+    if (!hierarchies.freezer.empty()) {
+        handle->freezer_ = hierarchies.freezer + path;
+    }
+    if (auto kill_file = sys::openat(handle->memory_.get(), "cgroup.kill", O_WRONLY)) {  // there is none on v1
+        handle->kill_file_ = std::move(*kill_file);
     }
     return handle;
 }
 
-Result<std::vector<pid_t>> CgroupHandle::processes() const {
-    auto own = sys::openat(memory_.get(), "cgroup.procs", O_RDONLY);
-    if (!own) {
-        return fail(ErrorKind::vanished, path_, "the cgroup is gone");
+// On v1 a pod's directory in the freezer is made after the one in the memory hierarchy, or before: who hears of the one
+// may not find the other yet, so it is looked for again until it is there. Not once another cgroup bears the name.
+int CgroupHandle::freezer() const {
+    const std::scoped_lock lock(mutex_);
+    struct stat now {};
+    if (!freezer_ && !freezer_path_.empty() && stat(memory_path_.c_str(), &now) == 0 && now.st_ino == id_.value) {
+        if (auto directory = sys::open(freezer_path_, directory_flags)) {
+            freezer_ = std::move(*directory);
+        }
     }
+    return freezer_.get();
+}
+
+Result<std::vector<pid_t>> CgroupHandle::processes() const {
     std::vector<pid_t> pids;
     std::string text;
+    bool alive = false;
     walk(memory_.get(), [&](int directory) {
+        // Opened each time: a v1 file that stays open shows an old list for a second.
         auto file = sys::openat(directory, "cgroup.procs", O_RDONLY);
+        alive = alive || file;  // the pod's own comes first
         if (file && sys::read_text(file->get(), text)) {
             append_pids(text, pids);
         }
     });
-    return pids;
+    return alive ? Result<std::vector<pid_t>>(std::move(pids)) : fail(ErrorKind::vanished, path_, "the cgroup is gone");
 }
 
 Status CgroupHandle::kill() const { return sys::write_text(kill_file_.get(), "1"); }
 
+// By path, because the freezer's directory may be made after the memory controller's; the pod's uid is in it, and the
+// memory cgroup that we hold is still there.
+Result<sys::Fd> CgroupHandle::open_freezer() const {
+    auto alive = sys::openat(memory_.get(), v2_ ? "." : "cgroup.procs", v2_ ? directory_flags : O_RDONLY);
+    return v2_ || !alive ? std::move(alive) : sys::open(freezer_, directory_flags);
+}
+
 Status CgroupHandle::freeze() const {
-    return v2_ ? write_file_at(freezer_.get(), "cgroup.freeze", "1")
-               : write_file_at(freezer_.get(), "freezer.state", "FROZEN");
+    const auto directory = open_freezer();
+    if (!directory) {
+        return tl::unexpected(directory.error());
+    }
+    return v2_ ? write_file_at(directory->get(), "cgroup.freeze", "1")
+               : write_file_at(directory->get(), "freezer.state", "FROZEN");
 }
 
 Status CgroupHandle::thaw() const {
-    Status result;
-    bool first = true;
-    walk(freezer_.get(), [&](int directory) {
+    const auto directory = open_freezer();
+    if (!directory) {
+        return tl::unexpected(directory.error());
+    }
+    std::optional<Status> result;  // the pod's own, which comes first
+    walk(directory->get(), [&](int below) {
         auto written =
-            v2_ ? write_file_at(directory, "cgroup.freeze", "0") : write_file_at(directory, "freezer.state", "THAWED");
-        if (first) {
+            v2_ ? write_file_at(below, "cgroup.freeze", "0") : write_file_at(below, "freezer.state", "THAWED");
+        if (!result) {
             result = std::move(written);
-            first = false;
         }
     });
-    return result;
+    return *result;
 }
 
 }  // namespace evictd::kernel

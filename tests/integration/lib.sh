@@ -167,7 +167,7 @@ usage_mib() { # usage_mib POD
 holds() { [ "$(usage_mib "$1")" -ge "$2" ]; } # holds POD MIB
 
 processes_of() { # processes_of PATH: in all of its cgroups
-    cat "${hierarchies[0]}/$1"/{,*/,*/*/,*/*/*/}cgroup.procs 2> /dev/null
+    find "${hierarchies[0]}/$1" -name cgroup.procs -exec cat {} + 2> /dev/null
 }
 is_empty() { [ -z "$(processes_of "$1")" ]; }
 empty_cgroup() { # empty_cgroup PATH: ends what is in it, and removes it
@@ -186,6 +186,7 @@ empty_cgroup() { # empty_cgroup PATH: ends what is in it, and removes it
     done
 }
 
+settings= # one more of evictd's own settings
 write_config() { # write_config THRESHOLDS...: each a top-level line; evictd's own settings are ours
     { printf '%s\n' "$@"; cat << END; } > "$work/config.yaml"
 cgroupRoot: /$name
@@ -196,11 +197,13 @@ evictd:
   statePath: $work/state
   bpffsPath: /sys/fs/bpf/$name
   eventLog: {path: $work/log/events.jsonl, stdout: false}
+  $settings
 END
 }
 
 answers() { "$EVICTD" status --socket "$work/run/evictd.sock" > /dev/null 2>&1; }
-start_agent() { # start_agent ARGUMENT...: with $work/config.yaml; ready when it answers
+# shellcheck disable=SC2120  # mostly without
+start_agent() { # start_agent [ARGUMENT...]: with $work/config.yaml; ready when it answers
     agent_log=$work/agent.log
     "${wrap[@]}" "$EVICTD" run --config "$work/config.yaml" "$@" > "$agent_log" 2>&1 < /dev/null &
     agent=$!
