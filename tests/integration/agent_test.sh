@@ -126,6 +126,19 @@ check "another one starts in its place" restarts
 killed() { start_agent; kill -KILL "$agent"; wait "$agent" 2> /dev/null; start_agent && stop_agent && nothing_left; }
 check "after SIGKILL the next one cleans up what was left" killed
 
+# ---- no pods' cgroup yet
+late() {
+    sed "s#^cgroupRoot: .*#cgroupRoot: /$name/late#" "$work/config.yaml" > "$work/late.yaml"
+    mv "$work/late.yaml" "$work/config.yaml"
+    start_agent || return 1
+    run 0 status -o json "${socket[@]}" && ! says '"cgroup_id"' || return 1
+    make_cgroup "$name/late/kubepods/besteffort/pod$db" || return 1
+    late_pod() { run 0 status -o json "${socket[@]}" && says '"cgroup_id"'; }
+    wait_for 5 late_pod && stop_agent
+}
+check "an agent that starts before there are pods finds them when they come" late
+write_config "$quiet"
+
 # ---- a full disk
 full_disk() {
     # The file system is there for the agent and its children only.

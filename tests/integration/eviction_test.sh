@@ -137,10 +137,10 @@ calm
 reborn() {
     prepare reborn 10 "trap '' TERM; $(hold 48)" || return 1
     local first=$started
-    reload "$(soft 160 1s 3)" && wait_for 5 logged '"reason":"Evicting".*reborn' || return 1
+    reload "$(soft 130 1s 3)" && wait_for 5 logged '"reason":"Evicting".*reborn' || return 1
     empty_cgroup "${pod_path[reborn]}"
+    # Small, so that nothing is short any more: what could still come is the kill that was decided.
     make_cgroup "${pod_path[reborn]}/c1" && start_in reborn "trap '' TERM; $(hold 4)" || return 1
-    reload "$(hard 4)" # nothing is short any more: what could still come is the old decision
     sleep 4
     gone "$first" && alive "$started" && bystanders_live
 }
