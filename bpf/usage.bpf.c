@@ -45,9 +45,14 @@ static long count_step(__u32 index, struct processes *processes)
 /* Without css_set_lock: a count taken while processes come and go may be off by those. */
 static __always_inline __u32 count_processes(struct cgroup *cgroup)
 {
+    struct list_head *first = BPF_CORE_READ(cgroup, cset_links.next);
     struct processes processes = {
         .link_head = (void *)cgroup + bpf_core_field_offset(struct cgroup, cset_links),
-        .link = BPF_CORE_READ(cgroup, cset_links.next),
+        .link = first,
+        /* In no css_set yet: equal, but not 0. Kernels before 6.7 verify a callback once, with the values of its first
+         * call, and cut away every branch that a known one rules out. */
+        .thread_head = first,
+        .thread = first,
     };
     bpf_loop(MAX_THREADS, count_step, &processes, 0);
     return processes.count;

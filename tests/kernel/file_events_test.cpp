@@ -119,10 +119,11 @@ TEST_F(WithoutBpf, ARemovedPodsRootLeavesNothingButTheNodeToWatch) {
 
 TEST(Claim, ASecondAgentOnTheSamePodsIsRefusedAndToldWhoHasThem) {
     TestCgroups cgroups;
+    cgroups.make("holder");
     cgroups.make("kubepods");
     const std::string directory = hierarchies().memory + cgroups.path("kubepods");
     {
-        PodProcess holder(cgroups, "", [&](const Line& line) {
+        PodProcess holder(cgroups, "holder", [&](const Line& line) {
             const auto claim = sys::claim_directory(directory, "these pods", "stop it");
             line.say(claim ? 'c' : 'x');
             line.hear();

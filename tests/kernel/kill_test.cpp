@@ -29,11 +29,9 @@ port::PodCgroupPtr open_cgroup(const TestCgroups& cgroups, const std::string& na
     return handle ? *handle : nullptr;
 }
 
-Outcome carry_out(const TestCgroups& cgroups, act::AfterKill& after, ActionKind kind, const port::PodCgroupPtr& cgroup,
-                  bool dry_run) {
+Outcome carry_out(act::AfterKill& after, ActionKind kind, const port::PodCgroupPtr& cgroup, bool dry_run) {
     const sys::SystemClock clock;
-    const kernel::CgroupDirs dirs(hierarchies(), cgroups.root());
-    act::Executor executor(dirs, clock, after, dry_run);
+    act::Executor executor(clock, after, dry_run);
     const Action action{kind, PodUid{"uid"}, "default/pod"};
     const auto outcomes = executor.carry_out({&action, 1}, clock.monotonic(), [&](const PodUid&) { return cgroup; });
     EXPECT_EQ(outcomes.size(), 1U);
@@ -52,7 +50,7 @@ protected:
     void TearDown() override { EXPECT_TRUE(bystander_->running()) << "another pod was hit"; }
 
     Outcome act_on(ActionKind kind, const port::PodCgroupPtr& cgroup, bool dry_run = false) {
-        return carry_out(cgroups_, *reaper_, kind, cgroup, dry_run);
+        return carry_out(*reaper_, kind, cgroup, dry_run);
     }
     // Kills the pod in `name` and waits until nobody is left in it.
     Outcome kill(const std::string& name) {
@@ -215,7 +213,7 @@ TEST_F(Kill, TheAgentNeverEndsThePodItRunsIn) {
     PodProcess agent(cgroups_, "kubepods/podself/container", [&](const Line& line) {
         NothingAfter after;
         for (const auto kind : {ActionKind::kill, ActionKind::terminate}) {
-            const auto outcome = carry_out(cgroups_, after, kind, open_cgroup(cgroups_, "kubepods/podself"), false);
+            const auto outcome = carry_out(after, kind, open_cgroup(cgroups_, "kubepods/podself"), false);
             line.say(outcome.status == OutcomeStatus::failed ? 'f' : 'x');
         }
         line.hear();
