@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "act/executor.hpp"
 
+#include <algorithm>
 #include <csignal>
+#include <utility>
+
+#include <unistd.h>
 
 #include "act/signals.hpp"
 
@@ -15,26 +19,19 @@ void refuse(Outcome& outcome, const Error& error) {
 
 }  // namespace
 
-Executor::Executor(const port::Cgroups& cgroups, const sys::Clock& clock, AfterKill& after_kill, bool dry_run)
-    : cgroups_(cgroups), clock_(clock), after_kill_(after_kill), dry_run_(dry_run) {}
+Executor::Executor(const sys::Clock& clock, AfterKill& after_kill, bool dry_run)
+    : clock_(clock), after_kill_(after_kill), dry_run_(dry_run) {}
 
 std::vector<Outcome> Executor::carry_out(std::span<const Action> actions, MonotonicTime decided_at, const Find& find) {
     std::vector<Outcome> outcomes;
+    outcomes.reserve(actions.size());
     for (const auto& action : actions) {
         Outcome& outcome = outcomes.emplace_back(Outcome{.action = action, .decided_at = decided_at});
-        const auto cgroup = find(action.pod);
-        if (!cgroup) {
+        if (const auto cgroup = find(action.pod)) {
+            attempt(outcome, cgroup);
+        } else {
             outcome.status = OutcomeStatus::vanished;
             outcome.error = action.pod_name + ": its cgroup is gone";
-        } else if (cgroups_.holds_self(*cgroup)) {
-            outcome.status = OutcomeStatus::failed;
-            outcome.error = action.pod_name + ": evictd itself runs in this pod; it is not touched";
-        } else if (dry_run_) {
-            const auto processes = cgroup->processes();
-            outcome.status = processes ? OutcomeStatus::dry_run : OutcomeStatus::vanished;
-            outcome.processes = processes ? static_cast<int>(processes->size()) : 0;
-        } else {
-            end(outcome, cgroup);
         }
         if (outcome.delivered_at == MonotonicTime{}) {
             outcome.delivered_at = clock_.monotonic();
@@ -43,42 +40,50 @@ std::vector<Outcome> Executor::carry_out(std::span<const Action> actions, Monoto
     return outcomes;
 }
 
-void Executor::end(Outcome& outcome, const port::PodCgroupPtr& cgroup) {
+void Executor::attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup) {
+    auto listed = cgroup->processes();
+    if (!listed) {
+        refuse(outcome, listed.error());
+        return;
+    }
+    outcome.processes = static_cast<int>(listed->size());
+    if (std::find(listed->begin(), listed->end(), getpid()) != listed->end()) {
+        outcome.status = OutcomeStatus::failed;
+        outcome.error = outcome.action.pod_name + ": evictd itself runs in this pod; it is not touched";
+        return;
+    }
+    if (dry_run_) {
+        outcome.status = OutcomeStatus::dry_run;
+        return;
+    }
     const bool kill = outcome.action.kind == ActionKind::kill;
     if (kill && cgroup->can_kill()) {
         outcome.method = "cgroup.kill";
-        auto killed = cgroup->kill();
+        const auto killed = cgroup->kill();
         outcome.delivered_at = clock_.monotonic();
         if (!killed) {
             refuse(outcome, killed.error());
-            return;
         }
-        if (const auto left = cgroup->processes()) {
-            outcome.processes = static_cast<int>(left->size());
-        }
-        after_kill_.follow(cgroup);
-        return;
+    } else {
+        signal_each(outcome, *cgroup, std::move(*listed));
     }
+    if (kill && outcome.status == OutcomeStatus::delivered) {
+        after_kill_.follow(cgroup);
+    }
+}
+
+// Without the freezer, which would cost more than all the rest: each freeze patches kernel code on every CPU. Whoever
+// forks away from this first strike is AfterKill's.
+void Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup, std::vector<pid_t> listed) {
     outcome.method = "pidfd";
-    if (kill && cgroup->can_freeze() && cgroup->freeze()) {
-        // Freezing makes every fork() in flight fail or its child start frozen: who is listed now is all there is. It
-        // need not have finished: SIGKILL counts at once, and AfterKill looks again and thaws.
-        outcome.method = "freezer+pidfd";
-    }
-    auto processes = hold_processes(*cgroup);
-    auto signalled =
-        processes ? signal_all(*processes, kill ? SIGKILL : SIGTERM) : tl::unexpected<Error>(processes.error());
+    const int signal_number = outcome.action.kind == ActionKind::kill ? SIGKILL : SIGTERM;
+    const auto held = hold_processes(cgroup, std::move(listed));
+    const auto signalled = held ? signal_all(*held, signal_number) : tl::unexpected<Error>(held.error());
     outcome.delivered_at = clock_.monotonic();
-    if (kill && cgroup->can_freeze()) {
-        (void)cgroup->thaw();  // a frozen process dies only when thawed (v1)
-    }
-    if (!signalled) {
+    if (signalled) {
+        outcome.processes = *signalled;
+    } else {
         refuse(outcome, signalled.error());
-        return;
-    }
-    outcome.processes = *signalled;
-    if (kill) {
-        after_kill_.follow(cgroup);
     }
 }
 

@@ -30,16 +30,16 @@ public:
     using Find = std::function<port::PodCgroupPtr(const PodUid&)>;
 
     // All must outlive it.
-    Executor(const port::Cgroups& cgroups, const sys::Clock& clock, AfterKill& after_kill, bool dry_run);
+    Executor(const sys::Clock& clock, AfterKill& after_kill, bool dry_run);
 
     // One outcome for each action, in order. `decided_at` is copied into them.
     [[nodiscard]] std::vector<Outcome> carry_out(std::span<const Action> actions, MonotonicTime decided_at,
                                                  const Find& find);
 
 private:
-    void end(Outcome& outcome, const port::PodCgroupPtr& cgroup);
+    void attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup);
+    void signal_each(Outcome& outcome, const port::PodCgroup& cgroup, std::vector<pid_t> listed);
 
-    const port::Cgroups& cgroups_;
     const sys::Clock& clock_;
     AfterKill& after_kill_;
     bool dry_run_;

@@ -20,6 +20,7 @@ private:
     struct Pursuit;
     explicit Reaper(const sys::Clock& clock) : clock_(clock) {}
     void pursue(const std::shared_ptr<Pursuit>& pursuit);
+    static bool strike_again(Pursuit& pursuit);
 
     const sys::Clock& clock_;
     std::vector<std::shared_ptr<Pursuit>> pursuits_;  // before lane_: its thread must be gone first

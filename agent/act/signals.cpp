@@ -18,41 +18,39 @@ int pidfd_send_signal(int pidfd, int signal_number) {
 
 }  // namespace
 
-Result<std::vector<sys::Fd>> hold_processes(const port::PodCgroup& cgroup) {
-    auto before = cgroup.processes();
-    if (!before) {
-        return tl::unexpected(before.error());
-    }
-    std::vector<std::pair<pid_t, sys::Fd>> opened;
-    opened.reserve(before->size());
-    for (const pid_t pid : *before) {
+Result<std::vector<HeldProcess>> hold_processes(const port::PodCgroup& cgroup, std::vector<pid_t> listed) {
+    std::vector<HeldProcess> held;
+    held.reserve(listed.size());
+    int refused = 0;
+    for (const pid_t pid : listed) {
         if (pid == getpid()) {
             continue;
         }
-        if (sys::Fd process(pidfd_open(pid)); process) {
-            opened.emplace_back(pid, std::move(process));
+        if (sys::Fd pidfd(pidfd_open(pid)); pidfd) {
+            held.push_back({pid, std::move(pidfd)});
+        } else if (errno != ESRCH) {
+            refused = errno;
         }
     }
-    auto after = cgroup.processes();
-    if (!after) {
-        return tl::unexpected(after.error());
+    if (held.empty()) {
+        return refused == 0 ? Result<std::vector<HeldProcess>>() : sys::fail_errno("pidfd_open", refused);
     }
-    std::sort(after->begin(), after->end());
-    std::vector<sys::Fd> held;
-    held.reserve(opened.size());
-    for (auto& [pid, process] : opened) {
-        if (std::binary_search(after->begin(), after->end(), pid)) {
-            held.push_back(std::move(process));
-        }
+    auto still = cgroup.processes();
+    if (!still) {
+        return tl::unexpected(still.error());
     }
+    std::sort(still->begin(), still->end());
+    std::erase_if(held, [&](const HeldProcess& process) {
+        return !std::binary_search(still->begin(), still->end(), process.pid);
+    });
     return held;
 }
 
-Result<int> signal_all(const std::vector<sys::Fd>& processes, int signal_number) {
+Result<int> signal_all(const std::vector<HeldProcess>& processes, int signal_number) {
     int signalled = 0;
     int refused = 0;
     for (const auto& process : processes) {
-        if (pidfd_send_signal(process.get(), signal_number) == 0) {
+        if (pidfd_send_signal(process.pidfd.get(), signal_number) == 0) {
             signalled++;
         } else if (errno != ESRCH && refused == 0) {
             refused = errno;
@@ -64,9 +62,10 @@ Result<int> signal_all(const std::vector<sys::Fd>& processes, int signal_number)
     return signalled;
 }
 
-void release_memory(const sys::Fd& process) {
+void release_memory(const HeldProcess& process) {
 #ifdef SYS_process_mrelease
-    (void)syscall(SYS_process_mrelease, process.get(), 0U);  // best effort: the process's own exit frees it as well
+    (void)syscall(SYS_process_mrelease, process.pidfd.get(),
+                  0U);  // best effort: the process's own exit frees it as well
 #else
     (void)process;
 #endif

@@ -32,7 +32,7 @@ std::string host_name() {
     return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
-// Two directory handles and a file a pod: 1,000 pods are beyond the usual soft limit.
+// A directory handle and a file a pod: 1,000 pods are beyond the usual soft limit.
 void raise_file_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -186,7 +186,7 @@ Status Wiring::House::make_agent() {
         return tl::unexpected(made.error());
     }
     reaper = std::move(*made);
-    executor.emplace(*kernel.cgroups, clock, *reaper, config.agent.dry_run);
+    executor.emplace(clock, *reaper, config.agent.dry_run);
     observer.emplace(*kernel.usage, *kernel.node, clock);
     agent.emplace(Parts{.loop = *loop,
                         .clock = clock,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,20 +18,6 @@ namespace {
 constexpr int max_pod_depth = 3;
 
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// This process's cgroup in the hierarchy with `memory_id`, as /proc/self/cgroup has it: "id:controllers:path".
-std::string own_cgroup(const Hierarchies& hierarchies) {
-    std::ifstream lines("/proc/self/cgroup");
-    const std::string prefix = std::to_string(hierarchies.memory_id) + ":";
-    std::string line;
-    while (std::getline(lines, line)) {
-        if (line.starts_with(prefix)) {
-            const auto colon = line.find(':', prefix.size());
-            return colon == std::string::npos ? std::string{} : line.substr(colon + 1);
-        }
-    }
-    return {};
-}
 
 }  // namespace
 
@@ -112,11 +97,6 @@ std::optional<port::FoundPod> CgroupDirs::pod_at(const std::string& path) const 
         return std::nullopt;  // gone again: its removal is news of its own
     }
     return port::FoundPod{std::move(*uid), std::move(*cgroup)};
-}
-
-bool CgroupDirs::holds_self(const port::PodCgroup& cgroup) const {
-    const std::string own = own_cgroup(hierarchies_);
-    return own == cgroup.path() || own.starts_with(cgroup.path() + "/");
 }
 
 }  // namespace evictd::kernel

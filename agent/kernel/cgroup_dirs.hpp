@@ -18,7 +18,6 @@ public:
     [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override;
     [[nodiscard]] Result<std::vector<port::FoundPod>> list_pods() const override;
     [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override;
-    [[nodiscard]] bool holds_self(const port::PodCgroup& cgroup) const override;
 
     [[nodiscard]] const Hierarchies& hierarchies() const { return hierarchies_; }
     // The paths that were looked at, for people: "/kubepods, /kubepods.slice, ...".

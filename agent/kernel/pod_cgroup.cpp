@@ -91,19 +91,6 @@ Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, co
     return handle;
 }
 
-// On v1 a pod's directory in the freezer is made after the one in the memory hierarchy, or before: who hears of the one
-// may not find the other yet, so it is looked for again until it is there. Not once another cgroup bears the name.
-int CgroupHandle::freezer() const {
-    const std::scoped_lock lock(mutex_);
-    struct stat now {};
-    if (!freezer_ && !freezer_path_.empty() && stat(memory_path_.c_str(), &now) == 0 && now.st_ino == id_.value) {
-        if (auto directory = sys::open(freezer_path_, directory_flags)) {
-            freezer_ = std::move(*directory);
-        }
-    }
-    return freezer_.get();
-}
-
 Result<std::vector<pid_t>> CgroupHandle::processes() const {
     std::vector<pid_t> pids;
     std::string text;
@@ -121,8 +108,8 @@ Result<std::vector<pid_t>> CgroupHandle::processes() const {
 
 Status CgroupHandle::kill() const { return sys::write_text(kill_file_.get(), "1"); }
 
-// By path, because the freezer's directory may be made after the memory controller's; the pod's uid is in it, and the
-// memory cgroup that we hold is still there.
+// By path each time, because who hears of the memory controller's directory may not find the freezer's yet. The memory
+// cgroup that we hold is still there, so no other one bears the name.
 Result<sys::Fd> CgroupHandle::open_freezer() const {
     auto alive = sys::openat(memory_.get(), v2_ ? "." : "cgroup.procs", v2_ ? directory_flags : O_RDONLY);
     return v2_ || !alive ? std::move(alive) : sys::open(freezer_, directory_flags);

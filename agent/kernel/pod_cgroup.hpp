@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,24 +23,20 @@ public:
     [[nodiscard]] Result<std::vector<pid_t>> processes() const override;
     [[nodiscard]] bool can_kill() const override { return kill_file_.valid(); }
     [[nodiscard]] Status kill() const override;
-    [[nodiscard]] bool can_freeze() const override { return freezer() >= 0; }
+    [[nodiscard]] bool can_freeze() const override { return v2_ || !freezer_.empty(); }
     [[nodiscard]] Status freeze() const override;
     [[nodiscard]] Status thaw() const override;
 
 private:
     CgroupHandle() = default;
     [[nodiscard]] Result<sys::Fd> open_freezer() const;
-    [[nodiscard]] int freezer() const;
 
     CgroupId id_;
     std::string path_;
     bool v2_ = false;
-    std::string memory_path_;
-    std::string freezer_path_;  // v1; empty: there is no freezer
-    sys::Fd memory_;            // the directory in the memory hierarchy
-    sys::Fd kill_file_;         // cgroup.kill, opened before it is needed
-    mutable std::mutex mutex_;
-    mutable sys::Fd freezer_;  // under mutex_: the directory to freeze in, the v1 freezer's, or memory_ again on v2
+    sys::Fd memory_;       // the directory in the memory hierarchy
+    std::string freezer_;  // the directory in v1's freezer hierarchy; empty: there is none, or it is v2
+    sys::Fd kill_file_;    // cgroup.kill, opened before it is needed
 };
 
 }  // namespace evictd::kernel

@@ -109,7 +109,6 @@ public:
         }
         return std::nullopt;
     }
-    [[nodiscard]] bool holds_self(const port::PodCgroup& /*cgroup*/) const override { return false; }
 
 private:
     std::vector<FakeCgroup> lines_;

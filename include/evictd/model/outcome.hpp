@@ -32,9 +32,9 @@ struct Outcome {
     Action action;
     OutcomeStatus status = OutcomeStatus::delivered;
     MonotonicTime decided_at;    // when decide() had returned
-    MonotonicTime delivered_at;  // when the first signal had been sent
+    MonotonicTime delivered_at;  // when every signal had been sent
     int processes = 0;           // signalled
-    std::string method;          // "cgroup.kill", "freezer+pidfd", "pidfd"
+    std::string method;          // "cgroup.kill", "pidfd"
     std::string error;
 };
 

@@ -92,8 +92,6 @@ public:
     [[nodiscard]] virtual Result<std::vector<FoundPod>> list_pods() const = 0;
     // The pod at `path` (as CgroupLife gives it), if that is a pod's cgroup.
     [[nodiscard]] virtual std::optional<FoundPod> pod_at(const std::string& path) const = 0;
-    // Whether this process runs in the cgroup or below it: such a pod must never be signalled.
-    [[nodiscard]] virtual bool holds_self(const PodCgroup& cgroup) const = 0;
 };
 
 }  // namespace evictd::port

@@ -71,7 +71,7 @@ struct Agents : testing::Test {
     void make(bool dry_run = false) {
         // The loop's timers run on the real clock: a time far ahead keeps them quiet.
         clock.set(MonotonicTime{std::chrono::hours(1'000'000)});
-        executor.emplace(tree, clock, reaper, dry_run);
+        executor.emplace(clock, reaper, dry_run);
         agent.emplace(Parts{.loop = loop,
                             .clock = clock,
                             .events = events,
@@ -251,7 +251,7 @@ TEST_F(Agents, ARemovedPodsCgroupIsLookedForAgain) {
 TEST_F(Agents, AnotherAgentsPodsAreNotTouched) {
     declare(100_MiB);
     claim = fail(ErrorKind::failed, "/kubepods", "another evictd works on these pods: process 7");
-    executor.emplace(tree, clock, reaper, false);
+    executor.emplace(clock, reaper, false);
     agent.emplace(Parts{loop, clock, events, tree, observer, *executor, [](RecordPtr) {},
                         [this](const port::PodsRoot&) { return claim; }},
                   AgentOptions{.eviction = eviction});
