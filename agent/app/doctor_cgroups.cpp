@@ -62,9 +62,11 @@ Finding way_to_kill(const kernel::Hierarchies& hierarchies, HostFacts& facts) {
     } else if (pidfd) {
         const bool freezer = hierarchies.v2 || !hierarchies.freezer.empty();
         finding.state = State::fallback;
-        finding.chosen = freezer ? "freezer+pidfd" : "pidfd";
-        finding.detail = freezer ? "the pod is frozen, every process signalled by pidfd, and thawed, until it is empty"
-                                 : "a pod that forks quickly takes several rounds: there is no freezer";
+        finding.chosen = freezer ? "pidfd, freezer" : "pidfd";
+        finding.detail =
+            std::string("each of a pod's processes is signalled by pidfd, again until the pod is empty; ") +
+            (freezer ? "one that forks meanwhile is frozen for it"
+                     : "one that forks quickly takes several rounds: there is no freezer");
         finding.remedy = hierarchies.v2 ? "use a kernel with cgroup.kill (5.14)" : "cgroup v2 has cgroup.kill";
     } else {
         facts.can_kill = false;

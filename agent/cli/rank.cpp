@@ -52,6 +52,7 @@ Exit show(const Options& options) {
 
 std::vector<std::string> signal_names() {
     std::vector<std::string> names;
+    names.reserve(signal_table.size());
     for (const auto& row : signal_table) {
         names.emplace_back(row.name);
     }

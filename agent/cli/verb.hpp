@@ -8,7 +8,7 @@
 #include "config/fault.hpp"
 #include "evictd/model/result.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
 }
 
