@@ -43,6 +43,7 @@ evictd_unit(act)
 evictd_unit(publish)
 evictd_unit(app)
 evictd_unit(cli)
+evictd_unit(demo evictd_config evictd_kube)
 
 file(GLOB kernel_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/kernel/*.cpp)
 if(kernel_tests)

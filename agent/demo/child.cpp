@@ -35,6 +35,7 @@ Result<Pipe> make_pipe() {
     sigemptyset(&none);
     (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
     (void)std::signal(SIGPIPE, SIG_DFL);
+    (void)::setpgid(0, 0);  // Ctrl-C is for us to answer: we end our children in order
     (void)::prctl(PR_SET_PDEATHSIG, death_signal);
     const bool wired = ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
                        ::dup2(error_output, STDERR_FILENO) >= 0;

@@ -204,7 +204,7 @@ Status Play::go_through() {
     const Plan& plan = stage_->plan();
     if (!screen_.is_terminal() && !options_.json) {
         screen_.print(opening(plan));
-        screen_.print({status_->pods});
+        screen_.print({hint(), "", status_->pods});
     } else if (auto passed = pass("all is calm", calm); !passed) {
         return passed;
     }
@@ -245,7 +245,7 @@ Status Play::wait_for(const std::string& what, const std::function<bool()>& done
         }
         if (clock_.monotonic() > give_up) {
             return fail(ErrorKind::failed, "demo", "waited " + codec::span_text(patience) + " in vain: " + what,
-                        "is this machine very busy?");
+                        "the agent: " + stage_->agent_errors());
         }
         if (auto turned = loop_.run_once(turn); !turned) {
             return turned;
@@ -286,16 +286,17 @@ void Play::refresh() {
     show(now_);
 }
 
-void Play::show(const std::string& now) {
+// What a person can do meanwhile.
+std::string Play::hint() const {
     const bool bpf = status_ && std::none_of(status_->sources.begin(), status_->sources.end(), [](const auto& source) {
                          return source.hook == "watermark" && source.fallback;
                      });
-    std::string hint;
-    if (!leaving_) {
-        hint = bpf ? "look inside while it runs: bpftool map dump pinned " + stage_->places().bpffs + "/pods"
-                   : "the agent does without BPF here: files, PSI and a timed look";
-    }
-    const Scene scene{stage_->plan(), story_, now, hint, status_};
+    return bpf ? "look inside while it runs: bpftool map dump pinned " + stage_->places().bpffs + "/pods"
+               : "the agent runs without BPF: files, PSI and a timed look instead";
+}
+
+void Play::show(const std::string& now) {
+    const Scene scene{stage_->plan(), story_, now, leaving_ ? "" : hint(), status_};
     screen_.draw(picture(scene, screen_.style(), screen_.rows() - 1));
 }
 

@@ -50,6 +50,7 @@ private:
     [[nodiscard]] bool agent_sees_everybody();
     void ask_agent();
     void refresh();
+    [[nodiscard]] std::string hint() const;
     void show(const std::string& now);
     void show_new_lines();
     [[nodiscard]] Facts facts();

@@ -137,7 +137,6 @@ void fill_page_cache(const PodProcessOptions& options) {
 
 void prepare(bool shuts_down) {
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever ends the demo ends its pods
-    (void)std::signal(SIGINT, SIG_IGN);        // Ctrl-C is the demo's to answer; it ends us in order
     if (shuts_down) {
         struct sigaction action {};
         action.sa_handler = on_terminate;

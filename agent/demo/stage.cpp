@@ -180,7 +180,7 @@ std::string Stage::agent_errors() const {
     const auto text = sys::read_file(places_.directory + "/agent.err", errors_limit);
     constexpr std::size_t most = 2000;
     if (!text || text->empty()) {
-        return "it said nothing";
+        return "no word from it";
     }
     std::string tail = text->size() > most ? text->substr(text->size() - most) : *text;
     while (!tail.empty() && tail.back() == '\n') {

@@ -68,7 +68,9 @@ std::optional<Duration> time_to_oom(const Plan& plan, const Story& story) {
 std::vector<std::string> remarks_on_spike(const Plan& plan, const Story& story) {
     std::vector<std::string> remarks;
     const auto& latency = story.evicted().front().latency;
-    const auto to_kill = latency.total ? latency.total : latency.act;
+    const auto to_kill = latency.total                   ? latency.total
+                         : latency.decide && latency.act ? std::optional(*latency.decide + *latency.act)
+                                                         : latency.act;
     if (to_kill) {
         const bool from_kernel = latency.detect && latency.detect->count() > 0;
         remarks.push_back(

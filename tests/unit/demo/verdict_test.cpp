@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "demo/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "demo/view.hpp"
+
+namespace evictd::demo {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+codec::Event event(const std::string& reason, const PodPlan& pod, Duration at) {
+    codec::Event made;
+    made.time = WallTime{at};
+    made.reason = reason;
+    made.message = reason;
+    made.pod = codec::EventPod{pod.name_space, pod.name, pod.uid, pod.qos, pod.priority};
+    made.threshold = codec::EventThreshold{true, {200}, {190}, {1000}, Duration{0}};
+    return made;
+}
+
+class VerdictOnSpike : public testing::Test {
+protected:
+    VerdictOnSpike() {
+        story.begin(WallTime{}, "begin");
+        story.hear(event("EvictionThresholdMet", plan.actor_pod(), milliseconds(100)));
+        facts.actor_gone = true;
+        facts.actor_end = "killed by signal 9";
+    }
+    void evicted(const PodPlan& pod) {
+        auto gone = event("Evicted", pod, milliseconds(120));
+        gone.latency = {microseconds(60), microseconds(200), microseconds(300), microseconds(560), milliseconds(12)};
+        story.hear(event("Evicting", pod, milliseconds(101)));
+        story.hear(gone);
+    }
+
+    Plan plan = plan_for(Scenario::spike, 1_GiB);
+    Story story;
+    Facts facts;
+};
+
+TEST_F(VerdictOnSpike, TheRightPodAndOnlyItIsRight) {
+    evicted(plan.actor_pod());
+    const auto verdict = judge(plan, story, facts);
+    EXPECT_TRUE(verdict.right);
+    EXPECT_THAT(verdict.sentence, HasSubstr("batch/report was evicted, and only it"));
+    EXPECT_THAT(verdict.remarks, Contains(HasSubstr("From the crossing to SIGKILL: 560 us")));
+    EXPECT_THAT(verdict.remarks, Contains(HasSubstr("looks every 10s")));
+}
+
+TEST_F(VerdictOnSpike, WithoutTheKernelsTimeOnlyWhatWasMeasuredIsClaimed) {
+    auto gone = event("Evicted", plan.actor_pod(), milliseconds(120));
+    gone.latency = {Duration{0}, microseconds(200), microseconds(300), std::nullopt, std::nullopt};
+    story.hear(event("Evicting", plan.actor_pod(), milliseconds(101)));
+    story.hear(gone);
+    EXPECT_THAT(judge(plan, story, facts).remarks, Contains(HasSubstr("From noticing it to SIGKILL: 500 us")));
+    EXPECT_EQ(story.stretches().front().name, "decide");
+}
+
+TEST_F(VerdictOnSpike, NobodyEvictedIsWrong) { EXPECT_FALSE(judge(plan, story, facts).right); }
+
+TEST_F(VerdictOnSpike, AnotherPodIsWrongAndNamed) {
+    evicted(plan.pods.front());
+    EXPECT_THAT(judge(plan, story, facts).faults, Contains(HasSubstr("payments/db")));
+}
+
+TEST_F(VerdictOnSpike, ASecondPodIsWrong) {
+    evicted(plan.actor_pod());
+    evicted(plan.pods.back());
+    EXPECT_FALSE(judge(plan, story, facts).right);
+}
+
+TEST_F(VerdictOnSpike, WhatTheAgentSaysIsNotEnough) {
+    evicted(plan.actor_pod());
+    facts.actor_gone = false;
+    EXPECT_FALSE(judge(plan, story, facts).right);
+}
+
+TEST_F(VerdictOnSpike, ABystanderThatEndedIsWrong) {
+    evicted(plan.actor_pod());
+    facts.others_ended = {"shop/web, killed by signal 9"};
+    EXPECT_THAT(judge(plan, story, facts).faults, Contains(HasSubstr("shop/web")));
+}
+
+TEST_F(VerdictOnSpike, AnOomKillInThePodsIsWrongAndOneElsewhereIsNot) {
+    evicted(plan.actor_pod());
+    codec::Event elsewhere;
+    elsewhere.reason = "OOMKilling";
+    story.hear(elsewhere);
+    EXPECT_TRUE(judge(plan, story, facts).right);
+    facts.oom_kills = 1;
+    EXPECT_FALSE(judge(plan, story, facts).right);
+}
+
+TEST(VerdictOnPageCache, IsRightOnlyWhenTheCacheWasFullAndNobodyWent) {
+    const auto plan = plan_for(Scenario::pagecache, 1_GiB);
+    Story story;
+    Facts facts;
+    facts.most_used = 500_MiB;
+    EXPECT_FALSE(judge(plan, story, facts).right);
+    facts.most_used = 1020_MiB;
+    EXPECT_THAT(judge(plan, story, facts).faults, IsEmpty());
+    story.hear(event("Evicted", plan.actor_pod(), milliseconds(1)));
+    EXPECT_FALSE(judge(plan, story, facts).right);
+}
+
+TEST(StoryOfALeak, ShowsTheGracePeriodsInsteadOfLatencies) {
+    const auto plan = plan_for(Scenario::leak, 1_GiB);
+    Story story;
+    story.begin(WallTime{}, "begin");
+    for (const auto& [reason, at] : {std::pair{"EvictionThresholdMet", milliseconds(1000)},
+                                     {"Evicting", milliseconds(3000)},
+                                     {"Evicted", milliseconds(4200)}}) {
+        auto told = event(reason, plan.actor_pod(), at);
+        told.threshold->hard = false;
+        story.hear(told);
+    }
+    const auto stretches = story.stretches();
+    ASSERT_EQ(stretches.size(), 2U);
+    EXPECT_EQ(stretches[0].length, Duration(milliseconds(2000)));
+    EXPECT_EQ(stretches[1].start, Duration(milliseconds(2000)));
+    EXPECT_EQ(stretches[1].length, Duration(milliseconds(1200)));
+}
+
+TEST_F(VerdictOnSpike, ThePictureFitsTheTerminalAndKeepsTheNewestLines) {
+    evicted(plan.actor_pod());
+    for (const int rows : {8, 15, 24, 60}) {
+        const auto lines =
+            picture({plan, story, "now", "a hint", std::nullopt}, {.unicode = false, .columns = 80}, rows);
+        EXPECT_LE(lines.size(), static_cast<std::size_t>(rows));
+        if (rows >= 24) {
+            EXPECT_THAT(lines, Contains(HasSubstr("gone       Evicted")));
+        }
+    }
+}
+
+TEST_F(VerdictOnSpike, TheTimelineLaysEachStretchWhereItWas) {
+    evicted(plan.actor_pod());
+    const auto lines = timeline(story, {.unicode = false});
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_THAT(lines[0], HasSubstr("detect   ###  "));
+    EXPECT_THAT(lines[2], HasSubstr("#################  300 us"));
+    EXPECT_THAT(lines[3], HasSubstr("12 ms"));
+}
+
+}  // namespace
+}  // namespace evictd::demo
