@@ -142,6 +142,16 @@ SourceRow& row_of(Choice& choice, const Candidate& candidate) {
     return choice.rows.emplace_back(SourceRow{.hook = candidate.hook, .chosen = {}, .fallback = false, .detail = {}});
 }
 
+// Without these two there is neither a signal nor anything to rank by: reading files does better than the rest alone.
+const SourceRow* missing_essential(const Choice& choice) {
+    for (const auto& row : choice.rows) {
+        if (row.chosen.empty() && (row.hook == "watermark" || row.hook == "usage")) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
 void append(std::string& text, const std::string& more) { text += (text.empty() ? "" : "; ") + more; }
 
 }  // namespace
@@ -189,9 +199,11 @@ Result<Choice> choose_programs() {
         }
         choice.chosen.push_back(&candidate);
     }
-    if (choice.chosen.empty()) {
-        const auto kind = last_error == EPERM ? ErrorKind::not_permitted : ErrorKind::failed;
-        return fail(kind, "BPF", std::strerror(last_error), "run as root with CAP_BPF and CAP_PERFMON");
+    if (const auto* missing = missing_essential(choice)) {
+        const bool refused = choice.chosen.empty() && last_error == EPERM;
+        return fail(refused ? ErrorKind::not_permitted : ErrorKind::failed, "BPF",
+                    "nothing can feed " + missing->hook + ": " + missing->detail,
+                    refused ? "run as root with CAP_BPF and CAP_PERFMON" : "use a kernel of 6.1 or later");
     }
     return choice;
 }

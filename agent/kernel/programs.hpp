@@ -31,7 +31,8 @@ struct Choice {
     std::vector<SourceRow> rows;           // one for each hook
 };
 
-// Tries candidates by loading a program of two instructions at each hook. Fails where BPF cannot be had at all.
+// Tries candidates by loading a program of two instructions at each hook. Fails where BPF cannot be had at all, or not
+// for "watermark" and "usage", without which the rest is of no use.
 [[nodiscard]] Result<Choice> choose_programs();
 
 }  // namespace evictd::kernel

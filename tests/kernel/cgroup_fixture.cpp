@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -20,6 +21,16 @@
 
 namespace evictd::kernel_test {
 namespace {
+
+const std::string name_prefix = "evictd-test-";
+
+void remove_tree(const std::filesystem::path& directory) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+        if (entry.is_directory(error)) remove_tree(entry.path());
+    }
+    ::rmdir(directory.c_str());
+}
 
 // Where v1's controller is mounted; the code under test does not need to know of pids.
 std::string v1_mount_of(const std::string& controller) {
@@ -36,6 +47,17 @@ std::string read_text(const std::string& file) {
     std::ostringstream text;
     text << in.rdbuf();
     return text.str();
+}
+
+// Every hierarchy that a pod's processes are in, memory's first.
+std::vector<std::string> pod_mounts() {
+    std::vector<std::string> mounts{hierarchies().memory};
+    if (!hierarchies().v2) {
+        for (const auto& mount : {hierarchies().freezer, v1_mount_of("pids")}) {
+            if (!mount.empty()) mounts.push_back(mount);
+        }
+    }
+    return mounts;
 }
 
 // One write(2), as control files want it.
@@ -61,6 +83,18 @@ const kernel::Hierarchies& hierarchies() {
     return found;
 }
 
+void remove_leftovers() {
+    for (const auto& mount : pod_mounts()) {
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator(mount, error)) {
+            const auto name = entry.path().filename().string();
+            if (!name.starts_with(name_prefix)) continue;
+            const pid_t maker = std::atoi(name.c_str() + name_prefix.size());
+            if (::kill(maker, 0) != 0 && errno == ESRCH) remove_tree(entry.path());
+        }
+    }
+}
+
 bool eventually(const std::function<bool()>& holds, Duration within) {
     const auto end = std::chrono::steady_clock::now() + within;
     while (!holds()) {
@@ -72,15 +106,9 @@ bool eventually(const std::function<bool()>& holds, Duration within) {
 
 TestCgroups::TestCgroups() {
     static std::atomic<int> count = 0;
-    root_ = "/evictd-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
-    mounts_.push_back(hierarchies().memory);
-    if (hierarchies().v2) {
-        write_text(mounts_[0] + "/cgroup.subtree_control", "+memory +pids");
-    } else {
-        for (const auto& mount : {hierarchies().freezer, v1_mount_of("pids")}) {
-            if (!mount.empty()) mounts_.push_back(mount);
-        }
-    }
+    root_ = "/" + name_prefix + std::to_string(::getpid()) + "-" + std::to_string(count++);
+    mounts_ = pod_mounts();
+    if (hierarchies().v2) write_text(mounts_[0] + "/cgroup.subtree_control", "+memory +pids");
     make("");
 }
 

@@ -21,6 +21,9 @@ inline constexpr Duration patience = std::chrono::seconds(60);
 // Asked once; ends the program where this host has no memory controller.
 const kernel::Hierarchies& hierarchies();
 
+// Those of test programs that were killed.
+void remove_leftovers();
+
 // Looks every 2 ms until it holds. For state of the kernel that nobody is told about.
 bool eventually(const std::function<bool()>& holds, Duration within = patience);
 

@@ -146,6 +146,7 @@ ColdFile::ColdFile(Bytes size) {
     for (std::int64_t done = 0; done < size.value; done += static_cast<std::int64_t>(zeros.size())) {
         EXPECT_EQ(::write(file.get(), zeros.data(), zeros.size()), static_cast<ssize_t>(zeros.size()));
     }
+    ::fsync(file.get());  // what is not written yet cannot be dropped
     drop_cache();
 }
 
@@ -153,7 +154,6 @@ ColdFile::~ColdFile() { ::unlink(path_.c_str()); }
 
 void ColdFile::drop_cache() const {
     const sys::Fd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-    ::fsync(file.get());
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
