@@ -177,8 +177,8 @@ Json in_flight_json(const Tick& tick) {
     for (const auto& victim : tick.decision.in_flight) {
         Json json = victim_json(victim);
         const bool killed = victim.killed_at != MonotonicTime{};
-        json["state"] = killed ? "killed" : "terminating";
-        if (!killed && victim.kill_at != MonotonicTime{}) {
+        json["state"] = tick.dry_run ? "dry_run" : killed ? "killed" : "terminating";
+        if (!tick.dry_run && !killed && victim.kill_at != MonotonicTime{}) {
             json["kill_at"] = rfc3339(wall_time(tick.observation, victim.kill_at));
         }
         victims.push_back(std::move(json));

@@ -143,7 +143,10 @@ std::string in_flight_section(const Json& document, const TextStyle& style) {
     for (const auto& victim : list_at(document, "in_flight")) {
         text += "  " + toned(shown(victim, "pod"), Tone::red, style);
         const auto kill_at = parse_rfc3339(text_at(victim, "kill_at"));
-        if (text_at(victim, "state") == "killed")
+        const auto state = text_at(victim, "state");
+        if (state == "dry_run")
+            text += "  would be evicted; a dry run touches nothing\n";
+        else if (state == "killed")
             text += "  killed; its last process has not ended yet\n";
         else if (kill_at && now)
             text += "  asked to end (SIGTERM); SIGKILL in " + span_text(*kill_at - *now) + "\n";

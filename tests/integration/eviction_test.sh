@@ -41,7 +41,7 @@ dry_run() {
     alive "$dry_victim" && bystanders_live
 }
 check "--dry-run says whom it would evict, and touches nobody" dry_run
-dry_status() { run 0 status --socket "$work/run/evictd.sock" && says 'DRY RUN'; }
+dry_status() { run 0 status --socket "$work/run/evictd.sock" && says 'DRY RUN' && says 'would be evicted'; }
 check "status says that it is a dry run" dry_status
 check "the dry run ends with 0" stop_agent
 remove_pod dry

@@ -92,6 +92,22 @@ TEST(StatusText, ShowsWhatAPersonAsksFirst) {
     EXPECT_THAT(*text, Not(HasSubstr("█")));
 }
 
+TEST(StatusText, ADryRunSaysThatNobodyWasAskedToEnd) {
+    auto tick = sample::evicting();
+    auto victim = sample::victim();
+    victim.killed_at = {};
+    victim.emptied_at = {};
+    victim.kill_at = tick.observation.at;
+    tick.decision.in_flight = {victim};
+    const auto real = status_text(document(tick), Detail::normal, {});
+    tick.dry_run = true;
+    const auto dry = status_text(document(tick), Detail::normal, {});
+    ASSERT_TRUE(real && dry);
+    EXPECT_THAT(*real, HasSubstr("asked to end (SIGTERM)"));
+    EXPECT_THAT(*dry, HasSubstr("would be evicted; a dry run touches nothing"));
+    EXPECT_THAT(*dry, Not(HasSubstr("SIGTERM")));
+}
+
 TEST(StatusText, FitsTheTerminal) {
     for (const int columns : {100, 120, 160}) {
         const auto text = status_text(document(sample::evicting()), Detail::normal, {true, true, columns, 0s});
