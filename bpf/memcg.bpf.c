@@ -15,7 +15,9 @@ struct {
     __type(value, __u64);
 } memcg_reported SEC(".maps");
 
-#define AT_LIMIT_PAGES 64 /* MEMCG_CHARGE_BATCH */
+/* Reclaim begins when a charge does not fit, and the largest is a huge page's (HPAGE_PMD_NR with 4 KiB pages): a reader whose
+ * page cache comes in large folios never comes nearer to its limit. */
+#define AT_LIMIT_PAGES 512
 
 static __always_inline bool at_limit(__u64 usage, __u64 limit)
 {

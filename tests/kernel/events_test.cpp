@@ -19,10 +19,7 @@ using Events = WithBpf;
 PodProcess::Body keep_reading(const ColdFile& file) {
     return [&file](const Line& line) {
         line.hear();
-        for (;;) {
-            read_once(file.path(), 128_MiB);
-            file.drop_cache();
-        }
+        for (;;) read_once(file.path(), 128_MiB);
     };
 }
 
@@ -66,7 +63,7 @@ TEST_F(Events, ACgroupAtItsLimitIsNamedAndNotTooOften) {
         const auto& breach = std::get<MemcgBreach>(event->kind);
         EXPECT_EQ(breach.limit_kind, MemcgLimit::max);
         EXPECT_EQ(breach.limit, 24_MiB);
-        EXPECT_GT(breach.usage, 23_MiB);
+        EXPECT_GE(breach.usage, 22_MiB);  // a huge page's worth below it
         times.push_back(event->time);
     }
     // A tenth less than promised: two CPUs may see the last report's time before it is written.

@@ -59,7 +59,7 @@ void touch(Bytes amount);
 // Reads the file once from its beginning, at most `amount`: page cache, charged to the reader.
 void read_once(const std::string& file, Bytes amount);
 
-// A file of zeros on a disk, none of it in the page cache.
+// A file of zeros, not on a tmpfs, none of it in the page cache.
 class ColdFile {
 public:
     explicit ColdFile(Bytes size);
@@ -67,7 +67,6 @@ public:
     ColdFile& operator=(const ColdFile&) = delete;
     ~ColdFile();
     [[nodiscard]] const std::string& path() const { return path_; }
-    void drop_cache() const;
 
 private:
     std::string path_;
