@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How much does every pod use? A cgroup iterator writes one binary row for each cgroup below the pods' root, from page
+/* How much does every pod use? A cgroup iterator fills one row for each cgroup below the pods' root, from page
  * counters and LRU sizes: exact, without the rstat flush that reading memory.stat costs. It adds nothing up. */
 #include "lib/lru.bpf.h"
 #include "lib/maps.bpf.h"
 
 extern struct mem_cgroup *pods_memcg;
+
+/* The rows of the last pass, in memory that the agent maps: a cgroup iterator that hands out more than its seq_file buffer
+ * of 32 KiB (585 rows) is refused with EOPNOTSUPP. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, EVICTD_MAX_CGROUPS);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __type(key, __u32);
+    __type(value, struct evictd_usage);
+} usage_rows SEC(".maps");
+
+__u32 usage_count; /* cgroups seen in the pass, also those that found no room; set to 0 by the agent before it */
 
 /* A cgroup links to css_sets, one for each combination with other hierarchies' cgroups, and each has a list of threads. */
 struct processes {
@@ -45,7 +57,7 @@ static long count_step(__u32 index, struct processes *processes)
 /* Without css_set_lock: a count taken while processes come and go may be off by those. */
 static __always_inline __u32 count_processes(struct cgroup *cgroup)
 {
-    struct list_head *first = BPF_CORE_READ(cgroup, cset_links.next);
+    struct list_head *first = cgroup->cset_links.next;
     struct processes processes = {
         .link_head = (void *)cgroup + bpf_core_field_offset(struct cgroup, cset_links),
         .link = first,
@@ -67,19 +79,23 @@ int read_usage(struct bpf_iter__cgroup *ctx)
     struct mem_cgroup *memcg = memcg_of_cgroup(cgroup);
     if (!memcg)
         return 0;
+    __u32 index = usage_count++;
+    struct evictd_usage *row = bpf_map_lookup_elem(&usage_rows, &index);
+    if (!row)
+        return 0;
     struct lru_sizes lru = {};
-    struct evictd_usage row = {.cgroup_id = cgroup_id(cgroup), .level = BPF_CORE_READ(cgroup, level)};
     const struct evictd_settings *current = get_settings();
-    if (current && row.cgroup_id == current->pods_root_id)
+    row->cgroup_id = cgroup->kn->id; /* the iterator's own cgroup: loads, not calls of bpf_probe_read_kernel() */
+    row->level = cgroup->level;
+    if (current && row->cgroup_id == current->pods_root_id)
         pods_memcg = memcg; /* for the timer */
     add_lru_sizes((__u64)memcg, &lru);
-    row.usage = memcg_usage(memcg);
-    row.limit = memcg_max(memcg);
-    row.inactive_file = lru.list[LRU_INACTIVE_FILE] * page_size;
-    row.active_file = lru.list[LRU_ACTIVE_FILE] * page_size;
-    row.anon = (lru.list[LRU_INACTIVE_ANON] + lru.list[LRU_ACTIVE_ANON]) * page_size;
-    row.processes = count_processes(cgroup);
-    bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+    row->usage = memcg_usage(memcg);
+    row->limit = memcg_max(memcg);
+    row->inactive_file = lru.list[LRU_INACTIVE_FILE] * page_size;
+    row->active_file = lru.list[LRU_ACTIVE_FILE] * page_size;
+    row->anon = (lru.list[LRU_INACTIVE_ANON] + lru.list[LRU_ACTIVE_ANON]) * page_size;
+    row->processes = count_processes(cgroup);
     return 0;
 }
 

@@ -16,6 +16,8 @@
 
 #include "kernel/pins.hpp"
 #include "kernel/proc_files.hpp"
+#include "kernel/usage_rows.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::kernel {
 namespace {
@@ -60,6 +62,7 @@ struct Bpf::Loaded {
     std::unique_ptr<evictd_bpf, FreeSkeleton> skeleton;
     std::map<std::string, Link> links;  // by program
     Link usage;                         // below the pods' root; none while there is no root
+    std::optional<UsageRows> usage_rows;
 };
 
 Bpf::Bpf(BpfOptions options)
@@ -91,6 +94,11 @@ Result<std::unique_ptr<Bpf>> Bpf::load(const Choice& choice, BpfOptions options)
     if (const int error = evictd_bpf__load(skeleton.get()); error != 0) {
         return bpf_error("load", -error);
     }
+    auto rows = UsageRows::open(bpf_map__fd(skeleton->maps.usage_rows));
+    if (!rows) {
+        return tl::unexpected(rows.error());
+    }
+    bpf->loaded_->usage_rows = std::move(*rows);
     bpf->rows_ = choice.rows;
     if (auto attached = bpf->attach(choice); !attached) {
         return tl::unexpected(attached.error());
@@ -201,15 +209,24 @@ Status Bpf::set_thresholds(const std::vector<evictd_watermark>& lines) {
     return write_settings();
 }
 
-Result<sys::Fd> Bpf::open_usage() const {
+Result<std::span<const std::byte>> Bpf::read_usage() {
     if (!loaded_->usage) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
-    sys::Fd iterator(bpf_iter_create(bpf_link__fd(loaded_->usage.get())));
+    const sys::Fd iterator(bpf_iter_create(bpf_link__fd(loaded_->usage.get())));
     if (!iterator) {
         return bpf_error("usage iterator", errno);
     }
-    return iterator;
+    loaded_->skeleton->bss->usage_count = 0;
+    ssize_t got = 0;
+    do {
+        std::byte nothing{};  // what it finds, it leaves in the map
+        got = read(iterator.get(), &nothing, sizeof(nothing));
+    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
+    if (got < 0) {
+        return bpf_error("usage iterator", errno);
+    }
+    return loaded_->usage_rows->first(loaded_->skeleton->bss->usage_count);
 }
 
 Status Bpf::show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods) {

@@ -3,8 +3,10 @@
 // nothing: bpf_events.hpp and usage_iter.hpp do.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,6 @@
 #include "evictd/model/result.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "kernel/programs.hpp"
-#include "sys/fd.hpp"
 
 namespace evictd::kernel {
 
@@ -39,8 +40,9 @@ public:
     Status follow(const std::optional<port::PodsRoot>& root);
     // Replaces all lines; each is compared afresh.
     Status set_thresholds(const std::vector<evictd_watermark>& lines);
-    // A usage iterator at its start, to be read to its end. `vanished` while there is no pods' root.
-    [[nodiscard]] Result<sys::Fd> open_usage() const;
+    // One pass of the usage iterator: its rows (evictd_usage), good until the next. `vanished` while there is no pods'
+    // root. Not from two threads at once.
+    [[nodiscard]] Result<std::span<const std::byte>> read_usage();
     // Replaces the contents of the map "pods". Off the kill path.
     Status show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods);
 

@@ -12,12 +12,11 @@ namespace evictd::kernel {
 class UsageIter final : public port::UsageSource {
 public:
     // `bpf` must outlive it.
-    explicit UsageIter(const Bpf& bpf);
+    explicit UsageIter(Bpf& bpf) : bpf_(bpf) {}
     Status read(std::vector<port::CgroupUsage>& rows) override;
 
 private:
-    const Bpf& bpf_;
-    std::vector<std::byte> buffer_;
+    Bpf& bpf_;
 };
 
 }  // namespace evictd::kernel

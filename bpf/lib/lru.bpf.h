@@ -17,11 +17,13 @@ static __always_inline void add_classic_lists(struct mem_cgroup_per_node *node, 
 {
     void *at = (void *)node + bpf_core_field_offset(struct mem_cgroup_per_node, lru_zone_size);
     __u32 zones = bpf_core_field_size(struct mem_cgroup_per_node, lru_zone_size) / (NR_LRU_LISTS * sizeof(long));
-    for (__u32 zone = 0; zone < MAX_ZONES && zone < zones; zone++) {
-        unsigned long pages[NR_LRU_LISTS] = {};
-        bpf_probe_read_kernel(pages, sizeof(pages), at + zone * sizeof(pages));
+    /* Two zones a call: the calls are what costs, and the stack has no room for all. */
+    for (__u32 zone = 0; zone < MAX_ZONES && zone < zones; zone += 2) {
+        unsigned long pages[2 * NR_LRU_LISTS] = {};
+        __u32 size = (zone + 1 < zones ? 2 : 1) * NR_LRU_LISTS * sizeof(long);
+        bpf_probe_read_kernel(pages, size, at + zone * NR_LRU_LISTS * sizeof(long));
         for (int list = 0; list < NR_LRU_LISTS; list++)
-            sizes->list[list] += pages[list];
+            sizes->list[list] += pages[list] + pages[NR_LRU_LISTS + list];
     }
 }
 

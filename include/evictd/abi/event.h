@@ -79,6 +79,10 @@ struct evictd_memcg_event {
     __u32 unused;
 };
 
+/* Rows of one pass over the pods' cgroups: 1,000 pods of seven containers. Twice as many would cost another 450 KiB of the
+ * agent's memory; what does not fit makes the pass an error. */
+#define EVICTD_MAX_CGROUPS 8192
+
 /* One row of the usage iterator; parents come before their children. The four page counts are the cgroup's own, `usage`
  * includes its children's. */
 struct evictd_usage {
