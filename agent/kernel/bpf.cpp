@@ -17,7 +17,6 @@
 #include "kernel/pins.hpp"
 #include "kernel/proc_files.hpp"
 #include "kernel/usage_rows.hpp"
-#include "sys/fd.hpp"
 
 namespace evictd::kernel {
 namespace {

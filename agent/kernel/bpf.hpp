@@ -14,6 +14,7 @@
 #include "evictd/model/result.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "kernel/programs.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::kernel {
 
