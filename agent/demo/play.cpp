@@ -2,14 +2,10 @@
 #include "demo/play.hpp"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
-
-#include <unistd.h>
 
 #include "codec/event_json.hpp"
 #include "codec/units_text.hpp"
-#include "publish/status_client.hpp"
 
 namespace evictd::demo {
 namespace {
@@ -28,12 +24,21 @@ constexpr Duration afterwards = std::chrono::seconds(2);
 // that grows at full speed is through in that time.
 constexpr Duration undisturbed = std::chrono::seconds(1);
 
+const char* what_now(Scenario scenario) {
+    switch (scenario) {
+        case Scenario::spike:
+            return "it grows";
+        case Scenario::leak:
+            return "it grows: first the soft threshold, then its grace period, then SIGTERM";
+        case Scenario::pagecache:
+            break;
+    }
+    return "files are written and read; the cache grows, the need does not";
+}
+
 }  // namespace
 
-Play::Play(const DemoOptions& options, sys::Loop loop)
-    : options_(options),
-      screen_(options.style, options.json ? [] { return 0; } : options.rows),
-      loop_(std::move(loop)) {}
+Play::Play(const DemoOptions& options, sys::Loop loop) : options_(options), report_(options), loop_(std::move(loop)) {}
 
 Result<std::unique_ptr<Play>> Play::make(const DemoOptions& options) {
     auto loop = sys::Loop::make();
@@ -67,10 +72,8 @@ Result<std::vector<std::string>> Play::run(const Plan& plan) {
     }
     if (!done) {
         leaving_ = true;
-        if (stage_) {
-            (void)stage_->tear_down();
-        }
-        return tl::unexpected(done.error());
+        const auto removed = stage_ ? stage_->tear_down() : Status{};
+        return tl::unexpected(removed ? done.error() : removed.error());
     }
     return judge_and_clear();
 }
@@ -138,6 +141,7 @@ Status Play::start_agent() {
     if (auto started = stage_->start_agent(); !started) {
         return started;
     }
+    link_.emplace(stage_->agent().output(), stage_->places().socket());
     auto listening = listen(stage_->agent().output(), [this] { hear_agent(); });
     if (listening) {
         listening = listen(stage_->agent().pidfd(), [this] { agent_ended(); });
@@ -159,38 +163,16 @@ void Play::agent_ended() {
 }
 
 void Play::hear_agent() {
-    std::array<char, 16384> chunk{};
-    ssize_t got = 0;
-    while ((got = ::read(stage_->agent().output(), chunk.data(), chunk.size())) > 0) {
-        agent_text_.append(chunk.data(), static_cast<std::size_t>(got));
-    }
-    std::size_t start = 0;
-    for (auto end = agent_text_.find('\n'); end != std::string::npos; end = agent_text_.find('\n', start)) {
-        take_agent_line(agent_text_.substr(start, end - start));
-        start = end + 1;
-    }
-    agent_text_.erase(0, start);
-}
-
-void Play::take_agent_line(const std::string& line) {
-    if (options_.json) {
-        screen_.print({line});
-    }
-    if (const auto event = codec::event_from_json(line)) {
-        story_.hear(*event);
-    }
+    link_->read([this](const std::string& line) {
+        report_.record(line);
+        if (const auto event = codec::event_from_json(line)) {
+            story_.hear(*event);
+        }
+    });
 }
 
 void Play::ask_agent() {
-    auto client = publish::StatusClient::connect(stage_->places().socket());
-    if (!client) {
-        return;  // not yet there; that it ended is told by its pidfd
-    }
-    const auto answer = client->ask({.verb = codec::RequestVerb::status});
-    if (!answer) {
-        return;
-    }
-    if (auto parts = codec::status_parts(*answer, Signal::allocatable_memory_available, screen_.style())) {
+    if (auto parts = link_->ask(report_.style())) {
         status_ = std::move(*parts);
     }
 }
@@ -202,11 +184,11 @@ bool Play::agent_sees_everybody() {
 
 Status Play::go_through() {
     const Plan& plan = stage_->plan();
-    if (!screen_.is_terminal() && !options_.json) {
-        screen_.print(opening(plan));
-        screen_.print({hint(), "", status_->pods});
-    } else if (auto passed = pass("all is calm", calm); !passed) {
-        return passed;
+    report_.open(scene());
+    if (report_.is_live()) {
+        if (auto passed = pass("all is calm", calm); !passed) {
+            return passed;
+        }
     }
     acted_at_ = clock_.monotonic();
     story_.begin(clock_.wall(), "begin      " + plan.headline);
@@ -215,7 +197,7 @@ Status Play::go_through() {
         const bool full = stage_->actor().filled && most_used_.value * 100 >= plan.limit.value * 95;
         return plan.expects_eviction() ? story_.over() : full || story_.over();
     };
-    if (auto played = wait_for(plan.headline, over); !played) {
+    if (auto played = wait_for(what_now(plan.scenario), over); !played) {
         return played;
     }
     if (plan.expects_eviction()) {
@@ -263,88 +245,50 @@ Status Play::pass(const std::string& what, Duration time) {
 void Play::refresh() {
     const auto now = clock_.monotonic();
     if (const auto used = stage_->usage()) {
+        charged_ = *used;
         most_used_ = std::max(most_used_, *used);
     }
-    if (screen_.closed()) {
+    if (report_.closed()) {
         trouble({ErrorKind::failed, "stdout", "nobody reads it any more", ""});
     }
-    if (options_.json) {
-        return;
+    if (report_.is_live()) {
+        if (now - drawn_at_ < between_pictures) {
+            return;
+        }
+        drawn_at_ = now;
+        const bool spiking = stage_->plan().scenario == Scenario::spike && now - acted_at_ < undisturbed;
+        if (status_ && (!spiking || story_.over())) {
+            ask_agent();
+        }
     }
-    if (!screen_.is_terminal()) {
-        show_new_lines();
-        return;
-    }
-    if (now - drawn_at_ < between_pictures) {
-        return;
-    }
-    drawn_at_ = now;
-    const bool spiking = stage_->plan().scenario == Scenario::spike && now - acted_at_ < undisturbed && !story_.over();
-    if (!spiking && status_) {
-        ask_agent();
-    }
-    show(now_);
+    report_.update(scene());
 }
 
-// What a person can do meanwhile.
-std::string Play::hint() const {
+Scene Play::scene() const {
     const bool bpf = status_ && std::none_of(status_->sources.begin(), status_->sources.end(), [](const auto& source) {
                          return source.hook == "watermark" && source.fallback;
                      });
-    return bpf ? "look inside while it runs: bpftool map dump pinned " + stage_->places().bpffs + "/pods"
-               : "the agent runs without BPF: files, PSI and a timed look instead";
-}
-
-void Play::show(const std::string& now) {
-    const Scene scene{stage_->plan(), story_, now, leaving_ ? "" : hint(), status_};
-    screen_.draw(picture(scene, screen_.style(), screen_.rows() - 1));
-}
-
-void Play::show_new_lines() {
-    for (; lines_shown_ < story_.lines().size(); lines_shown_++) {
-        screen_.print({story_line(story_.lines()[lines_shown_], screen_.style())});
+    std::string hint;
+    if (status_ && !leaving_) {
+        hint = bpf ? "look inside while it runs: bpftool map dump pinned " + stage_->places().bpffs + "/pods"
+                   : "the agent runs without BPF: files, PSI and a timed look instead";
     }
-}
-
-Facts Play::facts() {
-    Facts facts;
-    facts.most_used = most_used_;
-    facts.oom_kills = stage_->oom_kills().value_or(0);
-    for (const auto& pod : stage_->pods()) {
-        const auto ended = pod->process.ended();
-        if (pod.get() != &stage_->actor()) {
-            if (ended) {
-                facts.others_ended.push_back(pod->plan->full_name() + ", " + describe_end(*ended));
-            }
-        } else if (ended) {
-            facts.actor_gone = true;
-            facts.actor_end = describe_end(*ended);
-        }
-    }
-    return facts;
+    return {stage_->plan(), story_,   leaving_ ? "over; everything it made is removed again" : now_,
+            hint,           charged_, status_};
 }
 
 Result<std::vector<std::string>> Play::judge_and_clear() {
-    const Facts seen = facts();
+    auto facts = stage_->facts();
     leaving_ = true;
     stage_->stop_agent();
     hear_agent();  // its last words
-    const Verdict verdict = judge(stage_->plan(), story_, seen);
     const auto removed = stage_->tear_down();
-    if (!options_.json) {
-        if (screen_.is_terminal()) {
-            show("over; everything it made is removed again");
-        } else {
-            show_new_lines();
-            screen_.print({""});
-            screen_.print(timeline(story_, screen_.style()));
-        }
-        screen_.print({""});
-        screen_.print(verdict_lines(verdict, screen_.style()));
+    if (!facts || !removed) {
+        return tl::unexpected(facts ? removed.error() : facts.error());
     }
-    if (!removed) {
-        return tl::unexpected(removed.error());
-    }
+    facts->most_used = most_used_;
+    const Verdict verdict = judge(stage_->plan(), story_, *facts);
+    report_.close(scene(), verdict);
     return verdict.faults;
 }
 

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "demo/agent_link.hpp"
 #include "demo/demo.hpp"
-#include "demo/screen.hpp"
+#include "demo/report.hpp"
 #include "demo/stage.hpp"
 #include "demo/story.hpp"
 #include "demo/verdict.hpp"
@@ -45,32 +46,28 @@ private:
     Status listen(int fd, sys::Loop::Callback callback);
     void hear_pod(Actor& actor, sys::Source& source);
     void hear_agent();
-    void take_agent_line(const std::string& line);
     void agent_ended();
     [[nodiscard]] bool agent_sees_everybody();
     void ask_agent();
     void refresh();
-    [[nodiscard]] std::string hint() const;
-    void show(const std::string& now);
-    void show_new_lines();
-    [[nodiscard]] Facts facts();
+    [[nodiscard]] Scene scene() const;
     void trouble(Error error);
 
     DemoOptions options_;
     sys::SystemClock clock_;
-    Screen screen_;
+    Report report_;
     Story story_;
     sys::Loop loop_;
     std::unique_ptr<Stage> stage_;
     std::vector<std::unique_ptr<sys::Source>> sources_;  // after the stage: they watch its descriptors
-    std::string agent_text_;                             // of its stdout, up to the next newline
+    std::optional<AgentLink> link_;
     std::optional<codec::StatusParts> status_;
     std::optional<Error> trouble_;
     std::string now_;
     MonotonicTime drawn_at_;
     MonotonicTime acted_at_;
+    Bytes charged_;
     Bytes most_used_;
-    std::size_t lines_shown_ = 0;
     bool leaving_ = false;  // the agent is being ended: that it ends is no trouble
 };
 

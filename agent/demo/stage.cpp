@@ -170,6 +170,28 @@ Status Stage::start_agent() {
     return {};
 }
 
+Result<Facts> Stage::facts() {
+    Facts facts;
+    const auto kills = tree_.oom_kills();
+    if (!kills) {
+        return tl::unexpected(kills.error());
+    }
+    facts.oom_kills = *kills;
+    for (const auto& pod : pods_) {
+        const auto ended = pod->process.ended();
+        if (!ended) {
+            continue;
+        }
+        if (pod.get() == &actor()) {
+            facts.actor_gone = true;
+            facts.actor_end = describe_end(*ended);
+        } else {
+            facts.others_ended.push_back(pod->plan->full_name() + ", " + describe_end(*ended));
+        }
+    }
+    return facts;
+}
+
 void Stage::stop_agent() {
     if (agent_) {
         agent_->end(SIGTERM, agent_patience_ms);

@@ -13,6 +13,7 @@
 #include "demo/documents.hpp"
 #include "demo/scenario.hpp"
 #include "demo/scratch.hpp"
+#include "demo/verdict.hpp"
 #include "evictd/model/result.hpp"
 #include "kernel/cgroup_tree.hpp"
 
@@ -53,7 +54,8 @@ public:
     [[nodiscard]] Actor& actor() { return *pods_[plan_.actor]; }
     [[nodiscard]] Child& agent() { return *agent_; }
     [[nodiscard]] Result<Bytes> usage() const { return tree_.usage(std::string(pods_root)); }
-    [[nodiscard]] Result<std::uint64_t> oom_kills() const { return tree_.oom_kills(); }
+    // Who has ended and how, by the processes themselves, and the kernel's counters of OOM kills.
+    [[nodiscard]] Result<Facts> facts();
 
     // The agent in order, then the pods, then every trace of them. Names what could not be removed.
     Status tear_down();

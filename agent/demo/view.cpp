@@ -54,8 +54,18 @@ Tone tone_of(const Plan& plan, std::int64_t available) {
     return plan.soft && available < plan.soft->value ? Tone::yellow : Tone::green;
 }
 
-// All that the pods may use, filled with what they do; the thresholds are marks on it.
-std::vector<std::string> memory_bar(const Scene& scene, const TextStyle& style) {
+std::string labelled_bar(const std::string& label, const codec::Bar& bar, const std::string& figures,
+                         const TextStyle& style) {
+    constexpr std::size_t widest = 72;
+    constexpr std::size_t narrowest = 8;
+    const std::size_t taken = 4 + label.size() + figures.size();
+    const std::size_t room = width_of(style) > taken + narrowest ? width_of(style) - taken : narrowest;
+    return "  " + label + draw(bar, std::min(room, widest), style) + "  " + toned(figures, bar.tone, style);
+}
+
+// All that the pods may use, filled with what they need; the thresholds are marks on it. Where it is about page cache,
+// what is charged to them stands below.
+std::vector<std::string> memory_bars(const Scene& scene, const TextStyle& style) {
     const auto limit = scene.plan.limit.value;
     const auto available = scene.status && scene.status->available ? scene.status->available->value : limit;
     const auto used = [&](std::int64_t left) { return 1 - static_cast<double>(left) / static_cast<double>(limit); };
@@ -67,12 +77,17 @@ std::vector<std::string> memory_bar(const Scene& scene, const TextStyle& style) 
     if (const auto least = scene.story.least_available()) {
         thresholds += "; the least there was: " + bytes_text(least->value);
     }
-    const std::string left = bytes_text(available) + " of " + bytes_text(limit) + " left";
-    const std::size_t taken = 4 + left.size() + 2;
-    const std::size_t room = width_of(style) > taken + 8 ? width_of(style) - taken : 8;
-    return {"  " + draw(bar, std::min<std::size_t>(room, 72), style) + "  " +
-                toned(left, tone_of(scene.plan, available), style),
-            "  " + toned(codec::clipped(thresholds, width_of(style) - 2, style), Tone::dim, style)};
+    const bool cache = scene.plan.scenario == Scenario::pagecache;
+    const std::string of_all = " of " + bytes_text(limit);
+    std::vector<std::string> lines{
+        labelled_bar(cache ? "needed      " : "", bar, bytes_text(available) + of_all + " left", style)};
+    if (cache) {
+        const codec::Bar charged{used(limit - scene.charged.value), {}, Tone::dim};
+        lines.push_back(
+            labelled_bar("with cache  ", charged, bytes_text(scene.charged.value) + of_all + " used", style));
+    }
+    lines.push_back("  " + toned(codec::clipped(thresholds, width_of(style) - 2, style), Tone::dim, style));
+    return lines;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -122,7 +137,7 @@ std::vector<std::string> upper(const Scene& scene, const TextStyle& style) {
     std::vector<std::string> lines{title(codec::clipped(head, width_of(style), style), style),
                                    "  " + codec::clipped(scene.now, width_of(style) - 2, style), "",
                                    title("MEMORY OF ALL PODS", style)};
-    append(lines, memory_bar(scene, style));
+    append(lines, memory_bars(scene, style));
     lines.emplace_back();
     lines.push_back(title("PODS, who would go first", style));
     append(lines, lines_of(scene.status ? scene.status->pods : "  the agent has not looked yet\n"));
@@ -225,6 +240,9 @@ std::vector<std::string> picture(const Scene& scene, const TextStyle& style, int
         shown -= std::min(shown, height() > room ? height() - room : 0);
     }
     lines.push_back(title("WHAT HAPPENED", style));
+    if (story.empty()) {
+        lines.push_back("  " + toned("nothing yet", Tone::dim, style));
+    }
     for (std::size_t i = story.size() - shown; i < story.size(); i++) {
         lines.push_back(story_line(story[i], style));
     }

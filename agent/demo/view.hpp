@@ -20,6 +20,7 @@ struct Scene {
     const Story& story;
     std::string now;                           // what goes on, in one line
     std::string hint;                          // what else one can do meanwhile; may be empty
+    Bytes charged;                             // all that the kernel counts for the pods, page cache included
     std::optional<codec::StatusParts> status;  // the agent's last answer
 };
 

@@ -132,7 +132,7 @@ TEST_F(VerdictOnSpike, ThePictureFitsTheTerminalAndKeepsTheNewestLines) {
     evicted(plan.actor_pod());
     for (const int rows : {8, 15, 24, 60}) {
         const auto lines =
-            picture({plan, story, "now", "a hint", std::nullopt}, {.unicode = false, .columns = 80}, rows);
+            picture({plan, story, "now", "a hint", Bytes{0}, std::nullopt}, {.unicode = false, .columns = 80}, rows);
         EXPECT_LE(lines.size(), static_cast<std::size_t>(rows));
         if (rows >= 24) {
             EXPECT_THAT(lines, Contains(HasSubstr("gone       Evicted")));

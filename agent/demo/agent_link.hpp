@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo's two ways to hear from the agent it runs: the events on its stdout as they happen, its status on request.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "codec/status_parts.hpp"
+#include "codec/text_style.hpp"
+
+namespace evictd::demo {
+
+class AgentLink {
+public:
+    // `output` stays the caller's and does not block.
+    AgentLink(int output, std::string socket) : output_(output), socket_(std::move(socket)) {}
+
+    // Every whole line that has come since the last call.
+    void read(const std::function<void(const std::string& line)>& on_line);
+    // A fresh look. None: it does not answer (yet); that it ended is told by its pidfd.
+    [[nodiscard]] std::optional<codec::StatusParts> ask(const codec::TextStyle& style) const;
+
+private:
+    int output_;
+    std::string socket_;
+    std::string text_;  // up to the next newline
+};
+
+}  // namespace evictd::demo
