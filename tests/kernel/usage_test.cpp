@@ -141,9 +141,10 @@ TEST_F(Usage, CountsProcessesAndNotThreadsEachInItsOwnCgroup) {
 }
 
 TEST_F(Usage, ReadsHundredsOfCgroupsParentsBeforeChildren) {
+    // More than fit the 32 KiB that a cgroup iterator may hand out.
     make_pods_root(std::nullopt);
     std::set<std::uint64_t> expected{cgroups_.id("kubepods").value};
-    for (int pod = 0; pod < 100; pod++) {
+    for (int pod = 0; pod < 250; pod++) {
         const std::string name = "kubepods/pod" + std::to_string(pod);
         for (const auto& each : {name, name + "/a", name + "/b"}) {
             cgroups_.make(each);
