@@ -24,7 +24,7 @@ protected:
         ADD_FAILURE() << "no row for " << name;
         return {};
     }
-    // Pages on their way to a list (15 a CPU) and counters not yet folded up (64 pages a CPU) differ.
+    // Pages on their way to a list (31 folios a CPU) and counters not yet folded up (64 pages a CPU) differ.
     static bool near(std::int64_t a, std::int64_t b) {
         return std::abs(a - b) <= std::max<std::int64_t>(b / 20, 2 << 20);
     }

@@ -217,6 +217,20 @@ TEST_F(Watermark, TheNodesLineNeedsNoPodsRoot) {
     EXPECT_NEAR(static_cast<double>(crossing.available.value), by_files, static_cast<double>(total.value) * 0.05);
 }
 
+TEST_F(Watermark, TheOldPodsRootIsNotTakenForTheNewOne) {
+    make_pods_root(64_MiB);
+    cgroups_.make("kubepods.slice");
+    cgroups_.limit_memory("kubepods.slice", 32_MiB);
+    ASSERT_TRUE(events_->follow(cgroups_.pods_root("kubepods.slice")));
+    watch_pods(1_GiB);
+    ASSERT_TRUE(wait_for_ticks(5));
+    EXPECT_EQ(edges_pending(), 0);
+    (void)usage();  // the first pass finds it
+    const auto edge = wait_for<WatermarkCrossed>(under);
+    ASSERT_TRUE(edge);
+    EXPECT_LE(std::get<WatermarkCrossed>(edge->kind).available, 32_MiB);
+}
+
 TEST_F(Watermark, ARemovedPodsRootIsNotCompared) {
     make_pods_root(64_MiB);
     cgroups_.remove("kubepods");
