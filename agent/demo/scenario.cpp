@@ -70,9 +70,9 @@ std::vector<PodPlan> pods_for(Bytes limit) {
 
 }  // namespace
 
-std::optional<Scenario> scenario_from(std::string_view text) {
+std::optional<Scenario> scenario_from(std::string_view scenario_name) {
     for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache}) {
-        if (name(scenario) == text) {
+        if (name(scenario) == scenario_name) {
             return scenario;
         }
     }

@@ -20,8 +20,7 @@ enum class Scenario : std::uint8_t {
     leak,       // a pod takes memory slowly, and ends when it is asked to
     pagecache,  // a pod fills its cgroup with page cache: no reason to evict anybody
 };
-inline constexpr std::string_view scenario_names = "spike, leak, pagecache";
-[[nodiscard]] std::optional<Scenario> scenario_from(std::string_view name);
+[[nodiscard]] std::optional<Scenario> scenario_from(std::string_view scenario_name);
 [[nodiscard]] std::string_view name(Scenario scenario);
 
 struct PodPlan {

@@ -96,7 +96,7 @@ Result<Scratch> Scratch::make(Bytes room) {
             }
             objected = sys::fail_errno("", errno).value().why;
         }
-        why += (why.empty() ? "" : ", ") + place + " " + objected;
+        why.append(why.empty() ? "" : ", ").append(place).append(" ").append(objected);
     }
     return fail(ErrorKind::failed, "demo", "no directory for its files: " + why,
                 "name one on a disk with TMPDIR" +

@@ -116,7 +116,7 @@ Status Stage::start_pods() {
         if (!process) {
             return tl::unexpected(process.error());
         }
-        pods_.push_back(std::unique_ptr<Actor>(new Actor{.plan = &pod, .process = std::move(*process)}));
+        pods_.push_back(std::make_unique<Actor>(Actor{.plan = &pod, .process = std::move(*process)}));
     }
     return {};
 }
