@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent_process.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <fstream>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "codec/event_json.hpp"
+#include "publish/status_client.hpp"
+
+namespace evictd::bench {
+namespace {
+
+// Loading BPF takes a second on a busy machine; ten times that is broken.
+constexpr Duration starts_within = std::chrono::seconds(20);
+
+void nap(std::chrono::milliseconds time) {
+    const timespec span{0, std::chrono::nanoseconds(time).count()};
+    (void)nanosleep(&span, nullptr);
+}
+
+void write_config(const std::string& file, const PodTree& tree, const std::string& directory, Bytes threshold,
+                  const std::string& socket, const std::string& bpffs) {
+    std::ofstream(file) << "evictionHard: {allocatableMemory.available: " << threshold.value
+                        << "}\ncgroupRoot: " << tree.cgroup_root()
+                        << "\nevictd:\n  podManifestPath: " << tree.manifests() << "\n  socketPath: " << socket
+                        << "\n  statePath: " << directory << "/state\n  eventLog: {path: " << directory
+                        << "/events.jsonl}\n  bpffsPath: " << bpffs << "\n";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const std::string& program, const PodTree& tree,
+                                                          const std::string& directory, Bytes threshold) {
+    std::unique_ptr<AgentProcess> agent(new AgentProcess);
+    agent->socket_ = directory + "/evictd.sock";
+    agent->bpffs_ = "/sys/fs/bpf/evictd-bench-" + std::to_string(getpid());
+    const std::string config = directory + "/config.yaml";
+    write_config(config, tree, directory, threshold, agent->socket_, agent->bpffs_);
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return sys::fail_errno("pipe", errno);
+    }
+    agent->events_ = sys::Fd(ends[0]);
+    const sys::Fd writing(ends[1]);
+    agent->pid_ = fork();
+    if (agent->pid_ == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+        const int log = open((directory + "/agent.log").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        (void)dup2(writing.get(), STDOUT_FILENO);
+        (void)dup2(log, STDERR_FILENO);
+        (void)execl(program.c_str(), program.c_str(), "run", "--config", config.c_str(), nullptr);
+        _exit(127);
+    }
+    while (const auto event = agent->next_event(starts_within)) {
+        if (event->reason == "AgentStarted") {
+            return agent;
+        }
+    }
+    return fail(ErrorKind::failed, program, "did not start", "see " + directory + "/agent.log");
+}
+
+AgentProcess::~AgentProcess() {
+    if (pid_ > 0) {
+        (void)kill(pid_, SIGTERM);
+        (void)waitpid(pid_, nullptr, 0);
+    }
+}
+
+std::optional<codec::Event> AgentProcess::next_event(Duration timeout) {
+    for (;;) {
+        if (const auto end = unread_.find('\n'); end != std::string::npos) {
+            auto event = codec::event_from_json(std::string_view(unread_).substr(0, end));
+            unread_.erase(0, end + 1);
+            if (event) {
+                return std::move(*event);
+            }
+            continue;
+        }
+        pollfd ready{events_.get(), POLLIN, 0};
+        const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count();
+        if (poll(&ready, 1, static_cast<int>(wait)) <= 0) {
+            return std::nullopt;
+        }
+        std::array<char, 16384> text{};
+        const ssize_t got = read(events_.get(), text.data(), text.size());
+        if (got <= 0) {
+            return std::nullopt;
+        }
+        unread_.append(text.data(), static_cast<std::size_t>(got));
+    }
+}
+
+Status AgentProcess::wait_for_pod(const std::string& uid) {
+    for (int attempt = 0; attempt < 100; attempt++) {
+        auto client = publish::StatusClient::connect(socket_);
+        auto answer = client ? client->ask({.verb = codec::RequestVerb::rank})
+                             : Result<std::string>(tl::unexpected<Error>(client.error()));
+        if (!answer) {
+            return tl::unexpected(answer.error());
+        }
+        if (answer->find(uid) != std::string::npos) {
+            return {};
+        }
+        nap(std::chrono::milliseconds(25));  // asking makes it look again, at most every 20 ms
+    }
+    return fail(ErrorKind::failed, uid, "the agent does not see this pod");
+}
+
+}  // namespace evictd::bench

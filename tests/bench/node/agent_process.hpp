@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real agent as a child process with a configuration of its own: its events are read from its stdout.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+#include "codec/event.hpp"
+#include "evictd/model/result.hpp"
+#include "pod_tree.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::bench {
+
+class AgentProcess {
+public:
+    // `program` with the threshold over the tree's pods; `directory` takes its files. Returns when it has started.
+    static Result<std::unique_ptr<AgentProcess>> start(const std::string& program, const PodTree& tree,
+                                                       const std::string& directory, Bytes threshold);
+    AgentProcess(const AgentProcess&) = delete;
+    AgentProcess& operator=(const AgentProcess&) = delete;
+    ~AgentProcess();
+
+    // The next event; none within `timeout`.
+    std::optional<codec::Event> next_event(Duration timeout);
+    // Until it knows the pod by its uid.
+    Status wait_for_pod(const std::string& uid);
+
+    [[nodiscard]] pid_t pid() const { return pid_; }
+    [[nodiscard]] const std::string& bpffs() const { return bpffs_; }
+
+private:
+    AgentProcess() = default;
+
+    pid_t pid_ = -1;
+    sys::Fd events_;
+    std::string unread_;
+    std::string socket_;
+    std::string bpffs_;
+};
+
+}  // namespace evictd::bench

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent costs while nothing happens: its threads, its BPF timer, its BPF programs, and its memory.
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include <bpf/bpf.h>
+#include <unistd.h>
+
+#include "agent_process.hpp"
+#include "evictd/abi/settings.h"
+#include "parts.hpp"
+#include "pod_tree.hpp"
+
+namespace evictd::bench {
+namespace {
+
+constexpr int idle_pods = 110;
+constexpr Bytes idle_threshold = 100_MiB;
+constexpr Bytes idle_room = 1_GiB;
+constexpr double most_of_a_core = 0.1;        // percent
+constexpr std::int64_t most_rss = 16 * 1024;  // KiB
+
+// Nanoseconds on a CPU, of all threads. In ticks of 10 ms, as utime has it, a minute's idling would be nothing at all.
+std::uint64_t cpu_time(pid_t pid) {
+    std::uint64_t sum = 0;
+    std::error_code error;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error)) {
+        std::uint64_t time = 0;
+        std::ifstream(thread.path() / "schedstat") >> time;
+        sum += time;
+    }
+    return sum;
+}
+
+std::int64_t status_kib(pid_t pid, const std::string& key) {
+    std::ifstream lines("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(key + ":")) {
+            return std::stoll(line.substr(key.size() + 1));
+        }
+    }
+    return 0;
+}
+
+evictd_timer_stats timer_stats(const std::string& bpffs) {
+    evictd_timer_stats stats{};
+    const std::uint32_t zero = 0;
+    const sys::Fd map(bpf_obj_get((bpffs + "/timer").c_str()));
+    if (map) {
+        (void)bpf_map_lookup_elem(map.get(), &zero, &stats);
+    }
+    return stats;
+}
+
+struct ProgramTime {
+    std::uint64_t runs = 0;
+    std::uint64_t nanoseconds = 0;
+};
+
+// Of the programs behind the agent's pinned links, while somebody holds bpf_enable_stats().
+ProgramTime program_time(const std::string& bpffs) {
+    ProgramTime sum;
+    std::error_code error;
+    for (const auto& pin : std::filesystem::directory_iterator(bpffs + "/links", error)) {
+        const sys::Fd link(bpf_obj_get(pin.path().c_str()));
+        bpf_link_info link_info{};
+        std::uint32_t size = sizeof(link_info);
+        if (!link || bpf_obj_get_info_by_fd(link.get(), &link_info, &size) != 0) {
+            continue;
+        }
+        const sys::Fd program(bpf_prog_get_fd_by_id(link_info.prog_id));
+        bpf_prog_info info{};
+        size = sizeof(info);
+        if (program && bpf_obj_get_info_by_fd(program.get(), &info, &size) == 0) {
+            sum.runs += info.run_cnt;
+            sum.nanoseconds += info.run_time_ns;
+        }
+    }
+    return sum;
+}
+
+std::string percent(double share) {
+    std::array<char, 32> text{};
+    (void)std::snprintf(text.data(), text.size(), "%.4f %%", share);
+    return text.data();
+}
+
+void watch_idle(int seconds, const AgentProcess& agent, Report& report) {
+    const sys::Fd counting(bpf_enable_stats(BPF_STATS_RUN_TIME));
+    const auto programs_before = program_time(agent.bpffs());
+    const auto ticks_before = timer_stats(agent.bpffs()).ticks;
+    const auto cpu_before = cpu_time(agent.pid());
+    (void)sleep(static_cast<unsigned>(seconds));
+    const auto cpu = cpu_time(agent.pid()) - cpu_before;
+    const auto timer = timer_stats(agent.bpffs());
+    const auto programs = program_time(agent.bpffs());
+    const auto share = [&](std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e7 / seconds; };
+
+    const auto ticks = timer.ticks - ticks_before;
+    const auto timer_cost = ticks * timer.last_tick_cost_ns;
+    const auto program_cost = programs.nanoseconds - programs_before.nanoseconds;
+    report.told("its threads", percent(share(cpu)));
+    report.told("its BPF timer: " + std::to_string(ticks) + " ticks of " + std::to_string(timer.last_tick_cost_ns) +
+                    " ns, every " + std::to_string(timer.last_period_ns / 1'000'000) + " ms",
+                percent(share(timer_cost)));
+    report.told("its other BPF programs: " + std::to_string(programs.runs - programs_before.runs) + " runs",
+                counting ? percent(share(program_cost)) : "not counted");
+    const double all = share(cpu + timer_cost + program_cost);
+    report.judged("of one core, together", percent(all), "<= 0.1 %", all <= most_of_a_core);
+    const auto rss = status_kib(agent.pid(), "VmRSS");
+    report.told("of it locked (VmLck counts address space)", std::to_string(status_kib(agent.pid(), "VmLck")) + " KiB");
+    report.judged("resident memory (VmRSS)", std::to_string(rss) + " KiB", "<= 16384 KiB", rss <= most_rss);
+}
+
+}  // namespace
+
+Status measure_idle(int seconds, const Place& place, Report& report) {
+    report.heading("Idle for " + std::to_string(seconds) + " s with 110 pods");
+    const std::string directory = place.directory + "/agent";
+    std::filesystem::remove_all(directory);
+    std::filesystem::create_directories(directory + "/pods");
+    auto tree = PodTree::make(directory + "/pods");
+    if (!tree) {
+        return tl::unexpected(tree.error());
+    }
+    auto ready = populate(**tree, idle_pods);
+    if (!ready || !(ready = (*tree)->set_limit((*tree)->usage() + idle_room))) {
+        return ready;
+    }
+    auto agent = AgentProcess::start(place.evictd, **tree, directory, idle_threshold);
+    if (!agent) {
+        return tl::unexpected(agent.error());
+    }
+    (void)sleep(3);  // starting is not idling
+    watch_idle(seconds, **agent, report);
+    return {};
+}
+
+}  // namespace evictd::bench

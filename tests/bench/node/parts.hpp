@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measurements, each with a tree of pods and an agent of its own.
+#pragma once
+
+#include <string>
+
+#include "evictd/model/result.hpp"
+#include "report.hpp"
+
+namespace evictd::bench {
+
+struct Place {
+    std::string evictd;     // the program
+    std::string directory;  // for raw results and the agent's files
+};
+
+enum class Growth { full_speed, slow };  // slow: 100 MB/s
+
+struct LatencyRun {
+    std::string title;
+    int pods = 110;
+    int evictions = 200;
+    Growth growth = Growth::full_speed;
+    bool busy = false;         // as many endless loops as CPUs beside it
+    double median_target = 0;  // us; 0: none
+    double p99_target = 0;
+};
+
+// Kernel sees the crossing -> SIGKILL delivered, over many evictions of one fresh hog each.
+Status measure_latency(const LatencyRun& run, const Place& place, Report& report);
+// One pass of the BPF iterator over 1,000 cgroups against pread of the same cgroups' files, kept open.
+Status measure_usage(int rounds, const Place& place, Report& report);
+// What the agent costs while nothing happens.
+Status measure_idle(int seconds, const Place& place, Report& report);
+
+// The shared beginning of each: `count` pods with a sleeping process each.
+class PodTree;
+Status populate(PodTree& tree, int count);
+
+}  // namespace evictd::bench

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The numbers, as one report on stdout; raw results and the report stay in $BUILD/bench. As root, on an otherwise quiet
+# machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 it could not be measured.
+# usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs)
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
+. "$(dirname "$0")/../tools/lib.sh"
+[ "$(id -u)" -eq 0 ] || die "needs root to load BPF and to make cgroups (sudo make bench)"
+build=$(realpath "${BUILD:-$top/build}") || die "no build (run: make build)"
+for program in evictd evictd_bench evictd_node_bench; do
+    [ -x "$build/$program" ] || die "no $build/$program (run: make bench)"
+done
+out=$build/bench
+mkdir -p "$out"
+quick=() spikes=20 seconds=0.5
+[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 seconds=0.05
+
+head_lines() {
+    echo "evictd $("$build/evictd" --version | tr -cd '0-9.'): measured $(date -u +'%F %H:%M UTC')${quick[0]:+, shortened}"
+    echo "  kernel   $(uname -r)"
+    echo "  CPU      $(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+    echo "  memory   $(($(sed -n 's/^MemTotal: *\([0-9]*\).*/\1/p' /proc/meminfo) / 1024)) MiB, huge pages$(
+        sed 's/.*\[\(.*\)\].*/: \1/' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null)"
+    echo "  load     $(cut -d ' ' -f 1-3 /proc/loadavg) before it began"
+}
+
+# The demo as a user runs it; its exit status says whether the right pod, and only it, went.
+spike() {
+    local right=0 oom=0 i
+    printf '\n%s\n' "evictd demo --scenario spike, $spikes times"
+    : > "$out/spike.jsonl"
+    for ((i = 0; i < spikes; i++)); do
+        "$build/evictd" demo --scenario spike -o json > "$out/spike.last" 2>> "$out/spike.err" && right=$((right + 1))
+        grep -q '"reason":"OOMKilling"' "$out/spike.last" && oom=$((oom + 1))
+        cat "$out/spike.last" >> "$out/spike.jsonl"
+    done
+    rm -f "$out/spike.last"
+    told "its first eviction, crossing seen to SIGKILL, median" "$(totals | sort -n | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] " us" }')"
+    judged "the right pod, and only it" "$right of $spikes" all $((right == spikes))
+    judged "kernel OOM kills" "$oom" 0 $((oom == 0))
+    [ "$right" -eq "$spikes" ] && [ "$oom" -eq 0 ]
+}
+totals() { sed -n 's/.*"reason":"Evicted".*"total":\([0-9]*\).*/\1/p' "$out/spike.jsonl"; }
+told() { printf '  %-58s %12s\n' "$1" "$2"; }
+judged() { printf '  %-58s %12s   %-14s %s\n' "$1" "$2" "$3" "$([ "$4" -eq 1 ] && echo met || echo MISSED)"; }
+
+# One decide() by itself: what the kill path spends on thinking.
+decide() {
+    printf '\n%s\n' "decide(), by the number of pods"
+    "$build/evictd_bench" --benchmark_min_time=$seconds --benchmark_out="$out/decide.json" --benchmark_out_format=json \
+        --benchmark_format=csv 2> "$out/decide.err" | tr -d '"' |
+        awk -F, '/^decide/ { sub("/", ", ", $1); printf "  %-58s %9.1f us\n", $1 " pods", $4 }'
+}
+
+main() {
+    local missed=0
+    head_lines
+    "$build/evictd_node_bench" "$build/evictd" "$out" ${quick[@]+"${quick[@]}"} || missed=$?
+    spike || missed=$((missed > 1 ? missed : 1))
+    decide || missed=2
+    echo
+    echo "load $(cut -d ' ' -f 1-3 /proc/loadavg) at the end; raw results in $out"
+    return "$missed"
+}
+
+main | tee "$out/report.txt"
+exit "${PIPESTATUS[0]}"
