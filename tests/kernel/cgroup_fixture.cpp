@@ -24,14 +24,6 @@ namespace {
 
 const std::string name_prefix = "evictd-test-";
 
-void remove_tree(const std::filesystem::path& directory) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-        if (entry.is_directory(error)) remove_tree(entry.path());
-    }
-    ::rmdir(directory.c_str());
-}
-
 // Where v1's controller is mounted; the code under test does not need to know of pids.
 std::string v1_mount_of(const std::string& controller) {
     std::ifstream mounts("/proc/mounts");
@@ -69,6 +61,19 @@ bool write_text(const std::string& file, const std::string& text) {
     return done;
 }
 
+// Ends what is left in it: children of a test program that was killed, perhaps while they were frozen.
+void remove_tree(const std::string& directory) {
+    write_text(directory + "/freezer.state", "THAWED");
+    write_text(directory + "/cgroup.freeze", "0");
+    std::istringstream words(read_text(directory + "/cgroup.procs"));
+    for (pid_t pid = 0; words >> pid;) ::kill(pid, SIGKILL);
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+        if (entry.is_directory(error)) remove_tree(entry.path().string());
+    }
+    eventually([&] { return ::rmdir(directory.c_str()) == 0 || errno == ENOENT; }, std::chrono::seconds(5));
+}
+
 }  // namespace
 
 const kernel::Hierarchies& hierarchies() {
@@ -84,13 +89,15 @@ const kernel::Hierarchies& hierarchies() {
 }
 
 void remove_leftovers() {
-    for (const auto& mount : pod_mounts()) {
+    auto mounts = pod_mounts();
+    std::rotate(mounts.begin(), mounts.begin() + 1, mounts.end());  // the freezer before memory: only the thawed die
+    for (const auto& mount : mounts) {
         std::error_code error;
         for (const auto& entry : std::filesystem::directory_iterator(mount, error)) {
             const auto name = entry.path().filename().string();
             if (!name.starts_with(name_prefix)) continue;
             const pid_t maker = std::atoi(name.c_str() + name_prefix.size());
-            if (::kill(maker, 0) != 0 && errno == ESRCH) remove_tree(entry.path());
+            if (::kill(maker, 0) != 0 && errno == ESRCH) remove_tree(entry.path().string());
         }
     }
 }
