@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real processes without root, and a cgroup that says they are in it.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "evictd/port/cgroups.hpp"
+
+namespace evictd::act {
+
+// Waits to be killed. Gone with the object at the latest.
+class Child {
+public:
+    Child() : pid_(fork()) {
+        while (pid_ == 0) (void)pause();
+    }
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        if (!reaped_) {
+            (void)::kill(pid_, SIGKILL);
+            (void)waitpid(pid_, nullptr, 0);
+        }
+    }
+
+    [[nodiscard]] pid_t pid() const { return pid_; }
+    [[nodiscard]] bool alive() const {
+        siginfo_t info{};
+        return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+    }
+    // Waits for its end; by which signal it ended.
+    int ended_by() {
+        int status = 0;
+        (void)waitpid(pid_, &status, 0);
+        reaped_ = true;
+        return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    }
+
+private:
+    pid_t pid_;
+    bool reaped_ = false;
+};
+
+// What is in it is whatever `list` says at each look.
+class ListedCgroup final : public port::PodCgroup {
+public:
+    using List = std::function<Result<std::vector<pid_t>>(int look)>;
+    explicit ListedCgroup(List list) : list_(std::move(list)) {}
+
+    [[nodiscard]] CgroupId id() const override { return {7}; }
+    [[nodiscard]] const std::string& path() const override { return path_; }
+    [[nodiscard]] Result<std::vector<pid_t>> processes() const override { return list_(looks++); }
+    [[nodiscard]] bool can_kill() const override { return has_kill; }
+    [[nodiscard]] Status kill() const override {
+        kills++;
+        return kill_result;
+    }
+    [[nodiscard]] bool can_freeze() const override { return true; }
+    [[nodiscard]] Status freeze() const override {
+        freezes++;
+        frozen = true;
+        return {};
+    }
+    [[nodiscard]] Status thaw() const override {
+        thaws++;
+        frozen = false;
+        return {};
+    }
+
+    bool has_kill = false;
+    Status kill_result;
+    mutable std::atomic<int> looks = 0;
+    mutable std::atomic<int> kills = 0;
+    mutable std::atomic<int> freezes = 0;
+    mutable std::atomic<int> thaws = 0;
+    mutable std::atomic<bool> frozen = false;
+
+private:
+    List list_;
+    std::string path_ = "/kubepods/pod7";
+};
+
+[[nodiscard]] inline std::vector<pid_t> pids(const std::vector<const Child*>& children) {
+    std::vector<pid_t> list;
+    for (const auto* child : children) list.push_back(child->pid());
+    return list;
+}
+
+}  // namespace evictd::act

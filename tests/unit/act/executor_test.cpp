@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "act/executor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "child_processes.hpp"
+#include "fakes/fake_clock.hpp"
+
+namespace evictd::act {
+namespace {
+
+struct Followed final : AfterKill {
+    void follow(port::PodCgroupPtr victim) override { victims.push_back(std::move(victim)); }
+    std::vector<port::PodCgroupPtr> victims;
+};
+
+class ExecutorTest : public testing::Test {
+protected:
+    Outcome act_on(ActionKind kind, const port::PodCgroupPtr& cgroup, bool dry_run = false) {
+        Executor executor(clock_, after_, dry_run);
+        const Action action{kind, {"uid-7"}, "default/web"};
+        const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const PodUid&) { return cgroup; });
+        EXPECT_EQ(outcomes.size(), 1U);
+        return outcomes.front();
+    }
+
+    fakes::FakeClock clock_;
+    MonotonicTime decided_at_ = clock_.monotonic() - std::chrono::microseconds(90);
+    Followed after_;
+};
+
+TEST_F(ExecutorTest, KillSendsSigkillToEveryProcessAndIsFollowedUp) {
+    Child first;
+    Child second;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&first, &second}); });
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(first.ended_by(), SIGKILL);
+    EXPECT_EQ(second.ended_by(), SIGKILL);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered);
+    EXPECT_EQ(outcome.method, "pidfd");
+    EXPECT_EQ(outcome.processes, 2);
+    EXPECT_EQ(outcome.decided_at, decided_at_);
+    EXPECT_EQ(outcome.delivered_at, clock_.monotonic());
+    EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
+    EXPECT_EQ(cgroup->freezes, 0) << "the first strike does not wait for the freezer";
+}
+
+TEST_F(ExecutorTest, TerminateSendsSigtermAlsoWhereTheCgroupCanKillAndIsNotFollowedUp) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    cgroup->has_kill = true;
+    const auto outcome = act_on(ActionKind::terminate, cgroup);
+    EXPECT_EQ(child.ended_by(), SIGTERM);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered);
+    EXPECT_EQ(cgroup->kills, 0);
+    EXPECT_TRUE(after_.victims.empty());
+}
+
+TEST_F(ExecutorTest, AProcessThatIsNoLongerInTheCgroupIsNotSignalled) {
+    const Child moved;
+    Child stays;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int look) {
+        return look == 0 ? pids({&moved, &stays}) : pids({&stays});
+    });
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(stays.ended_by(), SIGKILL);
+    EXPECT_EQ(outcome.processes, 1);
+    EXPECT_TRUE(moved.alive()) << "its pid may be another process's by now";
+}
+
+TEST_F(ExecutorTest, ACgroupRemovedBeforeTheSignalIsVanishedAndNobodyIsTouched) {
+    const Child child;
+    for (const int removed_at : {0, 1}) {
+        const auto cgroup = std::make_shared<ListedCgroup>([&](int look) -> Result<std::vector<pid_t>> {
+            if (look >= removed_at) return fail(ErrorKind::vanished, "/kubepods/pod7", "the cgroup is gone");
+            return pids({&child});
+        });
+        const auto outcome = act_on(ActionKind::kill, cgroup);
+        EXPECT_EQ(outcome.status, OutcomeStatus::vanished);
+        EXPECT_NE(outcome.error, "");
+        EXPECT_NE(outcome.delivered_at, MonotonicTime{});
+        EXPECT_TRUE(child.alive());
+    }
+    EXPECT_TRUE(after_.victims.empty());
+}
+
+TEST_F(ExecutorTest, APodWithoutACgroupIsVanished) {
+    const auto outcome = act_on(ActionKind::kill, nullptr);
+    EXPECT_EQ(outcome.status, OutcomeStatus::vanished);
+    EXPECT_EQ(outcome.error, "default/web: its cgroup is gone");
+}
+
+TEST_F(ExecutorTest, ThePodThatEvictdRunsInIsRefused) {
+    const Child neighbour;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
+        return std::vector<pid_t>{neighbour.pid(), getpid()};
+    });
+    for (const bool has_kill : {false, true}) {
+        cgroup->has_kill = has_kill;
+        for (const auto kind : {ActionKind::kill, ActionKind::terminate}) {
+            const auto outcome = act_on(kind, cgroup);
+            EXPECT_EQ(outcome.status, OutcomeStatus::failed);
+            EXPECT_EQ(outcome.error, "default/web: evictd itself runs in this pod; it is not touched");
+        }
+    }
+    EXPECT_TRUE(neighbour.alive());
+    EXPECT_EQ(cgroup->kills, 0);
+    EXPECT_TRUE(after_.victims.empty());
+}
+
+TEST_F(ExecutorTest, ADryRunCountsAndTouchesNothing) {
+    const Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    for (const bool has_kill : {false, true}) {
+        cgroup->has_kill = has_kill;
+        for (const auto kind : {ActionKind::kill, ActionKind::terminate}) {
+            const auto outcome = act_on(kind, cgroup, true);
+            EXPECT_EQ(outcome.status, OutcomeStatus::dry_run);
+            EXPECT_EQ(outcome.processes, 1);
+        }
+    }
+    EXPECT_TRUE(child.alive());
+    EXPECT_EQ(cgroup->kills + cgroup->freezes + cgroup->thaws, 0);
+    EXPECT_TRUE(after_.victims.empty());
+}
+
+TEST_F(ExecutorTest, WhereTheCgroupCanKillOneWriteDoesIt) {
+    const Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    cgroup->has_kill = true;
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.method, "cgroup.kill");
+    EXPECT_EQ(outcome.processes, 1);
+    EXPECT_EQ(cgroup->kills, 1);
+    EXPECT_TRUE(child.alive()) << "no signal besides: the fake's kill() reaches nobody";
+    EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
+}
+
+TEST_F(ExecutorTest, ARefusedKillIsAFailureWithItsReasonAndIsNotFollowedUp) {
+    const auto cgroup = std::make_shared<ListedCgroup>([](int) { return std::vector<pid_t>{}; });
+    cgroup->has_kill = true;
+    cgroup->kill_result = fail(ErrorKind::not_permitted, "cgroup.kill", "no");
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.status, OutcomeStatus::failed);
+    EXPECT_EQ(outcome.error, "cgroup.kill: no");
+    EXPECT_TRUE(after_.victims.empty());
+}
+
+TEST_F(ExecutorTest, EveryActionHasItsOutcomeInOrder) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    const std::vector<Action> actions{{ActionKind::kill, {"gone"}, "default/gone"},
+                                      {ActionKind::kill, {"uid-7"}, "default/web"}};
+    Executor executor(clock_, after_, false);
+    const auto outcomes = executor.carry_out(actions, decided_at_, [&](const PodUid& uid) {
+        return uid.value == "gone" ? port::PodCgroupPtr{} : port::PodCgroupPtr(cgroup);
+    });
+    ASSERT_EQ(outcomes.size(), 2U);
+    EXPECT_EQ(outcomes[0].action.pod_name, "default/gone");
+    EXPECT_EQ(outcomes[0].status, OutcomeStatus::vanished);
+    EXPECT_EQ(outcomes[1].status, OutcomeStatus::delivered);
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+}
+
+}  // namespace
+}  // namespace evictd::act
