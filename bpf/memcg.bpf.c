@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which cgroup below the pods' root runs into its memory.high or memory.max? Said at most every 100 ms for each: a cgroup
- * that lives at its limit would say it thousands of times a second. */
+/* Which cgroup below the pods' root runs into its memory.high or memory.max? Said at most every 100 ms for each: a
+ * cgroup that lives at its limit would say it thousands of times a second. */
+#include <bpf/bpf_tracing.h>
+
 #include "lib/cgroup.bpf.h"
 #include "lib/emit.bpf.h"
-
-#include <bpf/bpf_tracing.h>
 
 #define REPORT_EVERY_NS (100 * 1000 * 1000ULL)
 
@@ -15,40 +15,33 @@ struct {
     __type(value, __u64);
 } memcg_reported SEC(".maps");
 
-/* Reclaim begins when a charge does not fit, and the largest is a huge page's (HPAGE_PMD_NR with 4 KiB pages): a reader whose
- * page cache comes in large folios never comes nearer to its limit. */
+/* Reclaim begins when a charge does not fit, and the largest is a huge page's (HPAGE_PMD_NR with 4 KiB pages): a reader
+ * whose page cache comes in large folios never comes nearer to its limit. */
 #define AT_LIMIT_PAGES 512
 
-static __always_inline bool at_limit(__u64 usage, __u64 limit)
-{
+static __always_inline bool at_limit(__u64 usage, __u64 limit) {
     return limit != NO_LIMIT && usage + AT_LIMIT_PAGES * page_size >= limit;
 }
 
-static __always_inline enum evictd_memcg_limit breached(struct mem_cgroup *memcg)
-{
+static __always_inline enum evictd_memcg_limit breached(struct mem_cgroup* memcg) {
     __u64 usage = memcg_usage(memcg);
-    if (at_limit(usage, memcg_max(memcg)))
-        return EVICTD_MEMCG_MAX;
-    if (at_limit(usage, memcg_high(memcg)))
-        return EVICTD_MEMCG_HIGH;
+    if (at_limit(usage, memcg_max(memcg))) return EVICTD_MEMCG_MAX;
+    if (at_limit(usage, memcg_high(memcg))) return EVICTD_MEMCG_HIGH;
     return 0; /* proactive reclaim: nobody is at a limit */
 }
 
-static __always_inline int report(struct mem_cgroup *memcg, enum evictd_memcg_limit kind)
-{
-    const struct evictd_settings *current = get_settings();
-    struct cgroup *cgroup = BPF_CORE_READ(memcg, css.cgroup);
+static __always_inline int report(struct mem_cgroup* memcg, enum evictd_memcg_limit kind) {
+    const struct evictd_settings* current = get_settings();
+    struct cgroup* cgroup = BPF_CORE_READ(memcg, css.cgroup);
     if (!current || !current->pods_root_id ||
         !cgroup_below(cgroup, current->hierarchy_id, current->pods_root_level, current->pods_root_id))
         return 0;
     __u64 id = cgroup_id(cgroup), now = bpf_ktime_get_ns();
-    __u64 *last = bpf_map_lookup_elem(&memcg_reported, &id);
-    if (last && now - *last < REPORT_EVERY_NS)
-        return 0;
+    __u64* last = bpf_map_lookup_elem(&memcg_reported, &id);
+    if (last && now - *last < REPORT_EVERY_NS) return 0;
     bpf_map_update_elem(&memcg_reported, &id, &now, BPF_ANY);
-    struct evictd_memcg_event *event = reserve_event(EVICTD_EVENT_MEMCG, evictd_memcg_event);
-    if (!event)
-        return 0;
+    struct evictd_memcg_event* event = reserve_event(EVICTD_EVENT_MEMCG, evictd_memcg_event);
+    if (!event) return 0;
     event->cgroup_id = id;
     event->usage = memcg_usage(memcg);
     event->limit = kind == EVICTD_MEMCG_MAX ? memcg_max(memcg) : memcg_high(memcg);
@@ -60,21 +53,18 @@ static __always_inline int report(struct mem_cgroup *memcg, enum evictd_memcg_li
 
 /* Names the cgroup that is being reclaimed. */
 SEC("fentry/try_to_free_mem_cgroup_pages")
-int BPF_PROG(on_try_to_free, struct mem_cgroup *memcg)
-{
+int BPF_PROG(on_try_to_free, struct mem_cgroup* memcg) {
     enum evictd_memcg_limit kind = breached(memcg);
     return kind ? report(memcg, kind) : 0;
 }
 
 /* The tracepoint does not name it: it is the current task's, or the nearest ancestor at its limit. */
 SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
-int BPF_PROG(on_memcg_reclaim)
-{
-    struct mem_cgroup *memcg = memcg_of_task((struct task_struct *)bpf_get_current_task());
+int BPF_PROG(on_memcg_reclaim) {
+    struct mem_cgroup* memcg = memcg_of_task((struct task_struct*)bpf_get_current_task());
     for (int depth = 0; depth < 32 && memcg; depth++) {
         enum evictd_memcg_limit kind = breached(memcg);
-        if (kind)
-            return report(memcg, kind);
+        if (kind) return report(memcg, kind);
         memcg = memcg_parent(memcg);
     }
     return 0;

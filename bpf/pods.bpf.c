@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What does the agent think of every pod? A map for bpftool and for other programs; the agent fills it after each look. */
+/* What does the agent think of every pod? A map for bpftool and for other programs; the agent fills it after each look.
+ */
 #include "lib/kernel_types.h"
 
 #include <bpf/bpf_helpers.h>

@@ -4,10 +4,10 @@
 #include "lib/lru.bpf.h"
 #include "lib/maps.bpf.h"
 
-extern struct mem_cgroup *pods_memcg;
+extern struct mem_cgroup* pods_memcg;
 
-/* The rows of the last pass, in memory that the agent maps: a cgroup iterator that hands out more than its seq_file buffer
- * of 32 KiB (585 rows) is refused with EOPNOTSUPP. */
+/* The rows of the last pass, in memory that the agent maps: a cgroup iterator that hands out more than its seq_file
+ * buffer of 32 KiB (585 rows) is refused with EOPNOTSUPP. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, EVICTD_MAX_CGROUPS);
@@ -18,31 +18,28 @@ struct {
 
 __u32 usage_count; /* cgroups seen in the pass, also those that found no room; set to 0 by the agent before it */
 
-/* A cgroup links to css_sets, one for each combination with other hierarchies' cgroups, and each has a list of threads. */
+/* A cgroup links to css_sets, one for each combination with other hierarchies' cgroups, and each has a list of threads.
+ */
 struct processes {
     struct list_head *link_head, *link, *thread_head, *thread;
     __u32 count;
 };
 
-static __always_inline void count_thread(struct processes *processes)
-{
-    struct task_struct *task = (void *)processes->thread - bpf_core_field_offset(struct task_struct, cg_list);
-    if (BPF_CORE_READ(task, group_leader) == task)
-        processes->count++; /* a group leader stands for its process */
+static __always_inline void count_thread(struct processes* processes) {
+    struct task_struct* task = (void*)processes->thread - bpf_core_field_offset(struct task_struct, cg_list);
+    if (BPF_CORE_READ(task, group_leader) == task) processes->count++; /* a group leader stands for its process */
     processes->thread = BPF_CORE_READ(task, cg_list.next);
 }
 
-static __always_inline void enter_css_set(struct processes *processes)
-{
-    struct cgrp_cset_link *link = (void *)processes->link - bpf_core_field_offset(struct cgrp_cset_link, cset_link);
-    struct css_set *set = BPF_CORE_READ(link, cset);
-    processes->thread_head = (void *)set + bpf_core_field_offset(struct css_set, tasks);
+static __always_inline void enter_css_set(struct processes* processes) {
+    struct cgrp_cset_link* link = (void*)processes->link - bpf_core_field_offset(struct cgrp_cset_link, cset_link);
+    struct css_set* set = BPF_CORE_READ(link, cset);
+    processes->thread_head = (void*)set + bpf_core_field_offset(struct css_set, tasks);
     processes->thread = BPF_CORE_READ(set, tasks.next);
     processes->link = BPF_CORE_READ(link, cset_link.next);
 }
 
-static long count_step(__u32 index, struct processes *processes)
-{
+static long count_step(__u32 index, struct processes* processes) {
     if (processes->thread && processes->thread != processes->thread_head)
         count_thread(processes);
     else if (processes->link && processes->link != processes->link_head)
@@ -55,11 +52,10 @@ static long count_step(__u32 index, struct processes *processes)
 #define MAX_THREADS 32768 /* counted in one cgroup: the usual pid_max. More are there but not counted */
 
 /* Without css_set_lock: a count taken while processes come and go may be off by those. */
-static __always_inline __u32 count_processes(struct cgroup *cgroup)
-{
-    struct list_head *first = cgroup->cset_links.next;
+static __always_inline __u32 count_processes(struct cgroup* cgroup) {
+    struct list_head* first = cgroup->cset_links.next;
     struct processes processes = {
-        .link_head = (void *)cgroup + bpf_core_field_offset(struct cgroup, cset_links),
+        .link_head = (void*)cgroup + bpf_core_field_offset(struct cgroup, cset_links),
         .link = first,
         /* In no css_set yet: equal, but not 0. Kernels before 6.7 verify a callback once, with the values of its first
          * call, and cut away every branch that a known one rules out. */
@@ -71,24 +67,19 @@ static __always_inline __u32 count_processes(struct cgroup *cgroup)
 }
 
 SEC("iter/cgroup")
-int read_usage(struct bpf_iter__cgroup *ctx)
-{
-    struct cgroup *cgroup = ctx->cgroup;
-    if (!cgroup)
-        return 0;
-    struct mem_cgroup *memcg = memcg_of_cgroup(cgroup);
-    if (!memcg)
-        return 0;
+int read_usage(struct bpf_iter__cgroup* ctx) {
+    struct cgroup* cgroup = ctx->cgroup;
+    if (!cgroup) return 0;
+    struct mem_cgroup* memcg = memcg_of_cgroup(cgroup);
+    if (!memcg) return 0;
     __u32 index = usage_count++;
-    struct evictd_usage *row = bpf_map_lookup_elem(&usage_rows, &index);
-    if (!row)
-        return 0;
+    struct evictd_usage* row = bpf_map_lookup_elem(&usage_rows, &index);
+    if (!row) return 0;
     struct lru_sizes lru = {};
-    const struct evictd_settings *current = get_settings();
+    const struct evictd_settings* current = get_settings();
     row->cgroup_id = cgroup->kn->id; /* the iterator's own cgroup: loads, not calls of bpf_probe_read_kernel() */
     row->level = cgroup->level;
-    if (current && row->cgroup_id == current->pods_root_id)
-        pods_memcg = memcg; /* for the timer */
+    if (current && row->cgroup_id == current->pods_root_id) pods_memcg = memcg; /* for the timer */
     add_lru_sizes((__u64)memcg, &lru);
     row->usage = memcg_usage(memcg);
     row->limit = memcg_max(memcg);

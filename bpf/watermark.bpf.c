@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Is there less memory available than a threshold says? A bpf_timer compares inside the kernel and wakes the agent at edges
- * only. It chooses its next tick by how soon a threshold can possibly be reached. It decides nothing. */
+/* Is there less memory available than a threshold says? A bpf_timer compares inside the kernel and wakes the agent at
+ * edges only. It chooses its next tick by how soon a threshold can possibly be reached. It decides nothing. */
 #include "lib/emit.bpf.h"
 #include "lib/lru.bpf.h"
 
@@ -10,10 +10,12 @@ const volatile __u64 page_size = 4096;
 const volatile __u32 numa_nodes = 1;
 
 /* The kernel's objects. The node's never go away; the pods' is checked by its id at every use. */
-struct mem_cgroup *root_memcg;
-struct mem_cgroup *pods_memcg;
+struct mem_cgroup* root_memcg;
+struct mem_cgroup* pods_memcg;
 
-struct timer_slot { struct bpf_timer timer; };
+struct timer_slot {
+    struct bpf_timer timer;
+};
 
 /* Not pinned: it ends with the agent, and the timer with it. */
 struct {
@@ -47,20 +49,19 @@ struct {
 #define WALK_SHARE 20
 
 /* MemFree + Inactive(file) over all nodes: what the kubelet's MemTotal - workingSet comes to. */
-static __always_inline __u64 node_available(void)
-{
+static __always_inline __u64 node_available(void) {
     __u64 pages = 0;
-    __u64 free_at = bpf_core_field_offset(struct zone, vm_stat) + 8 * bpf_core_enum_value(enum zone_stat_item, NR_FREE_PAGES);
+    __u64 free_at =
+        bpf_core_field_offset(struct zone, vm_stat) + 8 * bpf_core_enum_value(enum zone_stat_item, NR_FREE_PAGES);
     __u64 inactive_at = bpf_core_field_offset(struct pglist_data, vm_stat) +
                         8 * bpf_core_enum_value(enum node_stat_item, NR_INACTIVE_FILE);
     for (__u32 nid = 0; nid < MAX_NUMA_NODES && nid < numa_nodes; nid++) {
-        struct mem_cgroup_per_node *node = read_pointer_at(root_memcg, struct mem_cgroup, nodeinfo, nid);
-        struct pglist_data *pgdat = node ? BPF_CORE_READ(node, lruvec.pgdat) : 0;
+        struct mem_cgroup_per_node* node = read_pointer_at(root_memcg, struct mem_cgroup, nodeinfo, nid);
+        struct pglist_data* pgdat = node ? BPF_CORE_READ(node, lruvec.pgdat) : 0;
         long value = 0;
-        if (!pgdat || bpf_probe_read_kernel(&value, sizeof(value), (void *)pgdat + inactive_at))
-            continue;
+        if (!pgdat || bpf_probe_read_kernel(&value, sizeof(value), (void*)pgdat + inactive_at)) continue;
         pages += value;
-        void *zones = (void *)pgdat + bpf_core_field_offset(struct pglist_data, node_zones);
+        void* zones = (void*)pgdat + bpf_core_field_offset(struct pglist_data, node_zones);
         int count = BPF_CORE_READ(pgdat, nr_zones);
         for (int zone = 0; zone < MAX_ZONES && zone < count; zone++) {
             value = 0;
@@ -77,42 +78,37 @@ struct walk {
     struct lru_sizes sizes;
 };
 
-/* False, but the verifier does not know: kernels before 6.7 verify a callback once, with the values of its first call, and
- * cut away every branch that a known one rules out. */
+/* False, but the verifier does not know: kernels before 6.7 verify a callback once, with the values of its first call,
+ * and cut away every branch that a known one rules out. */
 volatile bool seen_at_first;
 
 /* One step through the tree of memory cgroups, as css_next_descendant_pre() goes. */
-static long walk_step(__u32 index, struct walk *walk)
-{
-    struct cgroup_subsys_state *at = walk->at;
+static long walk_step(__u32 index, struct walk* walk) {
+    struct cgroup_subsys_state* at = walk->at;
     __u64 sibling_at = bpf_core_field_offset(struct cgroup_subsys_state, sibling);
     if (!walk->seen) {
         add_lru_sizes((__u64)at, &walk->sizes);
-        struct list_head *child = BPF_CORE_READ(at, children.next);
-        if (!child)
-            return 1;
-        if ((void *)child != (void *)at + bpf_core_field_offset(struct cgroup_subsys_state, children)) {
-            walk->at = (void *)child - sibling_at;
+        struct list_head* child = BPF_CORE_READ(at, children.next);
+        if (!child) return 1;
+        if ((void*)child != (void*)at + bpf_core_field_offset(struct cgroup_subsys_state, children)) {
+            walk->at = (void*)child - sibling_at;
             return 0;
         }
     }
-    if (at == walk->root)
-        return 1;
-    struct cgroup_subsys_state *parent = BPF_CORE_READ(at, parent);
-    struct list_head *next = BPF_CORE_READ(at, sibling.next);
-    if (!parent || !next)
-        return 1;
-    walk->seen = (void *)next == (void *)parent + bpf_core_field_offset(struct cgroup_subsys_state, children);
-    walk->at = walk->seen ? parent : (void *)next - sibling_at;
+    if (at == walk->root) return 1;
+    struct cgroup_subsys_state* parent = BPF_CORE_READ(at, parent);
+    struct list_head* next = BPF_CORE_READ(at, sibling.next);
+    if (!parent || !next) return 1;
+    walk->seen = (void*)next == (void*)parent + bpf_core_field_offset(struct cgroup_subsys_state, children);
+    walk->at = walk->seen ? parent : (void*)next - sibling_at;
     return 0;
 }
 
 /* Twice the cgroups of the largest node we care for (10,000 pods with two containers and their sandbox each). */
 #define WALK_STEPS 80000
 
-static __always_inline __u64 pods_inactive_file(void)
-{
-    struct walk walk = {.root = (void *)pods_memcg, .at = (void *)pods_memcg, .seen = seen_at_first};
+static __always_inline __u64 pods_inactive_file(void) {
+    struct walk walk = {.root = (void*)pods_memcg, .at = (void*)pods_memcg, .seen = seen_at_first};
     bpf_loop(WALK_STEPS, walk_step, &walk, 0);
     return walk.sizes.list[LRU_INACTIVE_FILE] * page_size;
 }
@@ -122,46 +118,37 @@ struct sample {
     bool pods_known;
     __u64 highest;  /* of the pods' thresholds */
     __u64 distance; /* to the nearest threshold that is still above; ~0: none */
-    struct evictd_settings *settings;
+    struct evictd_settings* settings;
 };
 
 /* The pods' cgroup may be gone, or be another one: until the agent has found it there is nothing to compare. */
-static __always_inline bool pods_root_alive(const struct evictd_settings *settings)
-{
+static __always_inline bool pods_root_alive(const struct evictd_settings* settings) {
     return pods_memcg && settings->pods_root_id && memcg_id(pods_memcg) == settings->pods_root_id;
 }
 
-static __always_inline __u64 pods_available(const struct evictd_settings *settings, __u64 inactive_file)
-{
+static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 inactive_file) {
     __u64 limit = memcg_max(pods_memcg), usage = memcg_usage(pods_memcg);
-    if (limit == NO_LIMIT)
-        limit = settings->node_capacity;
+    if (limit == NO_LIMIT) limit = settings->node_capacity;
     __u64 working_set = usage > inactive_file ? usage - inactive_file : 0;
     return limit > working_set ? limit - working_set : 0;
 }
 
-/* Limit minus usage is the least that can be available. Only where that is not enough, the inactive file pages are added up
- * by walking all the pods' cgroups. */
-static __always_inline void sample_pods(struct sample *sample, struct evictd_timer_stats *stats)
-{
+/* Limit minus usage is the least that can be available. Only where that is not enough, the inactive file pages are
+ * added up by walking all the pods' cgroups. */
+static __always_inline void sample_pods(struct sample* sample, struct evictd_timer_stats* stats) {
     sample->pods_known = pods_root_alive(sample->settings);
-    if (!sample->pods_known)
-        return;
+    if (!sample->pods_known) return;
     sample->pods = pods_available(sample->settings, 0);
-    if (sample->pods >= sample->highest)
-        return;
+    if (sample->pods >= sample->highest) return;
     __u64 begin = bpf_ktime_get_ns();
     sample->pods = pods_available(sample->settings, pods_inactive_file());
     sample->walk_ns = bpf_ktime_get_ns() - begin;
-    if (stats)
-        stats->walks++;
+    if (stats) stats->walks++;
 }
 
-static __always_inline void report(struct evictd_watermark *line, __u64 now, bool under)
-{
-    struct evictd_watermark_event *event = reserve_event(EVICTD_EVENT_WATERMARK, evictd_watermark_event);
-    if (!event)
-        return; /* the line keeps its state: the edge is reported with the next tick */
+static __always_inline void report(struct evictd_watermark* line, __u64 now, bool under) {
+    struct evictd_watermark_event* event = reserve_event(EVICTD_EVENT_WATERMARK, evictd_watermark_event);
+    if (!event) return; /* the line keeps its state: the edge is reported with the next tick */
     event->head.time_ns = now;
     event->threshold = line->threshold;
     event->available = line->available;
@@ -170,48 +157,39 @@ static __always_inline void report(struct evictd_watermark *line, __u64 now, boo
     submit_event(event);
     line->state = under ? EVICTD_WATERMARK_UNDER : EVICTD_WATERMARK_ABOVE;
     line->above_since_ns = 0;
-    if (under)
-        line->crossings++;
+    if (under) line->crossings++;
 }
 
-static __always_inline void compare(struct evictd_watermark *line, __u64 available, struct sample *sample)
-{
+static __always_inline void compare(struct evictd_watermark* line, __u64 available, struct sample* sample) {
     bool under = line->threshold > available; /* strictly, as thresholdsMet() */
     line->available = available;
     line->compared_ns = sample->now;
     if (under) {
         line->above_since_ns = 0;
-        if (line->state != EVICTD_WATERMARK_UNDER)
-            report(line, sample->now, true);
+        if (line->state != EVICTD_WATERMARK_UNDER) report(line, sample->now, true);
         return;
     }
     __u64 distance = available - line->threshold;
-    if (distance < sample->distance)
-        sample->distance = distance;
+    if (distance < sample->distance) sample->distance = distance;
     if (line->state == EVICTD_WATERMARK_UNDER) {
-        if (!line->above_since_ns)
-            line->above_since_ns = sample->now;
-        if (sample->now - line->above_since_ns >= SETTLE_NS)
-            report(line, sample->now, false);
+        if (!line->above_since_ns) line->above_since_ns = sample->now;
+        if (sample->now - line->above_since_ns >= SETTLE_NS) report(line, sample->now, false);
     } else if (line->state == EVICTD_WATERMARK_UNKNOWN) {
         line->state = EVICTD_WATERMARK_ABOVE;
     }
 }
 
-static long find_highest(__u32 index, struct sample *sample)
-{
-    const struct evictd_watermark *line = bpf_map_lookup_elem(&thresholds, &index);
+static long find_highest(__u32 index, struct sample* sample) {
+    const struct evictd_watermark* line = bpf_map_lookup_elem(&thresholds, &index);
     if (line && line->state != EVICTD_WATERMARK_UNUSED && line->signal == EVICTD_SIGNAL_PODS_MEMORY &&
         line->threshold > sample->highest)
         sample->highest = line->threshold;
     return 0;
 }
 
-static long compare_line(__u32 index, struct sample *sample)
-{
-    struct evictd_watermark *line = bpf_map_lookup_elem(&thresholds, &index);
-    if (!line || line->state == EVICTD_WATERMARK_UNUSED)
-        return 0;
+static long compare_line(__u32 index, struct sample* sample) {
+    struct evictd_watermark* line = bpf_map_lookup_elem(&thresholds, &index);
+    if (!line || line->state == EVICTD_WATERMARK_UNUSED) return 0;
     if (line->signal == EVICTD_SIGNAL_NODE_MEMORY)
         compare(line, sample->node, sample);
     else if (line->signal == EVICTD_SIGNAL_PODS_MEMORY && sample->pods_known)
@@ -220,26 +198,20 @@ static long compare_line(__u32 index, struct sample *sample)
 }
 
 /* As late as a threshold can be reached, were all memory bandwidth spent on it; within the agent's bounds. */
-static __always_inline __u64 next_period(const struct sample *sample)
-{
-    const struct evictd_settings *settings = sample->settings;
+static __always_inline __u64 next_period(const struct sample* sample) {
+    const struct evictd_settings* settings = sample->settings;
     __u64 growth = settings->fastest_growth ? settings->fastest_growth : 1;
     __u64 period = settings->max_period_ns;
-    if (sample->distance / growth < period / 1000000)
-        period = sample->distance / growth * 1000000;
-    if (period < settings->min_period_ns)
-        period = settings->min_period_ns;
-    if (period < sample->walk_ns * WALK_SHARE)
-        period = sample->walk_ns * WALK_SHARE;
+    if (sample->distance / growth < period / 1000000) period = sample->distance / growth * 1000000;
+    if (period < settings->min_period_ns) period = settings->min_period_ns;
+    if (period < sample->walk_ns * WALK_SHARE) period = sample->walk_ns * WALK_SHARE;
     return period;
 }
 
-static int on_tick(void *map, __u32 *key, struct timer_slot *slot)
-{
+static int on_tick(void* map, __u32* key, struct timer_slot* slot) {
     struct sample sample = {.now = bpf_ktime_get_ns(), .distance = ~0ULL, .settings = get_settings()};
-    struct evictd_timer_stats *stats = bpf_map_lookup_elem(&timer, &evictd_zero);
-    if (!sample.settings)
-        return 0;
+    struct evictd_timer_stats* stats = bpf_map_lookup_elem(&timer, &evictd_zero);
+    if (!sample.settings) return 0;
     sample.node = node_available();
     bpf_loop(sample.settings->watermarks, find_highest, &sample, 0);
     sample_pods(&sample, stats);
@@ -258,16 +230,14 @@ static int on_tick(void *map, __u32 *key, struct timer_slot *slot)
 
 /* Run once by the agent: finds the root memory cgroup above the agent's own, and starts the timer. */
 SEC("syscall")
-int start_watermarks(void *ctx)
-{
-    struct mem_cgroup *memcg = memcg_of_task((struct task_struct *)bpf_get_current_task());
+int start_watermarks(void* ctx) {
+    struct mem_cgroup* memcg = memcg_of_task((struct task_struct*)bpf_get_current_task());
     for (int depth = 0; depth < 64 && memcg; depth++) {
         root_memcg = memcg;
         memcg = memcg_parent(memcg);
     }
-    struct timer_slot *slot = bpf_map_lookup_elem(&ticker, &evictd_zero);
-    if (!slot || !root_memcg)
-        return 1;
+    struct timer_slot* slot = bpf_map_lookup_elem(&ticker, &evictd_zero);
+    if (!slot || !root_memcg) return 1;
     bpf_timer_init(&slot->timer, &ticker, CLOCK_MONOTONIC);
     bpf_timer_set_callback(&slot->timer, on_tick);
     return bpf_timer_start(&slot->timer, 0, 0) ? 2 : 0;

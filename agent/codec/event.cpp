@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "sentence.hpp"
 
@@ -43,7 +44,9 @@ EventLatency latency(const Cause& cause, MonotonicTime decided_at, MonotonicTime
     EventLatency result;
     result.decide = between(cause.detected_at, decided_at);
     result.act = between(decided_at, delivered_at);
-    if (cause.kind == CauseKind::kernel_event && cause.event) {
+    // A stall trigger carries the time at which we read it: when the kernel saw the crossing is not known.
+    if (cause.kind == CauseKind::kernel_event && cause.event &&
+        !std::holds_alternative<StallTriggered>(cause.event->kind)) {
         result.detect = between(cause.event->time, cause.detected_at);
         result.total = between(cause.event->time, delivered_at);
     }
@@ -90,9 +93,8 @@ private:
 
     void oom_kill(const OomKill& kill, const KernelEvent& kernel) {
         const auto& pods = tick_.observation.pods;
-        const auto owner = std::find_if(pods.begin(), pods.end(), [&](const ObservedPod& pod) {
-            return pod.pod && pod.pod->uid == kill.pod;
-        });
+        const auto owner = std::find_if(pods.begin(), pods.end(),
+                                        [&](const ObservedPod& pod) { return pod.pod && pod.pod->uid == kill.pod; });
         const bool known = owner != pods.end();
         Event& event = add(Severity::warning, "OOMKilling", kernel.time);
         event.message = oom_sentence(kill, known ? owner->pod->full_name() : "");

@@ -54,8 +54,8 @@ std::int64_t parse_cpu_list_pages(const std::string& text) {
         const auto digits = text.find_first_not_of(' ', at);
         std::int64_t value = 0;
         if (digits != std::string::npos &&
-            std::from_chars(text.data() + digits, text.data() + text.size(), value).ec == std::errc() &&
-            value > 0 && value <= most_pages_in_a_list) {
+            std::from_chars(text.data() + digits, text.data() + text.size(), value).ec == std::errc() && value > 0 &&
+            value <= most_pages_in_a_list) {
             pages += value;
         }
     }

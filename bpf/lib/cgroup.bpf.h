@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading cgroups and memory cgroups by their kernel structures: identity, ancestry, counters. All reads are probe reads: a
- * structure that goes away under us yields nonsense for once, never a fault. */
+/* Reading cgroups and memory cgroups by their kernel structures: identity, ancestry, counters. All reads are probe
+ * reads: a structure that goes away under us yields nonsense for once, never a fault. */
 #ifndef EVICTD_BPF_CGROUP_H
 #define EVICTD_BPF_CGROUP_H
 
@@ -15,62 +15,54 @@ extern const volatile __u64 page_size;
 #define NO_LIMIT (~0ULL)
 
 /* Element `index` of an array of pointers, of a length that only the running kernel knows. */
-#define read_pointer_at(base, type, field, index)                                                          \
-    ({                                                                                                     \
-        void *pointer_ = 0;                                                                                \
-        bpf_probe_read_kernel(&pointer_, sizeof(pointer_),                                                 \
-                              (void *)(base) + bpf_core_field_offset(type, field) + (index) * sizeof(void *)); \
-        pointer_;                                                                                          \
+#define read_pointer_at(base, type, field, index)                                                            \
+    ({                                                                                                       \
+        void* pointer_ = 0;                                                                                  \
+        bpf_probe_read_kernel(&pointer_, sizeof(pointer_),                                                   \
+                              (void*)(base) + bpf_core_field_offset(type, field) + (index) * sizeof(void*)); \
+        pointer_;                                                                                            \
     })
 
-static __always_inline __u64 cgroup_id(struct cgroup *cgroup) { return BPF_CORE_READ(cgroup, kn, id); }
+static __always_inline __u64 cgroup_id(struct cgroup* cgroup) { return BPF_CORE_READ(cgroup, kn, id); }
 
-static __always_inline struct mem_cgroup *memcg_of_cgroup(struct cgroup *cgroup)
-{
+static __always_inline struct mem_cgroup* memcg_of_cgroup(struct cgroup* cgroup) {
     /* css is the first member of struct mem_cgroup */
     return read_pointer_at(cgroup, struct cgroup, subsys, bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
 }
 
-static __always_inline struct mem_cgroup *memcg_of_task(struct task_struct *task)
-{
-    struct css_set *set = BPF_CORE_READ(task, cgroups);
+static __always_inline struct mem_cgroup* memcg_of_task(struct task_struct* task) {
+    struct css_set* set = BPF_CORE_READ(task, cgroups);
     return read_pointer_at(set, struct css_set, subsys, bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
 }
 
-static __always_inline struct mem_cgroup *memcg_parent(struct mem_cgroup *memcg)
-{
-    return (struct mem_cgroup *)BPF_CORE_READ(memcg, css.parent);
+static __always_inline struct mem_cgroup* memcg_parent(struct mem_cgroup* memcg) {
+    return (struct mem_cgroup*)BPF_CORE_READ(memcg, css.parent);
 }
 
-static __always_inline __u64 memcg_id(struct mem_cgroup *memcg) { return BPF_CORE_READ(memcg, css.cgroup, kn, id); }
+static __always_inline __u64 memcg_id(struct mem_cgroup* memcg) { return BPF_CORE_READ(memcg, css.cgroup, kn, id); }
 
 /* Whether `cgroup` is `root_id` or lies below it. Ids repeat between hierarchies, so the hierarchy counts too. */
-static __always_inline bool cgroup_below(struct cgroup *cgroup, __u32 hierarchy, __u32 root_level, __u64 root_id)
-{
+static __always_inline bool cgroup_below(struct cgroup* cgroup, __u32 hierarchy, __u32 root_level, __u64 root_id) {
     if ((__u32)BPF_CORE_READ(cgroup, root, hierarchy_id) != hierarchy || BPF_CORE_READ(cgroup, level) < (int)root_level)
         return false;
-    struct cgroup *ancestor = read_pointer_at(cgroup, struct cgroup, ancestors, root_level);
+    struct cgroup* ancestor = read_pointer_at(cgroup, struct cgroup, ancestors, root_level);
     return cgroup_id(ancestor) == root_id;
 }
 
 static __always_inline __u64 pages_to_bytes(long pages) { return pages > 0 ? (__u64)pages * page_size : 0; }
 
-static __always_inline __u64 memcg_usage(struct mem_cgroup *memcg)
-{
+static __always_inline __u64 memcg_usage(struct mem_cgroup* memcg) {
     return pages_to_bytes(BPF_CORE_READ(memcg, memory.usage.counter));
 }
 
 /* PAGE_COUNTER_MAX is LONG_MAX / PAGE_SIZE pages: whatever comes near it is no limit. */
-static __always_inline __u64 limit_to_bytes(unsigned long pages)
-{
+static __always_inline __u64 limit_to_bytes(unsigned long pages) {
     return pages >= (1UL << 62) / page_size ? NO_LIMIT : pages * page_size;
 }
-static __always_inline __u64 memcg_max(struct mem_cgroup *memcg)
-{
+static __always_inline __u64 memcg_max(struct mem_cgroup* memcg) {
     return limit_to_bytes(BPF_CORE_READ(memcg, memory.max));
 }
-static __always_inline __u64 memcg_high(struct mem_cgroup *memcg)
-{
+static __always_inline __u64 memcg_high(struct mem_cgroup* memcg) {
     return limit_to_bytes(BPF_CORE_READ(memcg, memory.high));
 }
 

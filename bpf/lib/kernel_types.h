@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel's types, by the few members we read. CO-RE finds the members in the running kernel's BTF, so this is no copy
- * of any kernel's layout, and the build needs no kernel at hand. */
+/* The kernel's types, by the few members we read. CO-RE finds the members in the running kernel's BTF, so this is no
+ * copy of any kernel's layout, and the build needs no kernel at hand. */
 #ifndef EVICTD_BPF_KERNEL_TYPES_H
 #define EVICTD_BPF_KERNEL_TYPES_H
 
@@ -12,41 +12,51 @@ typedef __u32 u32;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-typedef struct { long counter; } atomic_long_t;
+typedef struct {
+    long counter;
+} atomic_long_t;
 
-struct list_head { struct list_head *next, *prev; };
+struct list_head {
+    struct list_head *next, *prev;
+};
 
-struct kernfs_node { u64 id; };
-struct cgroup_root { int hierarchy_id; };
+struct kernfs_node {
+    u64 id;
+};
+struct cgroup_root {
+    int hierarchy_id;
+};
 struct cgroup_subsys_state {
-    struct cgroup *cgroup;
+    struct cgroup* cgroup;
     struct list_head sibling, children;
-    struct cgroup_subsys_state *parent;
+    struct cgroup_subsys_state* parent;
 };
 struct cgroup {
     int level;
-    struct kernfs_node *kn;
-    struct cgroup_subsys_state *subsys[1];
-    struct cgroup_root *root;
+    struct kernfs_node* kn;
+    struct cgroup_subsys_state* subsys[1];
+    struct cgroup_root* root;
     struct list_head cset_links;
-    struct cgroup *ancestors[1];
+    struct cgroup* ancestors[1];
 };
 struct css_set {
-    struct cgroup_subsys_state *subsys[1];
+    struct cgroup_subsys_state* subsys[1];
     struct list_head tasks;
 };
 struct cgrp_cset_link {
-    struct css_set *cset;
+    struct css_set* cset;
     struct list_head cset_link;
 };
 
-struct signal_struct { short oom_score_adj; };
+struct signal_struct {
+    short oom_score_adj;
+};
 struct task_struct {
     int pid, tgid;
     char comm[16];
-    struct task_struct *group_leader;
-    struct signal_struct *signal;
-    struct css_set *cgroups;
+    struct task_struct* group_leader;
+    struct signal_struct* signal;
+    struct css_set* cgroups;
     struct list_head cg_list;
 };
 
@@ -54,7 +64,9 @@ struct page_counter {
     atomic_long_t usage;
     unsigned long high, max;
 };
-struct zone { atomic_long_t vm_stat[1]; };
+struct zone {
+    atomic_long_t vm_stat[1];
+};
 struct pglist_data {
     struct zone node_zones[1];
     int nr_zones;
@@ -66,7 +78,7 @@ struct lru_gen_folio {
 };
 struct lruvec {
     struct lru_gen_folio lrugen;
-    struct pglist_data *pgdat;
+    struct pglist_data* pgdat;
 };
 struct mem_cgroup_per_node {
     struct lruvec lruvec;
@@ -75,18 +87,20 @@ struct mem_cgroup_per_node {
 struct mem_cgroup {
     struct cgroup_subsys_state css;
     struct page_counter memory;
-    struct mem_cgroup_per_node *nodeinfo[1];
+    struct mem_cgroup_per_node* nodeinfo[1];
 };
 struct oom_control {
-    struct mem_cgroup *memcg;
-    struct task_struct *chosen;
+    struct mem_cgroup* memcg;
+    struct task_struct* chosen;
 };
 
 struct seq_file;
-struct bpf_iter_meta { struct seq_file *seq; };
+struct bpf_iter_meta {
+    struct seq_file* seq;
+};
 struct bpf_iter__cgroup {
-    struct bpf_iter_meta *meta;
-    struct cgroup *cgroup;
+    struct bpf_iter_meta* meta;
+    struct cgroup* cgroup;
 };
 
 #pragma clang attribute pop

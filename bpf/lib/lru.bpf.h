@@ -11,30 +11,29 @@ extern const volatile __u32 numa_nodes; /* nr_node_ids: how many nodeinfo[] a me
 #define MAX_ZONES 8       /* MAX_NR_ZONES is 3 to 6 */
 #define MAX_NR_GENS 4     /* include/linux/mmzone.h, since 6.1 */
 
-struct lru_sizes { __u64 list[NR_LRU_LISTS]; }; /* pages */
+struct lru_sizes {
+    __u64 list[NR_LRU_LISTS];
+}; /* pages */
 
-static __always_inline void add_classic_lists(struct mem_cgroup_per_node *node, struct lru_sizes *sizes)
-{
-    void *at = (void *)node + bpf_core_field_offset(struct mem_cgroup_per_node, lru_zone_size);
+static __always_inline void add_classic_lists(struct mem_cgroup_per_node* node, struct lru_sizes* sizes) {
+    void* at = (void*)node + bpf_core_field_offset(struct mem_cgroup_per_node, lru_zone_size);
     __u32 zones = bpf_core_field_size(struct mem_cgroup_per_node, lru_zone_size) / (NR_LRU_LISTS * sizeof(long));
     /* Two zones a call: the calls are what costs, and the stack has no room for all. */
     for (__u32 zone = 0; zone < MAX_ZONES && zone < zones; zone += 2) {
         unsigned long pages[2 * NR_LRU_LISTS] = {};
         __u32 size = (zone + 1 < zones ? 2 : 1) * NR_LRU_LISTS * sizeof(long);
         bpf_probe_read_kernel(pages, size, at + zone * NR_LRU_LISTS * sizeof(long));
-        for (int list = 0; list < NR_LRU_LISTS; list++)
-            sizes->list[list] += pages[list] + pages[NR_LRU_LISTS + list];
+        for (int list = 0; list < NR_LRU_LISTS; list++) sizes->list[list] += pages[list] + pages[NR_LRU_LISTS + list];
     }
 }
 
 /* With the multi-generation LRU the pages are not on the classic lists, and lru_zone_size does not count them. As
  * lru_gen_is_active() has it, the two youngest generations are the active ones. */
-static __always_inline void add_generations(struct mem_cgroup_per_node *node, struct lru_sizes *sizes)
-{
-    if (!bpf_core_field_exists(struct lruvec, lrugen))
-        return;
-    void *at = (void *)node + bpf_core_field_offset(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages);
-    __u32 zones = bpf_core_field_size(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages) / (MAX_NR_GENS * 2 * sizeof(long));
+static __always_inline void add_generations(struct mem_cgroup_per_node* node, struct lru_sizes* sizes) {
+    if (!bpf_core_field_exists(struct lruvec, lrugen)) return;
+    void* at = (void*)node + bpf_core_field_offset(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages);
+    __u32 zones =
+        bpf_core_field_size(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages) / (MAX_NR_GENS * 2 * sizeof(long));
     unsigned long youngest = BPF_CORE_READ(node, lruvec.lrugen.max_seq);
     for (__u32 i = 0; i < MAX_NR_GENS * 2; i++) { /* nr_pages[generation][anon, file][zone] */
         unsigned long age = (youngest - i / 2) % MAX_NR_GENS;
@@ -50,16 +49,13 @@ static __always_inline void add_generations(struct mem_cgroup_per_node *node, st
     }
 }
 
-/* Adds the memory cgroup's own pages by list, its children's not included. Global, hence verified once and not at each call;
- * such a function takes a kernel address as a number. */
-__weak __noinline int add_lru_sizes(__u64 memcg_address, struct lru_sizes *sizes)
-{
-    if (!sizes)
-        return 0;
+/* Adds the memory cgroup's own pages by list, its children's not included. Global, hence verified once and not at each
+ * call; such a function takes a kernel address as a number. */
+__weak __noinline int add_lru_sizes(__u64 memcg_address, struct lru_sizes* sizes) {
+    if (!sizes) return 0;
     for (__u32 nid = 0; nid < MAX_NUMA_NODES && nid < numa_nodes; nid++) {
-        struct mem_cgroup_per_node *node = read_pointer_at(memcg_address, struct mem_cgroup, nodeinfo, nid);
-        if (!node)
-            continue;
+        struct mem_cgroup_per_node* node = read_pointer_at(memcg_address, struct mem_cgroup, nodeinfo, nid);
+        if (!node) continue;
         add_classic_lists(node, sizes);
         add_generations(node, sizes);
     }

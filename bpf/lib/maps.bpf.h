@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The maps that programs share: weak, as every program file defines them and the linker keeps one. All are pinned, so that
- * bpftool shows what the agent works with. */
+/* The maps that programs share: weak, as every program file defines them and the linker keeps one. All are pinned, so
+ * that bpftool shows what the agent works with. */
 #ifndef EVICTD_BPF_MAPS_H
 #define EVICTD_BPF_MAPS_H
 
@@ -33,6 +33,8 @@ struct {
 
 static const __u32 evictd_zero = 0;
 
-static __always_inline struct evictd_settings *get_settings(void) { return bpf_map_lookup_elem(&settings, &evictd_zero); }
+static __always_inline struct evictd_settings* get_settings(void) {
+    return bpf_map_lookup_elem(&settings, &evictd_zero);
+}
 
 #endif

@@ -54,8 +54,9 @@ enum evictd_cgroup_change {
     EVICTD_CGROUP_EMPTIED = 4,
 };
 
-#define EVICTD_PATH_LENGTH 256 /* kubelet paths have about 170 bytes; a longer one is cut, its id still identifies it \
-                                */
+#define EVICTD_PATH_LENGTH                                                                     \
+    256 /* kubelet paths have about 170 bytes; a longer one is cut, its id still identifies it \
+         */
 
 struct evictd_cgroup_event {
     struct evictd_event head;
@@ -79,8 +80,8 @@ struct evictd_memcg_event {
     __u32 unused;
 };
 
-/* Rows of one pass over the pods' cgroups: 1,000 pods of seven containers. Twice as many would cost another 450 KiB of the
- * agent's memory; what does not fit makes the pass an error. */
+/* Rows of one pass over the pods' cgroups: 1,000 pods of seven containers. Twice as many would cost another 450 KiB of
+ * the agent's memory; what does not fit makes the pass an error. */
 #define EVICTD_MAX_CGROUPS 8192
 
 /* One row of the usage iterator; parents come before their children. The four page counts are the cgroup's own, `usage`

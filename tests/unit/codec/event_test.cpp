@@ -51,6 +51,15 @@ TEST(Events, ALookThatTheKernelDidNotCauseHasNoDetectAndNoTotal) {
     EXPECT_TRUE(event.cause.empty());
 }
 
+TEST(Events, AStallTriggerTellsNoTimeOfTheCrossingSoThereIsNoDetectAndNoTotal) {
+    auto tick = sample::evicting();
+    tick.observation.cause.event->kind = StallTriggered{"/proc/pressure/memory"};
+    const auto event = events_of(tick).back();
+    EXPECT_FALSE(event.latency.detect);
+    EXPECT_FALSE(event.latency.total);
+    EXPECT_TRUE(event.latency.act);
+}
+
 TEST(Events, AnActionThatFailedSaysSoAndHasNoActLatency) {
     auto tick = sample::evicting();
     tick.outcomes[0].status = OutcomeStatus::failed;
