@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which cgroups come, go, fill and empty below the pods' root? The kernel prints the path for us. It knows nothing of
  * pods: the agent resolves. */
+#include "lib/kernel_types.h"
+
 #include <bpf/bpf_tracing.h>
 
 #include "lib/cgroup.bpf.h"

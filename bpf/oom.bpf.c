@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Whom did the kernel's OOM killer choose, and whose limit was it? One program for each way to know; the agent loads
  * the best that this kernel takes. */
+#include "lib/kernel_types.h"
+
 #include <bpf/bpf_tracing.h>
 
 #include "lib/cgroup.bpf.h"

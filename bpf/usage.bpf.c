@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* How much does every pod use? A cgroup iterator fills one row for each cgroup below the pods' root, from page
  * counters and LRU sizes: exact, without the rstat flush that reading memory.stat costs. It adds nothing up. */
+#include "lib/kernel_types.h"
+
 #include "lib/lru.bpf.h"
 #include "lib/maps.bpf.h"
 

@@ -4,6 +4,8 @@
 #ifndef EVICTD_BPF_EMIT_H
 #define EVICTD_BPF_EMIT_H
 
+#include "lib/kernel_types.h"
+
 #include "lib/maps.bpf.h"
 
 static __always_inline void count_drop(enum evictd_event_type type) {

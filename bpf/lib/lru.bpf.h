@@ -3,6 +3,8 @@
 #ifndef EVICTD_BPF_LRU_H
 #define EVICTD_BPF_LRU_H
 
+#include "lib/kernel_types.h"
+
 #include "lib/cgroup.bpf.h"
 
 extern const volatile __u32 numa_nodes; /* nr_node_ids: how many nodeinfo[] a memory cgroup has */
