@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everybody reads the same 1,000 cgroups in the same run, by turns.
+// Everybody reads the same 1,000 cgroups in the same run.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -110,28 +110,26 @@ struct Samples {
     std::size_t rows = 0;
 };
 
-// Both by turns. `before_each`: what the pods do meanwhile.
+// Each reader in a loop of its own. `before_each`: what the pods do meanwhile.
 template <class Meanwhile>
-Result<Samples> read_by_turns(int rounds, app::KernelSources& sources, const std::vector<Files>& files,
-                              const sys::Clock& clock, Meanwhile&& before_each) {
+Result<Samples> read_all(int rounds, app::KernelSources& sources, const std::vector<Files>& files,
+                         const sys::Clock& clock, Meanwhile&& before_each) {
     Samples samples;
     std::vector<port::CgroupUsage> rows;
     std::vector<port::CgroupUsage> from_files;
     std::string text;
-    for (int round = 0; round < rounds; round++) {
-        Status read;
-        before_each();
-        samples.iterator.push_back(microseconds(clock, [&] { read = sources.usage->read(rows); }));
-        if (!read) {
-            return tl::unexpected(read.error());
+    Status read;
+    const auto repeat = [&](std::vector<double>& into, const auto& reader) {
+        for (int round = 0; round < rounds && read; round++) {
+            before_each();
+            into.push_back(microseconds(clock, reader));
         }
-        before_each();
-        samples.figures.push_back(microseconds(clock, [&] { read_figures(files, text, from_files); }));
-        before_each();
-        samples.bare.push_back(microseconds(clock, [&] { read_only(files, text); }));
-    }
+    };
+    repeat(samples.iterator, [&] { read = sources.usage->read(rows); });
+    repeat(samples.figures, [&] { read_figures(files, text, from_files); });
+    repeat(samples.bare, [&] { read_only(files, text); });
     samples.rows = rows.size();
-    return samples;
+    return read ? Result<Samples>(std::move(samples)) : tl::unexpected(read.error());
 }
 
 void write_raw(const std::string& file, const Samples& samples) {
@@ -174,7 +172,7 @@ void tell_at_work(const Samples& samples, Report& report) {
 }  // namespace
 
 Status measure_usage(int rounds, const Place& place, Report& report) {
-    report.heading("Usage of 1,000 cgroups (" + std::to_string(rounds) + " rounds of both, by turns)");
+    report.heading("Usage of 1,000 cgroups (" + std::to_string(rounds) + " rounds of each reader)");
     const std::string directory = place.directory + "/agent";
     std::filesystem::create_directories(directory + "/pods");
     auto tree = PodTree::make(directory + "/pods");
@@ -195,8 +193,8 @@ Status measure_usage(int rounds, const Place& place, Report& report) {
     if (!files || !sources) {
         return tl::unexpected(files ? sources.error() : files.error());
     }
-    const auto asleep = read_by_turns(rounds, *sources, *files, clock, [] {});
-    const auto at_work = read_by_turns(std::max(3, rounds / 10), *sources, *files, clock, [&] {
+    const auto asleep = read_all(rounds, *sources, *files, clock, [] {});
+    const auto at_work = read_all(std::max(3, rounds / 10), *sources, *files, clock, [&] {
         (*tree)->stir();
         (void)usleep(work_time);
     });
