@@ -82,7 +82,7 @@ struct walk {
 
 /* False, but the verifier does not know: kernels before 6.7 verify a callback once, with the values of its first call,
  * and cut away every branch that a known one rules out. */
-volatile bool seen_at_first;
+volatile __u32 seen_at_first; /* not bool: the skeleton is C++ too */
 
 /* One step through the tree of memory cgroups, as css_next_descendant_pre() goes. */
 static long walk_step(__u32 index, struct walk* walk) {

@@ -65,7 +65,7 @@ void Executor::attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup) {
             refuse(outcome, killed.error());
         }
     } else {
-        signal_each(outcome, *cgroup, std::move(*listed));
+        signal_each(outcome, *cgroup, *listed);
     }
     if (kill && outcome.status == OutcomeStatus::delivered) {
         after_kill_.follow(cgroup);
@@ -74,10 +74,10 @@ void Executor::attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup) {
 
 // Without the freezer, which would cost more than all the rest: each freeze patches kernel code on every CPU. Whoever
 // forks away from this first strike is AfterKill's.
-void Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup, std::vector<pid_t> listed) {
+void Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup, const std::vector<pid_t>& listed) {
     outcome.method = "pidfd";
     const int signal_number = outcome.action.kind == ActionKind::kill ? SIGKILL : SIGTERM;
-    const auto held = hold_processes(cgroup, std::move(listed));
+    const auto held = hold_processes(cgroup, listed);
     const auto signalled = held ? signal_all(*held, signal_number) : tl::unexpected<Error>(held.error());
     outcome.delivered_at = clock_.monotonic();
     if (signalled) {

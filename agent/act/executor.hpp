@@ -38,7 +38,7 @@ public:
 
 private:
     void attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup);
-    void signal_each(Outcome& outcome, const port::PodCgroup& cgroup, std::vector<pid_t> listed);
+    void signal_each(Outcome& outcome, const port::PodCgroup& cgroup, const std::vector<pid_t>& listed);
 
     const sys::Clock& clock_;
     AfterKill& after_kill_;

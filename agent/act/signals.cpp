@@ -18,7 +18,7 @@ int pidfd_send_signal(int pidfd, int signal_number) {
 
 }  // namespace
 
-Result<std::vector<HeldProcess>> hold_processes(const port::PodCgroup& cgroup, std::vector<pid_t> listed) {
+Result<std::vector<HeldProcess>> hold_processes(const port::PodCgroup& cgroup, const std::vector<pid_t>& listed) {
     std::vector<HeldProcess> held;
     held.reserve(listed.size());
     int refused = 0;

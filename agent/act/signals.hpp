@@ -20,7 +20,8 @@ struct HeldProcess {
 // Opens a pidfd for each process `listed` in the cgroup a moment ago, then reads the list again and keeps those still
 // in it: what a pidfd refers to then was in the cgroup while we held it. This process itself is never among them. An
 // error if there are processes and not one of them could be held, though they did not end.
-[[nodiscard]] Result<std::vector<HeldProcess>> hold_processes(const port::PodCgroup& cgroup, std::vector<pid_t> listed);
+[[nodiscard]] Result<std::vector<HeldProcess>> hold_processes(const port::PodCgroup& cgroup,
+                                                              const std::vector<pid_t>& listed);
 
 // How many took the signal; those that ended meanwhile do not count. The first refusal is the error.
 [[nodiscard]] Result<int> signal_all(const std::vector<HeldProcess>& processes, int signal_number);

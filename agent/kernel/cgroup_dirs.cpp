@@ -21,8 +21,8 @@ std::string last_component(const std::string& path) { return path.substr(path.rf
 
 }  // namespace
 
-CgroupDirs::CgroupDirs(Hierarchies hierarchies, const std::string& cgroup_root)
-    : hierarchies_(std::move(hierarchies)), cgroup_root_(cgroup_root) {
+CgroupDirs::CgroupDirs(Hierarchies hierarchies, std::string cgroup_root)
+    : hierarchies_(std::move(hierarchies)), cgroup_root_(std::move(cgroup_root)) {
     while (!cgroup_root_.empty() && cgroup_root_.back() == '/') {
         cgroup_root_.pop_back();
     }

@@ -13,7 +13,7 @@ namespace evictd::kernel {
 class CgroupDirs final : public port::Cgroups {
 public:
     // `cgroup_root`: the kubelet's --cgroup-root; the pods' root is looked for below it.
-    CgroupDirs(Hierarchies hierarchies, const std::string& cgroup_root);
+    CgroupDirs(Hierarchies hierarchies, std::string cgroup_root);
 
     [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override;
     [[nodiscard]] Result<std::vector<port::FoundPod>> list_pods() const override;
