@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <utility>
 
 #include <unistd.h>
 
