@@ -11,16 +11,10 @@
 
 #include "act/reaper.hpp"
 #include "app/agent.hpp"
-#include "app/pods_map.hpp"
+#include "app/publishers.hpp"
 #include "app/realtime.hpp"
 #include "app/sources.hpp"
 #include "kube/manifest_source.hpp"
-#include "policy/explain.hpp"
-#include "policy/rank.hpp"
-#include "publish/console_lines.hpp"
-#include "publish/event_log.hpp"
-#include "publish/fanout.hpp"
-#include "publish/status_socket.hpp"
 #include "sys/claim.hpp"
 #include "sys/log.hpp"
 
@@ -41,18 +35,6 @@ void raise_file_limit() {
     }
 }
 
-Result<codec::VictimOrder> rank(const Tick& tick, Signal signal) {
-    if (!policy::has_ranking(signal)) {
-        return fail(ErrorKind::invalid, std::string(name(signal)), "pods have no order for this signal",
-                    "use memory.available");
-    }
-    codec::VictimOrder order{.signal = signal, .ranking = tick.decision.ranking, .places = {}};
-    for (const auto& ranked : order.ranking) {
-        order.places.push_back(policy::place(ranked, tick.observation));
-    }
-    return order;
-}
-
 }  // namespace
 
 // Members in the order of making; they go in the opposite one.
@@ -68,9 +50,7 @@ struct Wiring::House {
     std::unique_ptr<act::Reaper> reaper;
     std::optional<act::Executor> executor;
     std::optional<observe::Observer> observer;
-    std::unique_ptr<publish::Fanout> publishers;
-    publish::EventLog* event_log = nullptr;  // the fanout's
-    publish::Snapshot* snapshot = nullptr;
+    Publishers publishers;
     std::optional<Agent> agent;
     std::vector<std::unique_ptr<port::PodSource>> pod_sources;
     std::vector<sys::Source> signals;
@@ -116,51 +96,16 @@ Status Wiring::House::claim_pods(const kernel::CgroupDirs& cgroups, const port::
 }
 
 Status Wiring::House::make_publishers() {
-    auto made = publish::Fanout::make();
+    auto made = app::make_publishers({.settings = config.agent,
+                                      .node = node,
+                                      .clock = clock,
+                                      .bpf = kernel.bpf.get(),
+                                      .status = describe(),
+                                      .request_look = [this] { loop->post([this] { agent->request_look(); }); }});
     if (!made) {
         return tl::unexpected(made.error());
     }
     publishers = std::move(*made);
-    using Made = Result<std::unique_ptr<port::Publisher>>;
-    const auto& settings = config.agent;
-    std::vector<publish::Fanout::Make> makers;
-    makers.emplace_back([&](sys::Loop&) -> Made {
-        auto events = std::make_unique<publish::EventLog>(
-            publish::RotatingFileOptions{settings.event_log_path, settings.event_log_max_size,
-                                         settings.event_log_max_files},
-            node);
-        event_log = events.get();
-        return events;
-    });
-    if (settings.events_to_stdout) {
-        makers.emplace_back([&](sys::Loop&) -> Made {
-            return std::make_unique<publish::ConsoleLines>(STDOUT_FILENO, publish::ConsoleFormat::json, node);
-        });
-    }
-    makers.emplace_back([&](sys::Loop&) -> Made {
-        // The fanout empties its lane after `publishers` has let go of it: by its own address, it is still there.
-        auto last = std::make_unique<publish::Snapshot>(describe(), rank, [this, fanout = publishers.get()] {
-            return std::map<std::string, std::uint64_t>{{"records dropped before publishing", fanout->dropped()},
-                                                        {"event log lines", event_log->lost_lines()},
-                                                        {"log lines", sys::log::lost()}};
-        });
-        snapshot = last.get();
-        return last;
-    });
-    makers.emplace_back([&](sys::Loop& lane) -> Made {
-        publish::StatusSocketOptions options{settings.socket_path, node, settings.event_log_path,
-                                             settings.event_log_max_files,
-                                             [this] { loop->post([this] { agent->request_look(); }); }};
-        return publish::StatusSocket::make(lane, clock, *snapshot, std::move(options));
-    });
-    if (kernel.bpf) {
-        makers.emplace_back([&](sys::Loop&) -> Made { return std::make_unique<PodsMap>(*kernel.bpf); });
-    }
-    for (const auto& maker : makers) {
-        if (auto added = publishers->add(maker); !added) {
-            return added;
-        }
-    }
     return {};
 }
 
@@ -194,7 +139,7 @@ Status Wiring::House::make_agent() {
                         .cgroups = *kernel.cgroups,
                         .observer = *observer,
                         .executor = *executor,
-                        .publish = [this](RecordPtr record) { (void)publishers->publish(std::move(record)); },
+                        .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
                         .claim_root = [this](const port::PodsRoot& root) { return claim_pods(*kernel.cgroups, root); }},
                   AgentOptions{config.eviction, config.agent.look_period, config.agent.dry_run});
     return {};
@@ -251,7 +196,7 @@ void Wiring::House::on_reload() {
     config.eviction = fresh->eviction;
     config.agent.look_period = fresh->agent.look_period;
     agent->set_config(config.eviction, config.agent.look_period);
-    snapshot->set_agent(describe());
+    publishers.snapshot->set_agent(describe());
     agent->notice(Notice::config_reloaded,
                   "Thresholds, grace and transition periods were read again; other settings need a restart");
 }
@@ -295,7 +240,7 @@ Status Wiring::run() {
     if (auto started = house.start_pod_sources(); !started) {
         return started;
     }
-    house.snapshot->set_agent(house.describe());
+    house.publishers.snapshot->set_agent(house.describe());
     if (const auto missing = become_realtime(house.config.agent.realtime_priority); !missing.empty()) {
         sys::log::warn("latencies may be higher: " + missing);
     }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who hears of a Record: the list of publishers, made from the configuration. A new publisher is a line here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "evictd/model/config.hpp"
+#include "kernel/bpf.hpp"
+#include "publish/fanout.hpp"
+#include "publish/snapshot.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::app {
+
+struct Publishers {
+    std::unique_ptr<publish::Fanout> fanout;
+    publish::Snapshot* snapshot = nullptr;  // the fanout's
+};
+
+struct PublishersNeed {
+    const AgentConfig& settings;
+    const std::string& node;
+    const sys::Clock& clock;
+    kernel::Bpf* bpf;  // null: there is no map to fill
+    codec::AgentStatus status;
+    std::function<void()> request_look;  // any thread
+};
+
+// What `need` refers to must outlive them.
+[[nodiscard]] Result<Publishers> make_publishers(PublishersNeed need);
+
+}  // namespace evictd::app
