@@ -11,9 +11,6 @@
 namespace evictd::app {
 namespace {
 
-// Kernel events told with one tick at most. A storm of cgroups being made is no reason to grow without bound.
-constexpr std::size_t max_kernel_events = 256;
-
 // The kernel says a line is crossed, our own look a moment later says it is not: it trembles. Look again before it can
 // move far (a hog at full speed takes 10 MiB in that time).
 constexpr Duration look_when_disagreeing = std::chrono::milliseconds(5);
@@ -79,14 +76,15 @@ void Agent::on_kernel_events() {
     const auto detected_at = parts_.clock.monotonic();
     std::optional<KernelEvent> cause;
     parts_.events.drain([&](const KernelEvent& event) {
+        if (!take(event)) {
+            return;
+        }
         // The cause is the first that calls for a look, unless a threshold was crossed: that is what the look is for.
         const bool crossing = std::holds_alternative<WatermarkCrossed>(event.kind);
-        if (take(event) && (!cause || (crossing && !std::holds_alternative<WatermarkCrossed>(cause->kind)))) {
+        if (!cause || (crossing && !std::holds_alternative<WatermarkCrossed>(cause->kind))) {
             cause = event;
         }
-        if (kernel_events_.size() < max_kernel_events) {
-            kernel_events_.push_back(event);
-        }
+        kernel_events_.push_back(event);  // told with the look that follows: no more than the ring buffer holds
     });
     if (!root_ && !stopped_by_) {
         follow_pods_root();

@@ -73,7 +73,7 @@ private:
     observe::PodTable table_;
     policy::State state_;
     std::vector<Outcome> outcomes_;           // of the last tick, for the next look
-    std::vector<KernelEvent> kernel_events_;  // since the last tick
+    std::vector<KernelEvent> kernel_events_;  // those that call for the look to come
     std::vector<port::Watermark> watermarks_;
     std::vector<port::Watermark> lines_under_;  // as the kernel said last
     std::optional<port::PodsRoot> root_;

@@ -36,7 +36,7 @@ struct AgentNotice {
 
 // One tick. `decided_at` is taken after decide(), before the first action.
 struct Tick {
-    std::vector<KernelEvent> kernel_events;  // all that arrived since the last tick, the cause among them
+    std::vector<KernelEvent> kernel_events;  // those that called for this look, the cause among them
     Observation observation;
     Decision decision;
     MonotonicTime decided_at;

@@ -198,6 +198,18 @@ TEST_F(Agents, LostEventsArePublished) {
     EXPECT_EQ(std::get<EventsLost>(last().kernel_events[0].kind).count, 3U);
 }
 
+TEST_F(Agents, AnOomKillIsToldWhateverStormOfCgroupsCameBefore) {
+    declare(100_MiB);
+    make();
+    for (int i = 0; i < 1000; ++i) {
+        events.tell(CgroupLife{CgroupChange::made, {1000}, "/kubepods/other"}, clock.monotonic());
+    }
+    events.tell(OomKill{.pid = 7}, clock.monotonic());
+    turn();
+    ASSERT_EQ(last().kernel_events.size(), 1U);
+    EXPECT_EQ(std::get<OomKill>(last().kernel_events[0].kind).pid, 7);
+}
+
 TEST_F(Agents, LostEventsMakeItListTheCgroupsAfresh) {
     declare(100_MiB);
     make();
