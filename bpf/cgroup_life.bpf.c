@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which cgroups come, go, fill and empty below the pods' root? The kernel prints the path for us. It knows nothing of
- * pods: the agent resolves. */
+/* Which cgroups come, go, fill and empty where pods are? The kernel prints the path for us. It knows nothing of pods:
+ * the agent resolves. */
 #include "lib/kernel_types.h"
 
 #include <bpf/bpf_tracing.h>
@@ -13,12 +13,18 @@ extern struct mem_cgroup* pods_memcg;
 /* Before the pods' root is known, the agent hears of everything so near to the hierarchy's root that it could be it. */
 #define SEARCH_LEVEL 4
 
+/* Pods lie at most this deep below their root (QoS class, pod). What is deeper is a container's or made by what runs in
+ * one, which may make and remove cgroups all day: it costs them one comparison, and the agent nothing. */
+#define POD_DEPTH 2
+
 static __always_inline bool is_news(struct cgroup* cgroup, enum evictd_cgroup_change change) {
     const struct evictd_settings* current = get_settings();
     if (!current) return false;
+    __u32 level = cgroup->level; /* the tracepoint's own cgroup: a load, not a call of bpf_probe_read_kernel() */
     if (current->pods_root_id)
-        return cgroup_below(cgroup, current->hierarchy_id, current->pods_root_level, current->pods_root_id);
-    return change == EVICTD_CGROUP_MADE && BPF_CORE_READ(cgroup, level) <= SEARCH_LEVEL &&
+        return level <= current->pods_root_level + POD_DEPTH &&
+               cgroup_below(cgroup, current->hierarchy_id, current->pods_root_level, current->pods_root_id);
+    return change == EVICTD_CGROUP_MADE && level <= SEARCH_LEVEL &&
            (__u32)BPF_CORE_READ(cgroup, root, hierarchy_id) == current->hierarchy_id;
 }
 
@@ -41,7 +47,9 @@ int BPF_PROG(on_cgroup_mkdir, struct cgroup* cgroup, const char* path) {
 
 SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup, const char* path) {
-    if (pods_memcg && memcg_of_cgroup(cgroup) == pods_memcg)
+    const struct evictd_settings* current = get_settings();
+    bool may_be_root = current && (!current->pods_root_id || (__u32)cgroup->level == current->pods_root_level);
+    if (may_be_root && pods_memcg && memcg_of_cgroup(cgroup) == pods_memcg)
         pods_memcg = 0; /* the timer must not read it once it is freed */
     return report(cgroup, path, EVICTD_CGROUP_REMOVED);
 }

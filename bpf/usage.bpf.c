@@ -73,10 +73,16 @@ int read_usage(struct bpf_iter__cgroup* ctx) {
     struct cgroup* cgroup = ctx->cgroup;
     if (!cgroup) return 0;
     struct mem_cgroup* memcg = memcg_of_cgroup(cgroup);
-    if (!memcg) return 0;
-    __u32 index = usage_count++;
+    /* On v2 a container may have cgroups of its own without the memory controller: what runs there is charged to the
+     * nearest one that has it, which is the last row, and counts there too. */
+    __u32 index = memcg ? usage_count++ : usage_count - 1;
     struct evictd_usage* row = bpf_map_lookup_elem(&usage_rows, &index);
     if (!row) return 0;
+    __u32 processes = count_processes(cgroup);
+    if (!memcg) {
+        row->processes += processes;
+        return 0;
+    }
     struct lru_sizes lru = {};
     const struct evictd_settings* current = get_settings();
     row->cgroup_id = cgroup->kn->id; /* the iterator's own cgroup: loads, not calls of bpf_probe_read_kernel() */
@@ -88,7 +94,7 @@ int read_usage(struct bpf_iter__cgroup* ctx) {
     row->inactive_file = lru.list[LRU_INACTIVE_FILE] * page_size;
     row->active_file = lru.list[LRU_ACTIVE_FILE] * page_size;
     row->anon = (lru.list[LRU_INACTIVE_ANON] + lru.list[LRU_ACTIVE_ANON]) * page_size;
-    row->processes = count_processes(cgroup);
+    row->processes = processes;
     return 0;
 }
 

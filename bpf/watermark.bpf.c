@@ -106,8 +106,8 @@ static long walk_step(__u32 index, struct walk* walk) {
     return 0;
 }
 
-/* Twice the cgroups of the largest node we care for (10,000 pods with two containers and their sandbox each). */
-#define WALK_STEPS 80000
+/* Each cgroup is entered once and, if it has any below it, returned to once. */
+#define WALK_STEPS (2 * EVICTD_MAX_CGROUPS)
 
 static __always_inline __u64 pods_inactive_file(void) {
     struct walk walk = {.root = (void*)pods_memcg, .at = (void*)pods_memcg, .seen = seen_at_first};
@@ -207,6 +207,8 @@ static __always_inline __u64 next_period(const struct sample* sample) {
     if (sample->distance / growth < period / 1000000) period = sample->distance / growth * 1000000;
     if (period < settings->min_period_ns) period = settings->min_period_ns;
     if (period < sample->walk_ns * WALK_SHARE) period = sample->walk_ns * WALK_SHARE;
+    /* A walk that was interrupted, or whose virtual CPU was taken away, seems to have taken seconds. */
+    if (period > settings->max_period_ns) period = settings->max_period_ns;
     return period;
 }
 

@@ -4,27 +4,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/watermarks.hpp"
 #include "policy/decide.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
 namespace {
 
-// The kernel says a line is crossed, our own look a moment later says it is not: it trembles. Look again before it can
-// move far (a hog at full speed takes 10 MiB in that time).
-constexpr Duration look_when_disagreeing = std::chrono::milliseconds(5);
-// A threshold stays met and no event is due: nobody could be evicted, or it was not enough. The kubelet waits 10 s
-// here.
-constexpr Duration look_under_pressure = std::chrono::milliseconds(100);
-// For people who watch: as often as a screen is worth redrawing.
-constexpr Duration look_for_readers = std::chrono::milliseconds(20);
 // After a kill the freed pages sit in per-CPU lists this long before MemFree counts them (3 s measured on 6.18).
 constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
 }  // namespace
 
-Agent::Agent(Parts parts, AgentOptions options) : parts_(std::move(parts)), options_(std::move(options)) {}
+Agent::Agent(Parts parts, AgentOptions options) : parts_(std::move(parts)), options_(std::move(options)) {
+    if (options_.record) {
+        recorded_config_ = std::make_shared<const EvictionConfig>(options_.eviction);
+    }
+}
 
 Status Agent::start() {
     auto timer = parts_.loop.add_timer([this] { on_timer(); });
@@ -51,6 +46,7 @@ void Agent::tick(Cause cause) {
     const bool memory_returning = parts_.clock.monotonic() - last_kill_ < memory_returns_within;
     Tick tick{.dry_run = options_.dry_run};
     tick.observation = parts_.observer.look(std::move(cause), table_, std::exchange(outcomes_, {}), memory_returning);
+    tick.observation.reclaimed = std::exchange(reclaimed_, std::nullopt);
     auto verdict = policy::decide(options_.eviction, tick.observation, state_);
     tick.decided_at = parts_.clock.monotonic();
     tick.outcomes = parts_.executor.carry_out(verdict.decision.actions, tick.decided_at,
@@ -58,18 +54,41 @@ void Agent::tick(Cause cause) {
     tick.decision = std::move(verdict.decision);
     tick.kernel_events = std::exchange(kernel_events_, {});
     name_owners(tick.kernel_events);
+    note_for_tape(tick);
     state_ = std::move(verdict.state);
     outcomes_ = tick.outcomes;
+    if (!tick.decision.reclaim.empty()) {
+        reclaimed_ = ReclaimOutcome{{"no container runtime is connected: nothing was removed"}};
+    }
     last_look_ = tick.observation.at;
     watch(tick.observation.readings);
     schedule(tick);
-    parts_.publish(std::make_shared<const Record>(std::move(tick)));
-    if (parts_.observer.trouble() != trouble_told_) {
-        trouble_told_ = parts_.observer.trouble();
-        if (!trouble_told_.empty()) {
-            sys::log::error("looking at the node: " + trouble_told_);
-        }
+    if (!rehearsed_ && !pressure_) {
+        rehearse_over(tick.observation);
     }
+    parts_.publish(std::make_shared<const Record>(std::move(tick)));
+    tell_trouble();
+}
+
+// Once for each: a look that sees less than there is must not pass for a whole one.
+void Agent::tell_trouble() {
+    const auto cgroups = parts_.cgroups.trouble();
+    const auto& trouble = cgroups.empty() ? parts_.observer.trouble() : cgroups;
+    if (trouble != trouble_told_ && !trouble.empty()) {
+        sys::log::error("looking at the node: " + trouble);
+        notice(Notice::look_incomplete, "The look at the node is incomplete: " + trouble, trouble);
+    }
+    trouble_told_ = trouble;
+}
+
+// After the actions, so that no kill waits for it; and the state that was decided over is given away, not copied.
+void Agent::note_for_tape(Tick& tick) {
+    if (!recorded_config_) {
+        return;
+    }
+    tick.number = ++looks_;
+    tick.config = recorded_config_;
+    tick.before = std::make_shared<const State>(std::move(state_));
 }
 
 void Agent::on_kernel_events() {
@@ -89,8 +108,11 @@ void Agent::on_kernel_events() {
     if (!root_ && !stopped_by_) {
         follow_pods_root();
     }
+    const bool approached = std::exchange(approached_, false);
     if (cause) {
         tick(Cause{.kind = CauseKind::kernel_event, .event = std::move(cause), .detected_at = detected_at});
+    } else if (approached) {
+        get_ready();
     }
 }
 
@@ -100,6 +122,10 @@ bool Agent::take(const KernelEvent& event) {
         const auto same = [&](const port::Watermark& line) {
             return line.signal == crossed->signal && line.threshold == crossed->threshold;
         };
+        if (std::none_of(watermarks_.begin(), watermarks_.end(), same)) {
+            approached_ = approached_ || crossed->under;
+            return false;
+        }
         std::erase_if(lines_under_, same);
         if (crossed->under) {
             lines_under_.push_back({crossed->signal, crossed->threshold});
@@ -128,19 +154,16 @@ bool Agent::take(const KernelEvent& event) {
 }
 
 void Agent::on_timer() {
+    if (const auto now = parts_.clock.monotonic(); next_rehearsal_ <= now && now < next_look_) {
+        get_ready();
+        return;
+    }
     if (!root_ && !stopped_by_) {
         follow_pods_root();
     } else if (parts_.events.look_within(Bytes{0})) {
         list_cgroups();  // nobody tells us of new ones
     }
     tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = parts_.clock.monotonic()});
-}
-
-void Agent::request_look() {
-    const auto now = parts_.clock.monotonic();
-    if (now - last_look_ >= look_for_readers) {
-        tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = now});
-    }
 }
 
 void Agent::set_pods(std::size_t source, port::PodSet set) {
@@ -158,6 +181,9 @@ void Agent::set_pods(std::size_t source, port::PodSet set) {
 void Agent::set_config(const EvictionConfig& eviction, Duration look_period) {
     options_.eviction = eviction;
     options_.look_period = look_period;
+    if (options_.record) {
+        recorded_config_ = std::make_shared<const EvictionConfig>(eviction);
+    }
     tick(Cause{.kind = CauseKind::config, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 
@@ -203,65 +229,6 @@ void Agent::name_owners(std::vector<KernelEvent>& events) const {
             kill->pod = parts_.observer.owner_of(kill->cgroup, table_).value_or(PodUid{});
         }
     }
-}
-
-// Percentages follow the capacity, and a new limit of the pods' cgroup is a new capacity.
-void Agent::watch(const Readings& readings) {
-    auto wanted = watermarks_for(options_.eviction.thresholds, readings);
-    const auto same = [](const port::Watermark& a, const port::Watermark& b) {
-        return a.signal == b.signal && a.threshold == b.threshold;
-    };
-    if (std::equal(wanted.begin(), wanted.end(), watermarks_.begin(), watermarks_.end(), same)) {
-        return;
-    }
-    lines_under_.clear();  // every line is compared and told afresh
-    if (auto watching = parts_.events.watch(wanted); !watching) {
-        sys::log::error(watching.error().text());
-        return;
-    }
-    watermarks_ = std::move(wanted);
-}
-
-// Whether the kernel's last word on some line is that it is crossed, and our own look says it is not.
-bool Agent::disagrees(const Readings& readings) const {
-    return std::any_of(lines_under_.begin(), lines_under_.end(), [&](const port::Watermark& line) {
-        const auto& reading = readings[static_cast<std::size_t>(line.signal)];
-        return reading && reading->available.value >= line.threshold.value;
-    });
-}
-
-std::optional<Duration> Agent::look_soon(const Tick& tick) const {
-    const auto& decision = tick.decision;
-    if (const auto timed = parts_.events.look_within(Bytes{0})) {
-        const auto distance = nearest(watermarks_, tick.observation.readings);
-        return decision.in_flight.empty() && distance ? parts_.events.look_within(*distance) : timed;
-    }
-    if (disagrees(tick.observation.readings)) {
-        return look_when_disagreeing;
-    }
-    const bool met = !decision.thresholds_met.empty() || !decision.thresholds_pending.empty();
-    return met ? std::optional(look_under_pressure) : std::nullopt;
-}
-
-void Agent::schedule(const Tick& tick) {
-    const auto now = parts_.clock.monotonic();
-    const auto& decision = tick.decision;
-    pressure_ = !decision.thresholds_met.empty() || !decision.in_flight.empty();
-    const auto killed = [](const Outcome& outcome) {
-        return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
-    };
-    if (std::any_of(tick.outcomes.begin(), tick.outcomes.end(), killed)) {
-        last_kill_ = now;
-    }
-    MonotonicTime next = now + options_.look_period;
-    if (const auto soon = look_soon(tick)) {
-        next = std::min(next, now + *soon);
-    }
-    if (decision.look_again_at) {
-        next = std::min(next, std::max(*decision.look_again_at, now));
-    }
-    next_look_ = next;
-    timer_.arm(next);
 }
 
 }  // namespace evictd::app

@@ -10,10 +10,10 @@
 #include "act/executor.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
+#include "evictd/model/state.hpp"
 #include "evictd/port/kernel_event_source.hpp"
 #include "observe/observer.hpp"
 #include "observe/pod_table.hpp"
-#include "policy/state.hpp"
 #include "sys/clock.hpp"
 #include "sys/loop.hpp"
 
@@ -35,6 +35,7 @@ struct AgentOptions {
     EvictionConfig eviction;
     Duration look_period = std::chrono::seconds(10);
     bool dry_run = false;
+    bool record = false;  // each Tick says what else decide() was given
 };
 
 class Agent {
@@ -60,6 +61,10 @@ private:
     void on_timer();
     [[nodiscard]] bool take(const KernelEvent& event);
     void tick(Cause cause);
+    void note_for_tape(Tick& tick);
+    void get_ready();
+    void rehearse_over(Observation observation);
+    void tell_trouble();
     void follow_pods_root();
     void list_cgroups();
     void name_owners(std::vector<KernelEvent>& events) const;
@@ -71,8 +76,11 @@ private:
     Parts parts_;
     AgentOptions options_;
     observe::PodTable table_;
-    policy::State state_;
-    std::vector<Outcome> outcomes_;           // of the last tick, for the next look
+    State state_;
+    std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded
+    std::uint64_t looks_ = 0;
+    std::vector<Outcome> outcomes_;  // of the last tick, for the next look
+    std::optional<ReclaimOutcome> reclaimed_;
     std::vector<KernelEvent> kernel_events_;  // those that call for the look to come
     std::vector<port::Watermark> watermarks_;
     std::vector<port::Watermark> lines_under_;  // as the kernel said last
@@ -82,7 +90,10 @@ private:
     MonotonicTime last_look_;
     MonotonicTime last_kill_;
     MonotonicTime next_look_;
-    bool pressure_ = false;  // some threshold is met, or a victim is on its way
+    MonotonicTime next_rehearsal_ = MonotonicTime::max();  // while a line is near
+    bool rehearsed_ = false;
+    bool approached_ = false;  // some line may be crossed in a moment
+    bool pressure_ = false;    // some threshold is met, or a victim is on its way
     sys::Source events_ready_;
     sys::Timer timer_;
 };

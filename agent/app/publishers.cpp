@@ -20,23 +20,38 @@ namespace {
 
 using Made = Result<std::unique_ptr<port::Publisher>>;
 
-Result<codec::VictimOrder> rank(const Tick& tick, Signal signal) {
-    if (!policy::has_ranking(signal)) {
-        return fail(ErrorKind::invalid, std::string(name(signal)), "pods have no order for this signal",
-                    "use memory.available");
+// By any signal: the pods that were active at that look, with what kept them from being evicted then.
+codec::VictimOrder rank(const EvictionConfig& config, const Tick& tick, Signal signal) {
+    std::map<std::uint32_t, Exemption> exemptions;
+    for (const auto& ranked : tick.decision.ranking) {
+        exemptions.emplace(ranked.pod, ranked.exemption);
     }
-    codec::VictimOrder order{.signal = signal, .ranking = tick.decision.ranking, .places = {}};
-    for (const auto& ranked : order.ranking) {
-        order.places.push_back(policy::place(ranked, tick.observation));
+    State state;
+    for (const auto& victim : tick.decision.in_flight) {
+        state.in_flight.emplace_back().victim.pod = victim.pod;
+    }
+    codec::VictimOrder order{
+        .signal = signal, .ranking = policy::rank_pods(config, signal, tick.observation, state), .places = {}};
+    std::erase_if(order.ranking, [&](const RankedPod& ranked) { return !exemptions.contains(ranked.pod); });
+    for (auto& ranked : order.ranking) {
+        if (ranked.exemption == Exemption::none) {
+            ranked.exemption = exemptions.at(ranked.pod);
+        }
+        order.places.push_back(policy::place(signal, ranked, tick.observation));
     }
     return order;
 }
 
-publish::LossCounters losses(const publish::Fanout& fanout, const publish::EventLog& events) {
-    return [&fanout, &events] {
-        return std::map<std::string, std::uint64_t>{{"records dropped before publishing", fanout.dropped()},
-                                                    {"event log lines", events.lost_lines()},
-                                                    {"log lines", sys::log::lost()}};
+publish::LossCounters losses(const publish::Fanout& fanout, const publish::EventLog& events,
+                             const publish::TapeRecorder* tape) {
+    return [&fanout, &events, tape] {
+        std::map<std::string, std::uint64_t> lost{{"records dropped before publishing", fanout.dropped()},
+                                                  {"event log lines", events.lost_lines()},
+                                                  {"log lines", sys::log::lost()}};
+        if (tape != nullptr) {
+            lost["looks for the tape"] = tape->lost_looks();
+        }
+        return lost;
     };
 }
 
@@ -51,6 +66,7 @@ Result<Publishers> make_publishers(PublishersNeed need) {
     made.fanout = std::move(*fanout);
     const auto& settings = need.settings;
     const publish::EventLog* event_log = nullptr;
+    const publish::TapeRecorder* tape = nullptr;
     std::vector<publish::Fanout::Make> makers;
     makers.emplace_back([&](sys::Loop&) -> Made {
         auto events = std::make_unique<publish::EventLog>(
@@ -60,13 +76,26 @@ Result<Publishers> make_publishers(PublishersNeed need) {
         event_log = events.get();
         return events;
     });
+    if (need.record) {
+        makers.emplace_back([&](sys::Loop&) -> Made {
+            auto recorder =
+                publish::TapeRecorder::make(*need.record, need.status.version, need.node, need.status.started);
+            tape = recorder ? recorder->get() : nullptr;
+            return recorder;
+        });
+    }
     if (settings.events_to_stdout) {
         makers.emplace_back([&](sys::Loop&) -> Made {
             return std::make_unique<publish::ConsoleLines>(STDOUT_FILENO, publish::ConsoleFormat::json, need.node);
         });
     }
     makers.emplace_back([&](sys::Loop&) -> Made {
-        auto last = std::make_unique<publish::Snapshot>(std::move(need.status), rank, losses(*made.fanout, *event_log));
+        auto last = std::make_unique<publish::Snapshot>(
+            std::move(need.status),
+            [eviction = std::move(need.eviction)](const Tick& tick, Signal signal) {
+                return rank(eviction(), tick, signal);
+            },
+            losses(*made.fanout, *event_log, tape));
         made.snapshot = last.get();
         return last;
     });

@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "evictd/model/config.hpp"
 #include "kernel/bpf.hpp"
 #include "publish/fanout.hpp"
 #include "publish/snapshot.hpp"
+#include "publish/tape_recorder.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::app {
@@ -25,7 +27,9 @@ struct PublishersNeed {
     const sys::Clock& clock;
     kernel::Bpf* bpf;  // null: there is no map to fill
     codec::AgentStatus status;
-    std::function<void()> request_look;  // any thread
+    std::function<EvictionConfig()> eviction;  // as it is now; any thread
+    std::function<void()> request_look;        // any thread
+    std::optional<publish::TapeOptions> record;
 };
 
 // What `need` refers to must outlive them.

@@ -15,6 +15,12 @@ namespace evictd::app {
 [[nodiscard]] std::vector<port::Watermark> watermarks_for(const std::vector<Threshold>& thresholds,
                                                           const Readings& readings);
 
+// The same lines, and one above each: where the agent begins to get ready. Equal lines come once.
+[[nodiscard]] std::vector<port::Watermark> with_approaches(const std::vector<port::Watermark>& watermarks);
+
+// Whether some line is not crossed but so near that it may be in a moment.
+[[nodiscard]] bool is_near(const std::vector<port::Watermark>& watermarks, const Readings& readings);
+
 // From what is available now down to the nearest line below it; 0 if a line is crossed; none without lines.
 [[nodiscard]] std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, const Readings& readings);
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <csignal>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,9 @@ void raise_file_limit() {
 // Members in the order of making; they go in the opposite one.
 struct Wiring::House {
     Config config;
+    std::mutex eviction_mutex;  // config.eviction, which the publishing lane reads
     Reload reload;
+    std::optional<publish::TapeOptions> tape;
     std::string node;
     std::optional<sys::log::Session> log;
     sys::SystemClock clock;
@@ -62,6 +65,7 @@ struct Wiring::House {
     Status start_pod_sources();
     Status listen_to_signals();
     [[nodiscard]] codec::AgentStatus describe() const;
+    [[nodiscard]] EvictionConfig eviction();
     void on_reload();
 };
 
@@ -101,12 +105,20 @@ Status Wiring::House::make_publishers() {
                                       .clock = clock,
                                       .bpf = kernel.bpf.get(),
                                       .status = describe(),
-                                      .request_look = [this] { loop->post([this] { agent->request_look(); }); }});
+                                      .eviction = [this] { return eviction(); },
+                                      .request_look = [this] { loop->post([this] { agent->request_look(); }); },
+                                      .record = tape});
     if (!made) {
         return tl::unexpected(made.error());
     }
     publishers = std::move(*made);
     return {};
+}
+
+// For the publishing lane.
+EvictionConfig Wiring::House::eviction() {
+    const std::scoped_lock lock(eviction_mutex);
+    return config.eviction;
 }
 
 codec::AgentStatus Wiring::House::describe() const {
@@ -141,7 +153,10 @@ Status Wiring::House::make_agent() {
                         .executor = *executor,
                         .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
                         .claim_root = [this](const port::PodsRoot& root) { return claim_pods(*kernel.cgroups, root); }},
-                  AgentOptions{config.eviction, config.agent.look_period, config.agent.dry_run});
+                  AgentOptions{.eviction = config.eviction,
+                               .look_period = config.agent.look_period,
+                               .dry_run = config.agent.dry_run,
+                               .record = tape.has_value()});
     return {};
 }
 
@@ -193,7 +208,10 @@ void Wiring::House::on_reload() {
         agent->notice(Notice::config_rejected, "The new configuration is refused, the old one stays in force", faults);
         return;
     }
-    config.eviction = fresh->eviction;
+    {
+        const std::scoped_lock lock(eviction_mutex);
+        config.eviction = fresh->eviction;
+    }
     config.agent.look_period = fresh->agent.look_period;
     agent->set_config(config.eviction, config.agent.look_period);
     publishers.snapshot->set_agent(describe());
@@ -204,7 +222,8 @@ void Wiring::House::on_reload() {
 Wiring::Wiring(std::unique_ptr<House> house) : house_(std::move(house)) {}
 Wiring::~Wiring() = default;
 
-Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload) {
+Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload,
+                                             std::optional<publish::TapeOptions> record) {
     if (geteuid() != 0) {
         return fail(ErrorKind::not_permitted, "run", "needs root to read the kernel and to end processes",
                     "sudo evictd run");
@@ -213,6 +232,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     auto house = std::make_unique<House>();
     house->config = config;
     house->reload = std::move(reload);
+    house->tape = std::move(record);
     house->node = config.agent.node_name.empty() ? host_name() : config.agent.node_name;
     auto loop = sys::Loop::make();
     if (!loop) {

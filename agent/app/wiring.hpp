@@ -5,11 +5,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/load.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/result.hpp"
+#include "publish/tape_recorder.hpp"
 
 namespace evictd::app {
 
@@ -18,8 +20,10 @@ using Reload = std::function<config::ConfigOutcome()>;
 
 class Wiring {
 public:
-    // Everything that can fail at start fails here, with nothing left behind.
-    static Result<std::unique_ptr<Wiring>> make(const Config& config, Reload reload);
+    // Everything that can fail at start fails here, with nothing left behind. `record`: where a tape is written, if one
+    // is.
+    static Result<std::unique_ptr<Wiring>> make(const Config& config, Reload reload,
+                                                std::optional<publish::TapeOptions> record = std::nullopt);
     Wiring(const Wiring&) = delete;
     Wiring& operator=(const Wiring&) = delete;
     ~Wiring();

@@ -48,6 +48,7 @@ const std::vector<std::string>& reasons() {
                                                 "OOMKilling",
                                                 "MemoryStall",
                                                 "PodRejected",
+                                                "LookIncomplete",
                                                 "TaintEviction",
                                                 "DeadlineExceeded",
                                                 "OOMScoreAdjusted",

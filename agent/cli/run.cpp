@@ -8,6 +8,7 @@
 
 #include "app/wiring.hpp"
 #include "cli/verb.hpp"
+#include "evictd/model/quantity.hpp"
 
 namespace evictd::cli {
 namespace {
@@ -16,6 +17,8 @@ struct Options {
     std::optional<std::string> config;
     std::optional<std::string> kubelet_config;
     bool dry_run = false;
+    std::optional<std::string> record;
+    std::string record_size;
 };
 
 config::ConfigOutcome load(const Options& options) {
@@ -26,12 +29,34 @@ config::ConfigOutcome load(const Options& options) {
     return config;
 }
 
+Result<std::optional<publish::TapeOptions>> tape(const Options& options) {
+    if (!options.record) {
+        return std::nullopt;
+    }
+    publish::TapeOptions tape{.path = *options.record};
+    if (options.record_size.empty()) {
+        return tape;
+    }
+    const auto size = parse_quantity(options.record_size);
+    if (!size || size->sign() <= 0) {
+        return fail(ErrorKind::invalid, "--record-size", "'" + options.record_size + "' is no size", "such as 64Mi");
+    }
+    tape.max_size = {size->value()};
+    return tape;
+}
+
 Exit run_agent(const Options& options) {
+    const auto record = tape(options);
+    if (!record) {
+        (void)tell(record.error());
+        return Exit::usage;
+    }
     const auto config = load(options);
     if (!config) {
         return tell(config.error());
     }
-    auto wiring = app::Wiring::make(*config, [options] { return load(options); });
+    auto wiring = app::Wiring::make(
+        *config, [options] { return load(options); }, *record);
     if (!wiring) {
         return tell(wiring.error());
     }
@@ -49,10 +74,16 @@ void add_run(CLI::App& program, Action& action) {
     verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration, to start from")
         ->type_name("FILE");
     verb->add_flag("--dry-run", options->dry_run, "decide and tell, but touch nothing");
+    auto* record = verb->add_option("--record", options->record, "write a tape that evictd replay can play again")
+                       ->type_name("FILE");
+    verb->add_option("--record-size", options->record_size, "of the tape and of the one before it, FILE.1 (64Mi)")
+        ->type_name("SIZE")
+        ->needs(record);
     verb->footer(
         "SIGTERM and Ctrl-C end it; SIGHUP makes it read its configuration again (a bad one is refused).\n"
         "\nExamples:\n"
         "  evictd run --dry-run\n"
+        "  evictd run --record /var/lib/evictd/node.tape\n"
         "  evictd run --kubelet-config /var/lib/kubelet/config.yaml --config /etc/evictd/config.yaml");
     verb->callback([options, &action] { action = [options] { return run_agent(*options); }; });
 }

@@ -33,6 +33,7 @@ void add_run(CLI::App& program, Action& action);
 void add_status(CLI::App& program, Action& action);
 void add_events(CLI::App& program, Action& action);
 void add_rank(CLI::App& program, Action& action);
+void add_replay(CLI::App& program, Action& action);
 void add_check(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
 void add_demo(CLI::App& program, Action& action);

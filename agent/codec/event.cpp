@@ -65,6 +65,8 @@ public:
         for (const auto& event : tick_.kernel_events) kernel_event(event);
         for (const auto& edge : tick_.decision.threshold_edges) threshold(edge);
         for (const auto& edge : tick_.decision.condition_edges) condition(edge);
+        reclaim();
+        for (const auto& eviction : tick_.decision.limit_evictions) evicting(eviction);
         if (tick_.decision.evict) evicting(*tick_.decision.evict);
         for (const auto& victim : tick_.decision.finished) finished(victim);
         std::stable_sort(events_.begin(), events_.end(),
@@ -127,6 +129,21 @@ private:
         event.condition = EventCondition{type, edge.status};
     }
 
+    // What the node gives back before a pod is evicted, and whether that was enough.
+    void reclaim() {
+        const auto& reclaimed = tick_.observation.reclaimed;
+        if (!tick_.decision.reclaim.empty()) {
+            add(Severity::normal, "ReclaimStarted", tick_.decided_at).message =
+                reclaim_sentence(tick_.decision.reclaim);
+        } else if (reclaimed && tick_.decision.evict) {
+            Event& event = add(Severity::warning, "ReclaimInsufficient", tick_.observation.at);
+            event.message = "What the node could give back was not enough: a pod is evicted";
+            for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
+        } else if (reclaimed) {
+            add(Severity::normal, "ReclaimSucceeded", tick_.observation.at).message = tick_.decision.why;
+        }
+    }
+
     void evicting(const Eviction& eviction) {
         const auto outcome = std::find_if(tick_.outcomes.begin(), tick_.outcomes.end(),
                                           [&](const Outcome& o) { return o.action.pod == eviction.pod; });
@@ -136,8 +153,7 @@ private:
         Event& event = add(Severity::warning, "Evicting", signalled ? done->delivered_at : tick_.decided_at);
         const std::string pod_name = pod != nullptr ? pod->pod->full_name() : eviction.pod.value;
         event.message = evicting_sentence(eviction, pod_name, done);
-        event.signal = eviction.threshold.threshold.signal;
-        event.threshold = event_threshold(eviction.threshold);
+        tell_threshold(eviction, event);
         if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
         event.cause = cause_text(tick_.observation.cause);
         event.latency = latency(tick_.observation.cause, done != nullptr ? done->decided_at : tick_.decided_at,
@@ -145,12 +161,18 @@ private:
         if (done != nullptr) event.error = done->error;
     }
 
+    // A limit of the pod's own is no threshold of the node's.
+    static void tell_threshold(const Eviction& eviction, Event& event) {
+        if (eviction.broken_limit) return;
+        event.signal = eviction.threshold.threshold.signal;
+        event.threshold = event_threshold(eviction.threshold);
+    }
+
     void finished(const Victim& victim) {
         const bool failed = victim.failed || !victim.error.empty();
         Event& event = add(Severity::warning, failed ? "EvictionFailed" : "Evicted", victim.emptied_at);
         event.message = failed ? failed_sentence(victim) : evicted_sentence(victim, tick_.dry_run);
-        event.signal = victim.eviction.threshold.threshold.signal;
-        event.threshold = event_threshold(victim.eviction.threshold);
+        tell_threshold(victim.eviction, event);
         event.pod = event_pod(victim);
         event.cause = cause_text(victim.cause);
         event.latency = latency_of(victim);
@@ -168,7 +190,7 @@ Event notice_event(const AgentNotice& notice) {
         const char* reason;
         Severity severity;
     };
-    constexpr std::array<Row, 7> rows{{
+    constexpr std::array<Row, 8> rows{{
         {Notice::agent_started, "AgentStarted", Severity::normal},
         {Notice::agent_stopped, "AgentStopped", Severity::normal},
         {Notice::signal_source_changed, "SignalSourceChanged", Severity::normal},
@@ -176,6 +198,7 @@ Event notice_event(const AgentNotice& notice) {
         {Notice::config_reloaded, "ConfigReloaded", Severity::normal},
         {Notice::config_rejected, "ConfigRejected", Severity::warning},
         {Notice::pod_rejected, "PodRejected", Severity::warning},
+        {Notice::look_incomplete, "LookIncomplete", Severity::warning},
     }};
     const Row& row = rows.at(static_cast<std::size_t>(notice.notice));
     Event event;

@@ -85,6 +85,12 @@ std::string condition_sentence(const ConditionEdge& edge) {
     return {};
 }
 
+std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim) {
+    std::string what;
+    for (const NodeReclaim one : reclaim) what += (what.empty() ? "" : " and ") + std::string(name(one));
+    return "Removing unused " + what + " before any pod is evicted";
+}
+
 std::string evicting_sentence(const Eviction& eviction, const std::string& pod, const Outcome* outcome) {
     const std::string resource(traits(eviction.threshold.threshold.signal).resource);
     const std::string signal = eviction.immediate ? "SIGKILL" : "SIGTERM";

@@ -13,6 +13,7 @@ namespace evictd::codec {
 [[nodiscard]] std::string met_sentence(const MetThreshold& met);
 [[nodiscard]] std::string cleared_sentence(const MetThreshold& cleared);
 [[nodiscard]] std::string condition_sentence(const ConditionEdge& edge);
+[[nodiscard]] std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim);
 [[nodiscard]] std::string evicting_sentence(const Eviction& eviction, const std::string& pod, const Outcome* outcome);
 [[nodiscard]] std::string evicted_sentence(const Victim& victim, bool dry_run);
 [[nodiscard]] std::string failed_sentence(const Victim& victim);

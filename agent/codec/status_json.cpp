@@ -145,15 +145,15 @@ Json order_json(const VictimOrder& order, const Observation& observation) {
 
 Json victim_json(const Victim& victim) {
     const MetThreshold& met = victim.eviction.threshold;
-    Json json{{"pod", victim.pod_name},
-              {"uid", victim.pod.value},
-              {"qos", name(victim.qos)},
-              {"priority", victim.priority},
-              {"signal", name(met.threshold.signal)},
-              {"threshold", quantity_text(met.threshold.signal, met.quantity)},
-              {"available", quantity_text(met.threshold.signal, met.available)},
-              {"kind", met.threshold.hard() ? "hard" : "soft"},
-              {"grace_period", to_string(victim.eviction.grace_period)}};
+    Json json{
+        {"pod", victim.pod_name}, {"uid", victim.pod.value}, {"qos", name(victim.qos)}, {"priority", victim.priority}};
+    if (!victim.eviction.broken_limit) {
+        json["signal"] = name(met.threshold.signal);
+        json["threshold"] = quantity_text(met.threshold.signal, met.quantity);
+        json["available"] = quantity_text(met.threshold.signal, met.available);
+        json["kind"] = met.threshold.hard() ? "hard" : "soft";
+    }
+    json["grace_period"] = to_string(victim.eviction.grace_period);
     if (victim.usage) json["usage_bytes"] = victim.usage->value;
     const auto latency = latency_of(victim);
     Json spans = Json::object();

@@ -39,8 +39,8 @@ std::string standing(const Json& pod, const auto& amount) {
     if (!flag_at(pod, "has_usage")) return "usage unknown: goes first";
     const auto usage = number_at(pod, "usage").value_or(0);
     const auto request = number_at(pod, "request").value_or(0);
-    if (!flag_at(pod, "exceeds_request")) return "within its request";
-    return request == 0 ? "no request" : amount(usage - request) + " over its request";
+    if (request == 0) return "no request";
+    return flag_at(pod, "exceeds_request") ? amount(usage - request) + " over its request" : "within its request";
 }
 
 std::int64_t scale_of(const Json& pods) {

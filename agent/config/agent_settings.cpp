@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "evictd/model/quantity.hpp"
 
@@ -16,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view block_prefix = "evictd.";
 
 // Events and node objects carry it: what the API server takes for a node's name (a DNS subdomain).
-void read_node_name(const Setting& setting, AgentConfig& agent) {
+void read_node_name(const Setting& setting, Config& config) {
     const auto text = setting.text();
     if (!text) return;
     constexpr std::size_t longest = 253;
@@ -28,51 +29,79 @@ void read_node_name(const Setting& setting, AgentConfig& agent) {
     if (text->size() > longest || !edges || !std::all_of(text->begin(), text->end(), allowed)) {
         setting.refuse('"' + printable(*text) + "\" is not a node name", "lower case letters, digits, - and .");
     }
-    agent.node_name = *text;
+    config.agent.node_name = *text;
 }
 
 template <std::string AgentConfig::*member>
-void read_path(const Setting& setting, AgentConfig& agent) {
+void read_path(const Setting& setting, Config& config) {
     const auto path = setting.text();
     if (!path) return;
     if (!path->starts_with('/') || path->find('\0') != std::string::npos) {
         setting.refuse('"' + printable(*path) + "\" is not a path from the root", "a path that starts with /");
     }
-    agent.*member = *path;
+    config.agent.*member = *path;
 }
 
-void read_socket_path(const Setting& setting, AgentConfig& agent) {
-    read_path<&AgentConfig::socket_path>(setting, agent);
+void read_socket_path(const Setting& setting, Config& config) {
+    read_path<&AgentConfig::socket_path>(setting, config);
     constexpr std::size_t longest = 107;  // sockaddr_un.sun_path holds 108 bytes, the last of them zero
-    if (agent.socket_path.size() > longest) setting.refuse("longer than 107 bytes", "sockets have no longer paths");
+    if (config.agent.socket_path.size() > longest)
+        setting.refuse("longer than 107 bytes", "sockets have no longer paths");
 }
 
 template <bool AgentConfig::*member>
-void read_flag(const Setting& setting, AgentConfig& agent) {
-    agent.*member = setting.boolean().value_or(agent.*member);
+void read_flag(const Setting& setting, Config& config) {
+    config.agent.*member = setting.boolean().value_or(config.agent.*member);
 }
 
 template <int AgentConfig::*member, int least, int most>
-void read_number(const Setting& setting, AgentConfig& agent) {
-    agent.*member = static_cast<int>(setting.integer(least, most).value_or(agent.*member));
+void read_number(const Setting& setting, Config& config) {
+    config.agent.*member = static_cast<int>(setting.integer(least, most).value_or(config.agent.*member));
 }
 
-void read_bpf(const Setting& setting, AgentConfig& agent) {
+template <class Value, std::size_t count>
+using Words = std::array<std::pair<std::string_view, Value>, count>;
+constexpr Words<BpfUse, 3> bpf_words{
+    {{"auto", BpfUse::automatic}, {"off", BpfUse::off}, {"required", BpfUse::required}}};
+constexpr Words<RankingOrder, 2> ranking_words{{{"kubelet", RankingOrder::kubelet}, {"qos", RankingOrder::qos}}};
+constexpr Words<TieBreak, 2> tie_break_words{{{"scaleDown", TieBreak::scale_down}, {"uid", TieBreak::uid}}};
+
+template <class Value, std::size_t count>
+void read_word(const Setting& setting, const Words<Value, count>& words, Value& value) {
     const auto text = setting.text();
     if (!text) return;
-    if (*text == "auto") {
-        agent.bpf = BpfUse::automatic;
-    } else if (*text == "off") {
-        agent.bpf = BpfUse::off;
-    } else if (*text == "required") {
-        agent.bpf = BpfUse::required;
-    } else {
-        setting.refuse('"' + printable(*text) + "\" stands here", "auto, off or required is expected");
+    std::string all;
+    for (const auto& [word, meaning] : words) {
+        if (*text == word) return void(value = meaning);
+        all += (all.empty() ? "" : word == words.back().first ? " or " : ", ") + std::string{word};
     }
+    setting.refuse('"' + printable(*text) + "\" stands here", all + " is expected");
+}
+
+template <class Value, std::size_t count>
+std::string show_word(const Words<Value, count>& words, Value value) {
+    for (const auto& [word, meaning] : words) {
+        if (meaning == value) return std::string{word};
+    }
+    return {};
+}
+
+void read_bpf(const Setting& setting, Config& config) { read_word(setting, bpf_words, config.agent.bpf); }
+void read_ranking(const Setting& setting, Config& config) {
+    read_word(setting, ranking_words, config.eviction.ranking);
+}
+void read_tie_break(const Setting& setting, Config& config) {
+    read_word(setting, tie_break_words, config.eviction.tie_break);
+}
+
+// The two that kubelets have given, older ones -998 (qos/policy.go guaranteedOOMScoreAdj).
+void read_guaranteed_oom_score_adj(const Setting& setting, Config& config) {
+    const auto score = setting.integer(-998, -997);
+    if (score) config.guaranteed_oom_score_adj = static_cast<int>(*score);
 }
 
 // Below 64 KiB a burst of evictions would rotate its own beginning away; above 1 TiB somebody slipped with a suffix.
-void read_max_size(const Setting& setting, AgentConfig& agent) {
+void read_max_size(const Setting& setting, Config& config) {
     const auto text = setting.text();
     if (!text) return;
     const auto size = parse_quantity(*text);
@@ -81,43 +110,45 @@ void read_max_size(const Setting& setting, AgentConfig& agent) {
     } else if (size->value() < 64 << 10 || size->value() > std::int64_t{1} << 40) {
         setting.refuse("out of range: " + to_string(*size), "64Ki to 1Ti");
     } else {
-        agent.event_log_max_size = Bytes{size->value()};
+        config.agent.event_log_max_size = Bytes{size->value()};
     }
 }
 
 // Shorter than 10 ms the looks themselves are the load; longer than an hour a lost kernel event goes unnoticed for
 // good.
-void read_look_period(const Setting& setting, AgentConfig& agent) {
+void read_look_period(const Setting& setting, Config& config) {
     const auto period = setting.duration();
     if (!period) return;
     if (*period < 10ms || *period > 1h) setting.refuse("out of range: " + to_string(*period), "10ms to 1h");
-    agent.look_period = *period;
+    config.agent.look_period = *period;
 }
 
 template <std::string AgentConfig::*member>
-std::string show_text(const AgentConfig& agent) {
-    return printable(agent.*member);
+std::string show_text(const Config& config) {
+    return printable(config.agent.*member);
 }
 template <bool AgentConfig::*member>
-std::string show_flag(const AgentConfig& agent) {
-    return agent.*member ? "true" : "false";
+std::string show_flag(const Config& config) {
+    return config.agent.*member ? "true" : "false";
 }
 template <int AgentConfig::*member>
-std::string show_number(const AgentConfig& agent) {
-    return std::to_string(agent.*member);
+std::string show_number(const Config& config) {
+    return std::to_string(config.agent.*member);
 }
-std::string show_bpf(const AgentConfig& agent) {
-    constexpr std::array<std::string_view, 3> names{"auto", "off", "required"};
-    return std::string{names.at(static_cast<std::size_t>(agent.bpf))};
+std::string show_bpf(const Config& config) { return show_word(bpf_words, config.agent.bpf); }
+std::string show_ranking(const Config& config) { return show_word(ranking_words, config.eviction.ranking); }
+std::string show_tie_break(const Config& config) { return show_word(tie_break_words, config.eviction.tie_break); }
+std::string show_guaranteed_oom_score_adj(const Config& config) {
+    return std::to_string(config.guaranteed_oom_score_adj);
 }
-std::string show_max_size(const AgentConfig& agent) {
-    return to_string(Quantity::of(agent.event_log_max_size.value, Quantity::Format::binary_si));
+std::string show_max_size(const Config& config) {
+    return to_string(Quantity::of(config.agent.event_log_max_size.value, Quantity::Format::binary_si));
 }
-std::string show_look_period(const AgentConfig& agent) { return to_string(agent.look_period); }
+std::string show_look_period(const Config& config) { return to_string(config.agent.look_period); }
 
 using Agent = AgentConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 13> settings{{
+constexpr std::array<AgentSetting, 16> settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_bpf, show_bpf},
@@ -130,6 +161,9 @@ constexpr std::array<AgentSetting, 13> settings{{
     {"statePath", read_path<&Agent::state_path>, show_text<&Agent::state_path>},
     {"podManifestPath", read_path<&Agent::pod_manifest_path>, show_text<&Agent::pod_manifest_path>},
     {"lookPeriod", read_look_period, show_look_period},
+    {"ranking", read_ranking, show_ranking},
+    {"tieBreak", read_tie_break, show_tie_break},
+    {"guaranteedOOMScoreAdj", read_guaranteed_oom_score_adj, show_guaranteed_oom_score_adj},
     {"realtimePriority", read_number<&Agent::realtime_priority, 0, 99>, show_number<&Agent::realtime_priority>},
 }};
 

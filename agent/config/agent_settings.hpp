@@ -14,8 +14,8 @@ namespace evictd::config {
 
 struct AgentSetting {
     std::string_view name;  // dotted, below `evictd:`
-    void (*read)(const Setting& setting, AgentConfig& agent);
-    std::string (*show)(const AgentConfig& agent);
+    void (*read)(const Setting& setting, Config& config);
+    std::string (*show)(const Config& config);
 };
 [[nodiscard]] std::span<const AgentSetting> agent_settings();
 

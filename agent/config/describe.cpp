@@ -72,6 +72,26 @@ std::string soft_grace(std::chrono::seconds longest) {
     return longest.count() == 0 ? "the pod's own terminationGracePeriodSeconds" : "1s (a negative maximum)";
 }
 
+// What UpdateContainerFsThresholds says once the kubelet knows its filesystems, in its words.
+std::string containerfs_notes(const Config& config) {
+    std::string out;
+    for (const Threshold& threshold : config.eviction.thresholds) {
+        const bool overwritten =
+            threshold.signal == Signal::containerfs_available || threshold.signal == Signal::containerfs_inodes_free;
+        if (!overwritten) continue;
+        out += "note: found " + std::string{name(threshold.signal)} + " for " + (threshold.hard() ? "hard" : "soft") +
+               " eviction. ignoring (it is made from nodefs or imagefs)\n";
+    }
+    return out;
+}
+
+std::string image_gc(const ImageGcPolicy& policy) {
+    std::string out = "above " + std::to_string(policy.high_threshold_percent) + "% down to " +
+                      std::to_string(policy.low_threshold_percent) + "%, images of " + to_string(policy.min_age) +
+                      " and older";
+    return policy.max_age > Duration::zero() ? out + ", all unused for " + to_string(policy.max_age) : out;
+}
+
 std::string line(std::string_view title, const std::string& value, bool colour) {
     constexpr std::size_t width = 30;
     const std::string padded = std::string{title} + std::string(width - std::min(width, title.size()), ' ');
@@ -85,15 +105,18 @@ std::string describe(const Config& config, bool colour) {
     out += "\n";
     out += config.eviction.thresholds.empty() ? std::string{"no thresholds: nothing is ever evicted for pressure\n"}
                                               : table(rows(config), colour);
+    out += containerfs_notes(config);
     out += "\n";
     out += line("conditions stay for", to_string(config.eviction.pressure_transition_period), colour);
     out += line("grace of soft evictions", soft_grace(config.eviction.max_pod_grace_period), colour);
+    if (!config.eviction.local_storage_isolation) out += line("localStorageCapacityIsolation", "false", colour);
+    out += line("image garbage collection", image_gc(config.image_gc), colour);
     if (config.cgroup_root != "/") out += line("cgroupRoot", printable(config.cgroup_root), colour);
     if (!config.cgroup_driver.empty()) out += line("cgroupDriver", config.cgroup_driver, colour);
     if (!config.static_pod_path.empty()) out += line("staticPodPath", printable(config.static_pod_path), colour);
-    const AgentConfig stock;
+    const Config stock;
     for (const AgentSetting& setting : agent_settings()) {
-        const std::string value = setting.show(config.agent);
+        const std::string value = setting.show(config);
         if (value != setting.show(stock)) out += line("evictd." + std::string{setting.name}, value, colour);
     }
     return out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kubelet's keys: ValidateKubeletConfiguration and SetDefaults_KubeletConfiguration for what evictd has a use for.
-// Keys that only matter to garbage collection and node allocatable are checked here and kept nowhere yet.
+// Keys that only matter to node allocatable are checked here and kept nowhere yet.
 #include "config/kubelet_settings.hpp"
 
 #include <algorithm>
@@ -46,6 +46,10 @@ void read_max_pod_grace_period(const Setting& setting, Draft& draft) {
 
 void read_merge_defaults(const Setting& setting, Draft& draft) {
     draft.thresholds.merge_defaults = setting.boolean().value_or(false);
+}
+
+void read_local_storage_isolation(const Setting& setting, Draft& draft) {
+    draft.config.eviction.local_storage_isolation = setting.boolean().value_or(true);
 }
 
 // The kubelet's validation of enforceNodeAllocatable.
@@ -141,7 +145,7 @@ void keep(const Setting& setting, Draft& draft) {
     draft.*member = setting;
 }
 
-constexpr std::array<KubeletSetting, 20> settings{{
+constexpr std::array<KubeletSetting, 21> settings{{
     {"apiVersion", read_api_version},
     {"kind", read_kind},
     {"evictionHard", keep_thresholds<&ThresholdSettings::hard>},
@@ -151,6 +155,7 @@ constexpr std::array<KubeletSetting, 20> settings{{
     {"evictionPressureTransitionPeriod", read_transition_period},
     {"evictionMaxPodGracePeriod", read_max_pod_grace_period},
     {"mergeDefaultEvictionSettings", read_merge_defaults},
+    {"localStorageCapacityIsolation", read_local_storage_isolation},
     {"enforceNodeAllocatable", read_enforce_node_allocatable},
     {"cgroupDriver", read_cgroup_driver},
     {"cgroupRoot", read_cgroup_root},
@@ -177,14 +182,19 @@ std::optional<std::int64_t> image_gc_percent(const std::optional<Setting>& setti
     return std::nullopt;
 }
 
-void check_image_gc_percents(const Draft& draft) {
-    const auto high = image_gc_percent(draft.image_gc_high, 85, "HighThresholdPercent");
-    const auto low = image_gc_percent(draft.image_gc_low, 80, "LowThresholdPercent");
-    if (!high || !low || *low <= *high) return;
-    const Setting& named = draft.image_gc_low ? *draft.image_gc_low : *draft.image_gc_high;
-    named.refuse("LowThresholdPercent " + std::to_string(*low) + " can not be higher than HighThresholdPercent " +
-                     std::to_string(*high),
-                 "without being given they are 80 and 85");
+void read_image_gc_percents(Draft& draft) {
+    ImageGcPolicy& policy = draft.config.image_gc;
+    const auto high = image_gc_percent(draft.image_gc_high, policy.high_threshold_percent, "HighThresholdPercent");
+    const auto low = image_gc_percent(draft.image_gc_low, policy.low_threshold_percent, "LowThresholdPercent");
+    if (!high || !low) return;
+    if (*low > *high) {
+        const Setting& named = draft.image_gc_low ? *draft.image_gc_low : *draft.image_gc_high;
+        named.refuse("LowThresholdPercent " + std::to_string(*low) + " can not be higher than HighThresholdPercent " +
+                         std::to_string(*high),
+                     "without being given they are 80 and 85");
+    }
+    policy.high_threshold_percent = static_cast<int>(*high);
+    policy.low_threshold_percent = static_cast<int>(*low);
 }
 
 std::optional<Duration> image_age(const std::optional<Setting>& setting, Duration otherwise) {
@@ -195,13 +205,17 @@ std::optional<Duration> image_age(const std::optional<Setting>& setting, Duratio
     return std::nullopt;
 }
 
-void check_image_ages(const Draft& draft) {
-    auto least = image_age(draft.image_minimum_age, 0s);
-    if (least == Duration::zero()) least = 2min;  // SetDefaults_KubeletConfiguration takes zero for "not given"
-    const auto most = image_age(draft.image_maximum_age, 0s);
-    if (!least || !most || *most == 0s || *most > *least) return;
-    draft.image_maximum_age->refuse("invalid configuration: imageMaximumGCAge " + to_string(*most) +
-                                        " must be greater than imageMinimumGCAge " + to_string(*least),
+// SetDefaults_KubeletConfiguration takes zero for "not given"; a percentage of zero is one.
+void read_image_ages(Draft& draft) {
+    ImageGcPolicy& policy = draft.config.image_gc;
+    const auto least = image_age(draft.image_minimum_age, 0s);
+    const auto most = image_age(draft.image_maximum_age, policy.max_age);
+    if (!least || !most) return;
+    if (*least > 0s) policy.min_age = *least;
+    policy.max_age = *most;
+    if (policy.max_age == 0s || policy.max_age > policy.min_age) return;
+    draft.image_maximum_age->refuse("invalid configuration: imageMaximumGCAge " + to_string(policy.max_age) +
+                                        " must be greater than imageMinimumGCAge " + to_string(policy.min_age),
                                     "0s switches it off");
 }
 
@@ -213,8 +227,8 @@ void finish(Draft& draft) {
     const std::vector<std::string>& enforced = draft.config.enforce_node_allocatable;
     draft.thresholds.pods_enforced = std::find(enforced.begin(), enforced.end(), "pods") != enforced.end();
     draft.config.eviction.thresholds = parse_thresholds(draft.thresholds);
-    check_image_gc_percents(draft);
-    check_image_ages(draft);
+    read_image_gc_percents(draft);
+    read_image_ages(draft);
 }
 
 }  // namespace evictd::config

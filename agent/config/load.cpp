@@ -89,7 +89,7 @@ Config read(const Settings& settings) {
     }
     for (const Setting& setting : settings.agent) {
         for (const AgentSetting& row : agent_settings()) {
-            if (setting.key() == "evictd." + std::string{row.name}) row.read(setting, draft.config.agent);
+            if (setting.key() == "evictd." + std::string{row.name}) row.read(setting, draft.config);
         }
     }
     finish(draft);

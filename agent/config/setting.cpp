@@ -98,7 +98,7 @@ std::optional<Duration> Setting::duration() const {
     if (!value) return std::nullopt;
     const Result<Duration> parsed = parse_duration(*value);
     if (parsed) return *parsed;
-    refuse(printable(parsed.error().why), "a duration is numbers with units, such as 90s, 5m or 1h30m");
+    refuse(printable(parsed.error().why, 400), "a duration is numbers with units, such as 90s, 5m or 1h30m");
     return std::nullopt;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 #include <tl/expected.hpp>
 
+#include "config/go_float.hpp"
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/signal.hpp"
 
@@ -44,6 +44,9 @@ constexpr std::array<Default, 5> default_hard{{
 
 constexpr auto quantity_or_share = "a quantity such as 100Mi, or a share of the capacity such as 10%";
 
+// Long enough for every value that is meant, and to see what one was that is not.
+std::string value_text(std::string_view text) { return printable(text, 200); }
+
 std::optional<Signal> signal_of(const Setting& setting) {
     const std::optional<Signal> signal = signal_from(setting.name());
     if (signal) return signal;
@@ -54,29 +57,18 @@ std::optional<Signal> signal_of(const Setting& setting) {
     return std::nullopt;
 }
 
-// strconv.ParseFloat(text, 32). NaN, which Go takes and which then compares with nothing, is refused.
-Parsed<float> parse_float(std::string_view text) {
-    const std::string_view digits = text.substr(text.substr(0, 1) == "+" && text.substr(1, 1) != "-" ? 1 : 0);
-    float number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    const std::string parsing = "strconv.ParseFloat: parsing \"" + printable(text) + "\": ";
-    if (error == std::errc::invalid_argument || end != digits.data() + digits.size() || std::isnan(number)) {
-        return wrong(parsing + "invalid syntax", quantity_or_share);
-    }
-    if (error == std::errc{}) return number;
-    // Too small is zero in Go, only too large is out of range.
-    double wide = 0;
-    const auto again = std::from_chars(digits.data(), digits.data() + digits.size(), wide);
-    if (again.ec == std::errc{} && std::abs(wide) < 1) return static_cast<float>(wide);
-    return wrong(parsing + "value out of range", "a percentage from 0% to 100%");
-}
-
-// parsePercentage: the share, in the float32 the kubelet computes with.
+// parsePercentage: the share, in the float32 the kubelet computes with. Upstream takes NaN, which then compares with
+// nothing, and any infinite minimum to reclaim: nobody means these.
 Parsed<float> parse_percentage(std::string_view text) {
+    constexpr auto remedy = "a percentage such as 10%, or a quantity such as 100Mi";
     const std::size_t last = text.find_last_not_of('%');
-    return parse_float(text.substr(0, last == std::string_view::npos ? 0 : last + 1)).map([](float number) {
-        return number / 100;
-    });
+    const std::string_view digits = text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    const auto number = parse_go_float(digits);
+    if (!number) return wrong(number.error(), remedy);
+    if (std::isnan(*number)) {
+        return wrong("strconv.ParseFloat: parsing " + go_quoted(digits) + ": invalid syntax", remedy);
+    }
+    return *number / 100;
 }
 
 Parsed<Quantity> parse_amount(std::string_view text) {
@@ -92,8 +84,8 @@ Parsed<std::optional<ThresholdValue>> threshold_value(Signal signal, const std::
         const Parsed<float> share = parse_percentage(text);
         if (!share) return tl::unexpected(share.error());
         const std::string start = "eviction percentage threshold " + std::string{name(signal)};
-        if (*share < 0) return wrong(start + " must be >= 0%: " + printable(text), "0% switches it off");
-        if (*share > 1) return wrong(start + " must be <= 100%: " + printable(text), "a percentage from 0% to 100%");
+        if (*share < 0) return wrong(start + " must be >= 0%: " + value_text(text), "0% switches it off");
+        if (*share > 1) return wrong(start + " must be <= 100%: " + value_text(text), "a percentage from 0% to 100%");
         return ThresholdValue{*share};
     }
     const Parsed<Quantity> quantity = parse_amount(text);
@@ -110,9 +102,11 @@ Parsed<ThresholdValue> minimum_reclaim_value(Signal signal, const std::string& t
     if (text.ends_with('%')) {
         const Parsed<float> share = parse_percentage(text);
         if (!share) return tl::unexpected(share.error());
+        if (std::isinf(*share) && *share > 0)
+            return wrong("not a finite percentage: " + value_text(text), "such as 10%");
         if (*share <= 0) {
             return wrong("eviction percentage minimum reclaim " + std::string{name(signal)} +
-                             " must be positive: " + printable(text),
+                             " must be positive: " + value_text(text),
                          "leave the signal out for no minimum");
         }
         return ThresholdValue{*share};
@@ -158,7 +152,7 @@ std::map<Signal, Duration> parse_grace_periods(const std::optional<Setting>& map
         const std::optional<Duration> period = entry.duration();
         if (period && *period < Duration::zero()) {
             const std::string text = entry.text().value_or("");
-            entry.refuse("invalid eviction grace period specified: " + printable(text) + ", must be a positive value",
+            entry.refuse("invalid eviction grace period specified: " + value_text(text) + ", must be a positive value",
                          "0s or more, such as 90s");
         }
         out[*signal] = period.value_or(Duration::zero());

@@ -3,6 +3,7 @@
 // ends; YAML::Node is not used because it neither limits nor reports duplicate keys.
 #include "config/yaml_tree.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -119,7 +120,10 @@ private:
         if (node.kind != Node::Kind::scalar) throw Stop{at(mark, "a key is not plain text", "write `key: value`")};
         parent.key = Entry{node.scalar, mark.line + 1, mark.column + 1, nullptr};
         Fault fault = at(mark, {}, {});
-        fault.key = printable(node.scalar);
+        for (const Open& above : open_) {
+            if (above.key && &above != &parent) fault.key += printable(above.key->key) + ".";
+        }
+        fault.key += printable(node.scalar);
         if (node.scalar == "<<") {
             fault.what = "merge keys are not understood";
             fault.remedy = "write the keys out";
@@ -146,6 +150,15 @@ private:
     std::size_t nodes_ = 0;
 };
 
+// Where a line ends in a carriage return alone. To YAML that is a line's end and to our parser it is not: a comment in
+// the first line would hide the whole file.
+std::optional<std::size_t> first_bare_return(std::string_view text) {
+    for (std::size_t i = text.find('\r'); i != std::string_view::npos; i = text.find('\r', i + 1)) {
+        if (text.substr(i + 1, 1) != "\n") return i;
+    }
+    return std::nullopt;
+}
+
 // The first byte that cannot be in a YAML file: not UTF-8, or a control character.
 std::optional<std::size_t> first_binary_byte(std::string_view text) {
     std::size_t i = 0;
@@ -168,11 +181,17 @@ std::optional<std::size_t> first_binary_byte(std::string_view text) {
 
 std::optional<Fault> refuse_unread(std::string_view text, const std::string& file) {
     if (text.size() > max_yaml_size) return Fault{file, 0, 0, {}, "larger than 256 KiB", "is this a configuration?"};
-    const std::optional<std::size_t> binary = first_binary_byte(text);
-    if (!binary) return std::nullopt;
-    int line = 1;
-    for (const char c : text.substr(0, *binary)) line += c == '\n' ? 1 : 0;
-    return Fault{file, line, 0, {}, "not a text file", "YAML or JSON in UTF-8 is expected"};
+    const auto at = [&](std::size_t place, std::string what, std::string remedy) {
+        const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+        return Fault{file, static_cast<int>(lines) + 1, 0, {}, std::move(what), std::move(remedy)};
+    };
+    if (const auto binary = first_binary_byte(text)) {
+        return at(*binary, "not a text file", "YAML or JSON in UTF-8 is expected");
+    }
+    if (const auto bare = first_bare_return(text)) {
+        return at(*bare, "a line ends in a carriage return alone", "save it with \\n at the end of each line");
+    }
+    return std::nullopt;
 }
 
 bool another_document(YAML::Parser& parser, const std::string& file) {

@@ -231,14 +231,18 @@ Result<std::span<const std::byte>> Bpf::read_usage() {
 Status Bpf::show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods) {
     const int map = bpf_map__fd(loaded_->skeleton->maps.pods);
     std::vector<CgroupId> now;
+    std::vector<evictd_pod> entries;
     now.reserve(pods.size());
-    Status result;
+    entries.reserve(pods.size());
     for (const auto& [id, pod] : pods) {
         now.push_back(id);
-        if (bpf_map_update_elem(map, &id.value, &pod, BPF_ANY) != 0) {
-            result = bpf_error("pods", errno);
-        }
+        entries.push_back(pod);
     }
+    auto count = static_cast<std::uint32_t>(pods.size());
+    bpf_map_batch_opts all{};
+    all.sz = sizeof(all);
+    const bool shown = pods.empty() || bpf_map_update_batch(map, now.data(), entries.data(), &count, &all) == 0;
+    Status result = shown ? Status{} : bpf_error("pods", errno);
     std::sort(now.begin(), now.end());
     for (const auto id : shown_) {
         if (!std::binary_search(now.begin(), now.end(), id)) {

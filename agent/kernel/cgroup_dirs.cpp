@@ -14,8 +14,8 @@
 namespace evictd::kernel {
 namespace {
 
-// Pods lie at most this deep below the pods' root: QoS class, pod.
-constexpr int max_pod_depth = 3;
+// Pods lie at most this deep below the pods' root: QoS class, pod (POD_DEPTH of bpf/cgroup_life.bpf.c).
+constexpr int max_pod_depth = 2;
 
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -66,12 +66,27 @@ void CgroupDirs::collect(const std::string& path, int depth, std::vector<port::F
         if (!it->is_directory(error)) {
             continue;
         }
-        const std::string child = path + "/" + it->path().filename().string();
-        if (auto pod = pod_at(child)) {
-            found.push_back(std::move(*pod));
+        const std::string name = it->path().filename();
+        std::string child = path;
+        child.append("/").append(name);
+        if (pod_uid_of(name)) {
+            if (auto pod = pod_at(child)) {
+                found.push_back(std::move(*pod));
+            }
         } else if (depth < max_pod_depth) {
             collect(child, depth + 1, found);
         }
+    }
+    if (error) {
+        refuse(sys::fail_errno(path, error.value()).value());
+    }
+}
+
+// What is gone again is no trouble: its removal is news of its own.
+void CgroupDirs::refuse(const Error& error) const {
+    if (error.kind != ErrorKind::vanished) {
+        refused_++;
+        refusal_ = error.text();
     }
 }
 
@@ -79,6 +94,7 @@ Result<std::vector<port::FoundPod>> CgroupDirs::list_pods() const {
     if (!root_) {
         return fail(ErrorKind::vanished, "pods' cgroup", "not found (" + searched() + ")");
     }
+    refused_ = 0;
     std::vector<port::FoundPod> found;
     collect(root_->path, 1, found);
     return found;
@@ -92,11 +108,35 @@ std::optional<port::FoundPod> CgroupDirs::pod_at(const std::string& path) const 
     if (!uid) {
         return std::nullopt;
     }
-    auto cgroup = CgroupHandle::open(hierarchies_, path);
-    if (!cgroup) {
-        return std::nullopt;  // gone again: its removal is news of its own
+    auto cgroup = open(path);
+    return cgroup ? std::optional(port::FoundPod{std::move(*uid), std::move(cgroup)}) : std::nullopt;
+}
+
+// What is held open keeps its inode number, so an equal number is the same cgroup.
+port::PodCgroupPtr CgroupDirs::open(const std::string& path) const {
+    if (opened_.size() >= sweep_at_) {
+        std::erase_if(opened_, [](const auto& entry) { return entry.second.expired(); });
+        sweep_at_ = std::max(sweep_at_, 2 * opened_.size());
     }
-    return port::FoundPod{std::move(*uid), std::move(*cgroup)};
+    auto& known = opened_[path];
+    struct stat status {};
+    if (auto held = known.lock();
+        held && stat((hierarchies_.memory + path).c_str(), &status) == 0 && CgroupId{status.st_ino} == held->id()) {
+        return held;
+    }
+    auto cgroup = CgroupHandle::open(hierarchies_, path);
+    if (cgroup) {
+        known = *cgroup;
+        return std::move(*cgroup);
+    }
+    refuse(cgroup.error());
+    return nullptr;
+}
+
+std::string CgroupDirs::trouble() const {
+    return refused_ == 0 ? std::string()
+                         : std::to_string(refused_) + " of the pods' cgroups cannot be opened, so that nobody is " +
+                               "evicted from them: " + refusal_;
 }
 
 }  // namespace evictd::kernel

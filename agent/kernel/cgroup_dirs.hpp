@@ -2,7 +2,9 @@
 // The pods' cgroups on disk: found by listing, held by directory handles, ended through them. It reads no usage.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "evictd/port/cgroups.hpp"
@@ -18,6 +20,7 @@ public:
     [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override;
     [[nodiscard]] Result<std::vector<port::FoundPod>> list_pods() const override;
     [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override;
+    [[nodiscard]] std::string trouble() const override;
 
     [[nodiscard]] const Hierarchies& hierarchies() const { return hierarchies_; }
     // The paths that were looked at, for people: "/kubepods, /kubepods.slice, ...".
@@ -26,10 +29,17 @@ public:
 private:
     [[nodiscard]] std::vector<std::string> candidates() const;
     void collect(const std::string& path, int depth, std::vector<port::FoundPod>& found) const;
+    [[nodiscard]] port::PodCgroupPtr open(const std::string& path) const;
+    void refuse(const Error& error) const;
 
     Hierarchies hierarchies_;
     std::string cgroup_root_;  // "" or "/prefix"
     std::optional<port::PodsRoot> root_;
+    // By path, as long as somebody holds them: listing 10,000 pods anew must not take 10,000 descriptors more.
+    mutable std::unordered_map<std::string, std::weak_ptr<const port::PodCgroup>> opened_;
+    mutable std::size_t sweep_at_ = 256;
+    mutable std::size_t refused_ = 0;  // since the last listing began
+    mutable std::string refusal_;      // the last
 };
 
 }  // namespace evictd::kernel

@@ -167,6 +167,7 @@ std::vector<SourceRow> FileEvents::sources() const {
          .detail = lost},
         {.hook = "usage", .chosen = "control files", .fallback = true, .detail = "slower by a factor of fifty"},
         {.hook = "cgroup_made", .chosen = "listing at each look", .fallback = true, .detail = {}},
+        {.hook = "cgroup_removed", .chosen = "listing at each look", .fallback = true, .detail = {}},
         {.hook = "cgroup_populated", .chosen = "cgroup.procs at each look", .fallback = true, .detail = {}},
         {.hook = "oom", .chosen = {}, .fallback = true, .detail = "OOM kills by the kernel are not reported"},
         {.hook = "memcg",

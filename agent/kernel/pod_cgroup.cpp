@@ -85,8 +85,11 @@ Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, co
     if (!hierarchies.freezer.empty()) {
         handle->freezer_ = hierarchies.freezer + path;
     }
-    if (auto kill_file = sys::openat(handle->memory_.get(), "cgroup.kill", O_WRONLY)) {  // there is none on v1
+    auto kill_file = sys::openat(handle->memory_.get(), "cgroup.kill", O_WRONLY);
+    if (kill_file) {
         handle->kill_file_ = std::move(*kill_file);
+    } else if (kill_file.error().kind != ErrorKind::vanished) {  // there is none on v1
+        return tl::unexpected(kill_file.error());
     }
     return handle;
 }

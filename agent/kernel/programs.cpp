@@ -154,6 +154,14 @@ const SourceRow* missing_essential(const Choice& choice) {
 
 void append(std::string& text, const std::string& more) { text += (text.empty() ? "" : "; ") + more; }
 
+// Where nothing loads at all, the error is not about the kernel's age.
+const char* remedy_for(bool nothing_loads, int error) {
+    if (nothing_loads && error == EPERM) {
+        return "run as root with CAP_BPF and CAP_PERFMON";
+    }
+    return nothing_loads && error == ENOSYS ? "use a kernel with CONFIG_BPF_SYSCALL" : "use a kernel of 6.1 or later";
+}
+
 }  // namespace
 
 const std::vector<Candidate>& candidates() {
@@ -200,10 +208,10 @@ Result<Choice> choose_programs() {
         choice.chosen.push_back(&candidate);
     }
     if (const auto* missing = missing_essential(choice)) {
-        const bool refused = choice.chosen.empty() && last_error == EPERM;
-        return fail(refused ? ErrorKind::not_permitted : ErrorKind::failed, "BPF",
+        const bool nothing_loads = choice.chosen.empty();
+        return fail(nothing_loads && last_error == EPERM ? ErrorKind::not_permitted : ErrorKind::failed, "BPF",
                     "nothing can feed " + missing->hook + ": " + missing->detail,
-                    refused ? "run as root with CAP_BPF and CAP_PERFMON" : "use a kernel of 6.1 or later");
+                    remedy_for(nothing_loads, last_error));
     }
     return choice;
 }

@@ -51,6 +51,14 @@ std::int64_t flat_value(const std::string& text, const std::string& key) {
 UsageFiles::UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups)
     : hierarchies_(std::move(hierarchies)), cgroups_(cgroups) {}
 
+Result<Bytes> UsageFiles::read_usage(const std::string& path) {
+    const char* file = hierarchies_.v2 ? "/memory.current" : "/memory.usage_in_bytes";
+    if (auto read = read_file(hierarchies_.memory + path + file, text_); !read) {
+        return tl::unexpected(read.error());
+    }
+    return Bytes{number(text_).value_or(0)};
+}
+
 Result<port::CgroupUsage> UsageFiles::read_one(const std::string& path) {
     const std::string directory = hierarchies_.memory + path + "/";
     const std::string prefix = hierarchies_.v2 ? "" : "total_";
@@ -59,11 +67,11 @@ Result<port::CgroupUsage> UsageFiles::read_one(const std::string& path) {
         return sys::fail_errno(path, errno);
     }
     port::CgroupUsage row{.id = {status.st_ino}};
-    if (auto read = read_file(directory + (hierarchies_.v2 ? "memory.current" : "memory.usage_in_bytes"), text_);
-        !read) {
-        return tl::unexpected(read.error());
+    if (auto usage = read_usage(path)) {
+        row.usage = *usage;
+    } else {
+        return tl::unexpected(usage.error());
     }
-    row.usage = {number(text_).value_or(0)};
     if (read_file(directory + (hierarchies_.v2 ? "memory.max" : "memory.limit_in_bytes"), text_)) {
         const auto limit = number(text_);  // "max" is no number
         row.limit = limit && *limit < no_limit_v1 ? std::optional(Bytes{*limit}) : std::nullopt;
@@ -100,6 +108,11 @@ Status UsageFiles::read(std::vector<port::CgroupUsage>& rows) {
         row->processes = static_cast<std::int32_t>(processes->size());
         subtract(rows.front(), *row);
         rows.push_back(*row);
+    }
+    // Again, and last: a victim whose processes were gone above must not still be in what is said to be used, or a
+    // second pod would pay for it.
+    if (auto usage = read_usage(root->path)) {
+        rows.front().usage = *usage;
     }
     return {};
 }

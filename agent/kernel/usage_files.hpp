@@ -18,6 +18,7 @@ public:
     Status read(std::vector<port::CgroupUsage>& rows) override;
 
 private:
+    Result<Bytes> read_usage(const std::string& path);
     Result<port::CgroupUsage> read_one(const std::string& path);
 
     Hierarchies hierarchies_;

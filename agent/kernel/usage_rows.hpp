@@ -12,19 +12,22 @@ namespace evictd::kernel {
 
 class UsageRows {
 public:
-    // `map`: the BPF map "usage_rows".
+    // `map`: the BPF map "usage_rows", which stays its owner's and must stay open.
     static Result<UsageRows> open(int map);
 
-    // The first `count` rows. More than there is room for: an error that says so.
-    [[nodiscard]] Result<std::span<const std::byte>> first(std::size_t count) const;
+    // The first `count` rows, until the next call. More than there is room for: an error that says so.
+    [[nodiscard]] Result<std::span<const std::byte>> first(std::size_t count);
 
 private:
     struct Unmap {
-        void operator()(std::byte* rows) const;
+        std::size_t rows;
+        void operator()(std::byte* mapped) const;
     };
-    explicit UsageRows(std::byte* rows) : rows_(rows) {}
+    explicit UsageRows(int map) : map_(map) {}
+    Status reach(std::size_t count);
 
-    std::unique_ptr<std::byte, Unmap> rows_;
+    int map_;
+    std::unique_ptr<std::byte, Unmap> rows_{nullptr, Unmap{0}};
 };
 
 }  // namespace evictd::kernel

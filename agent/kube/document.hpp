@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,18 @@ public:
     // Of the field, or of the nearest one above it that exists.
     [[nodiscard]] int of(std::string_view path) const;
 
+    // A field with what is below it in the order of the text, which the values do not keep. What came through an alias
+    // is not below it.
+    struct Place {
+        std::string_view step;  // as long as the Lines live
+        int line;
+        std::vector<Place> children;
+    };
+    // Of a top-level field; nothing if there is none.
+    [[nodiscard]] std::optional<Place> tree(std::string_view field) const;
+
 private:
+    [[nodiscard]] Place place(std::size_t& at) const;
     struct Entry {
         std::size_t parent;
         std::string step;
@@ -44,7 +56,13 @@ struct Documents {
     std::vector<Error> faults;
 };
 
+// What all documents of a text may come to, counted as 16 for each value plus the length of its text. A manifest is at
+// most 1 MiB and mostly text; four times that is out of reach without aliases of aliases, and still harmless.
+inline constexpr std::size_t manifest_budget = std::size_t{4} << 20U;
+// A scenario may hold a usage for every pod at every step: some million values. Each takes about ten times its cost.
+inline constexpr std::size_t scenario_budget = std::size_t{48} << 20U;
+
 // Never throws. Bounded whatever the text says: nesting, and what aliases expand to, are limited.
-[[nodiscard]] Documents parse_documents(std::string_view text, Syntax syntax);
+[[nodiscard]] Documents parse_documents(std::string_view text, Syntax syntax, std::size_t budget = manifest_budget);
 
 }  // namespace evictd::kube

@@ -2,6 +2,7 @@
 // The guards are here, so that both syntaxes have them: depth, size after aliases, and keys given twice.
 #include "kube/document_builder.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "kube/printable.hpp"
@@ -13,16 +14,16 @@ namespace {
 // need about 100 KiB of it.
 constexpr std::size_t max_depth = 64;
 
-// What all documents of a text may come to, counted as 16 for each value plus the length of its text. A manifest is at
-// most 1 MiB and mostly text; four times that is out of reach without aliases of aliases, and still harmless.
-constexpr std::size_t budget = std::size_t{4} << 20U;
-constexpr std::size_t cost_of_a_value = 16;
+constexpr std::size_t cost_of_a_document = 64;
+constexpr std::size_t cost_of_a_value = 16;  // see manifest_budget
 
 }  // namespace
 
-DocumentBuilder::DocumentBuilder() : budget_(budget) {}
+DocumentBuilder::DocumentBuilder(std::size_t budget)
+    : limit_(budget), budget_(budget), aliases_(std::min(budget, manifest_budget)) {}
 
 void DocumentBuilder::start(int line) {
+    spend(cost_of_a_document, line);
     open_.clear();
     anchors_.clear();
     document_ = {};
@@ -31,7 +32,7 @@ void DocumentBuilder::start(int line) {
 
 void DocumentBuilder::spend(std::size_t amount, int line) {
     if (amount > budget_) {
-        throw Refused(line, "comes to more than " + std::to_string(budget >> 20U) + " MiB of values",
+        throw Refused(line, "comes to more than " + std::to_string(limit_ >> 20U) + " MiB of values",
                       "do not use aliases of aliases, and put fewer pods into one file");
     }
     budget_ -= amount;
@@ -98,6 +99,12 @@ void DocumentBuilder::alias(Anchor anchor, int line) {
     const auto kept = anchors_.find(anchor);
     if (kept == anchors_.end()) throw Refused(line, "an alias stands inside what it names", "write the fields out");
     spend(kept->second.cost, line);
+    if (kept->second.cost > aliases_) {
+        throw Refused(line,
+                      "its aliases come to more than " + std::to_string(manifest_budget >> 20U) + " MiB of values",
+                      "do not use aliases of aliases");
+    }
+    aliases_ -= kept->second.cost;
     note_line(line);
     place(kept->second.value, line);
 }

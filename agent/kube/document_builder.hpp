@@ -28,7 +28,7 @@ class DocumentBuilder {
 public:
     using Anchor = std::size_t;  // 0: none
 
-    DocumentBuilder();
+    explicit DocumentBuilder(std::size_t budget);
 
     void start(int line);
     void start_map(int line, Anchor anchor = 0);
@@ -70,7 +70,9 @@ private:
     std::vector<Frame> open_;
     Document document_;
     std::map<Anchor, Kept> anchors_;
-    std::size_t budget_;  // what may still come, over all documents
+    std::size_t limit_;
+    std::size_t budget_;   // what may still come, over all documents
+    std::size_t aliases_;  // of that, through aliases
 };
 
 }  // namespace evictd::kube

@@ -2,11 +2,13 @@
 // Typed access with the API server's strictness: a number is no string, and a string no number.
 #include "kube/field.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <nlohmann/json.hpp>
 
 #include "kube/printable.hpp"
+#include "kube/timestamp.hpp"
 
 namespace evictd::kube {
 
@@ -66,6 +68,37 @@ std::optional<std::int64_t> Field::integer() const {
     }
     refuse("must be a whole number, but is " + what_it_is(), "write digits only, without quotes");
     return std::nullopt;
+}
+
+std::optional<bool> Field::boolean() const {
+    if (!present()) return std::nullopt;
+    if (value_->is_boolean()) return value_->get<bool>();
+    refuse("must be true or false, but is " + what_it_is(), "write true or false, without quotes");
+    return std::nullopt;
+}
+
+std::optional<WallTime> Field::time() const {
+    const auto written = text();
+    // metav1.Time's zero value, as its String and older clients write it.
+    if (!written || *written == "0001-01-01T00:00:00Z") return std::nullopt;
+    const auto time = parse_rfc3339(*written);
+    if (!time) refuse("is no time: " + in_quotes(*written), "write it as 2026-01-31T12:00:00Z");
+    return time;
+}
+
+std::optional<std::chrono::seconds> Field::seconds() const {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const auto number = integer();
+    if (!number) return std::nullopt;
+    return std::chrono::seconds(std::clamp(*number, -most, most));
+}
+
+std::vector<std::string> Field::names() const {
+    std::vector<std::string> all;
+    if (!present() || !value_->is_object()) return all;
+    for (const auto& [name, value] : value_->items())
+        if (!value.is_null()) all.push_back(name);
+    return all;
 }
 
 std::optional<Quantity> Field::quantity() const {

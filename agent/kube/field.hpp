@@ -3,6 +3,7 @@
 // fault is kept and reading goes on, so a reader is written as if all were well.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/result.hpp"
+#include "evictd/model/units.hpp"
 
 namespace evictd::kube {
 
@@ -31,7 +33,11 @@ public:
     // nullopt if absent or at fault.
     [[nodiscard]] std::optional<std::string> text() const;
     [[nodiscard]] std::optional<std::int64_t> integer() const;
-    [[nodiscard]] std::optional<Quantity> quantity() const;
+    [[nodiscard]] std::optional<bool> boolean() const;
+    [[nodiscard]] std::optional<Quantity> quantity() const;             // not negative
+    [[nodiscard]] std::optional<WallTime> time() const;                 // RFC 3339; Go's zero time is absent
+    [[nodiscard]] std::optional<std::chrono::seconds> seconds() const;  // cut off at 68 years, to fit nanoseconds
+    [[nodiscard]] std::vector<std::string> names() const;               // of a map's fields that are there
     [[nodiscard]] std::map<std::string, std::string> texts() const;
 
     void refuse(std::string why, std::string remedy) const;

@@ -22,8 +22,8 @@ namespace evictd::kube {
 // A pod's manifest is a few KiB; a directory's whole content as one List is some hundred. The API server refuses
 // objects beyond 1.5 MiB. Half would refuse real lists, twice would only make a mistake slower.
 inline constexpr std::size_t largest_manifest = std::size_t{1} << 20U;
-// Ten times the pods of the densest node.
-inline constexpr std::size_t most_manifests = 10'000;
+// As many as the map "pods" has room for (bpf/pods.bpf.c): twenty times the pods of the densest node.
+inline constexpr std::size_t most_manifests = 16'384;
 
 // *.yaml, *.yml and *.json that are not hidden. What editors leave behind (a.yaml~, .a.yaml.swp, #a.yaml#) is none.
 [[nodiscard]] bool is_manifest_name(std::string_view name);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "sys/clock.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::kube {
@@ -17,6 +18,10 @@ constexpr Duration pause_before_a_look = std::chrono::milliseconds(5);
 
 // How often the directory is looked at where it cannot be watched. A container takes about as long to start.
 constexpr Duration pause_without_a_watch = std::chrono::seconds(1);
+
+// The rest after a look is this many times what it took, so that 10,000 manifests that come one by one are not 10,000
+// looks at 10,000: twice as much would keep a new one unknown for longer than a container takes to start.
+constexpr int rest_after_a_look = 10;
 
 std::string absolute(const std::string& directory) {
     std::error_code ignored;
@@ -97,10 +102,17 @@ void ManifestSource::absorb(const DirectoryWatch::Changes& changes) {
 
 void ManifestSource::look_soon() {
     // Not pushed back by further events: a directory that never rests is still looked at.
-    if (!std::exchange(is_look_due_, true)) soon_.arm_in(pause_before_a_look);
+    if (!std::exchange(is_look_due_, true)) soon_.arm_in(rest_);
 }
 
 void ManifestSource::look() {
+    const sys::SystemClock clock;
+    const auto begin = clock.monotonic();
+    look_now();
+    rest_ = std::clamp(rest_after_a_look * (clock.monotonic() - begin), pause_before_a_look, pause_without_a_watch);
+}
+
+void ManifestSource::look_now() {
     is_look_due_ = false;
     if (watch_ && readable_) {
         const auto renewed = watch_->renew();

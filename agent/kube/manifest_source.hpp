@@ -33,6 +33,7 @@ private:
     void on_event();
     void absorb(const DirectoryWatch::Changes& changes);
     void look();
+    void look_now();
     void look_soon();
     void publish(port::PodSet set);
 
@@ -46,6 +47,7 @@ private:
     std::set<std::string> unfinished_;
     std::optional<port::PodSet> published_;
     bool is_look_due_ = false;
+    Duration rest_{0};  // between an event and the look it calls for
     sys::Source readable_;
     sys::Timer soon_;    // look again, a moment after an event
     sys::Timer settle_;  // read what was begun and never closed; look without a watch

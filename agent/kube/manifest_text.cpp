@@ -73,7 +73,7 @@ private:
     }
 
     void read_pod(const json& object, const Document& document, const std::string& path) {
-        auto pod = pod_from_json(object, file_, origin_);
+        auto pod = pod_from_json(object, {.source = file_, .origin = origin_});
         if (!pod) return reject(document, path + pod.error().what, pod.error().why, pod.error().remedy);
         manifest_.pods.push_back(
             {std::make_shared<const Pod>(std::move(*pod)), document.lines.of(path + "metadata.uid")});

@@ -2,7 +2,6 @@
 // Follows pkg/apis/core/v1/defaults.go (SetDefaults_Pod, defaultPodRequests) and the Priority admission plugin.
 #include "kube/pod_defaults.hpp"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -22,38 +21,12 @@ void requests_from_limits(Container& container) {
         if (!(container.requests.*resource)) container.requests.*resource = container.limits.*resource;
 }
 
-void add(std::optional<Quantity>& sum, const std::optional<Quantity>& more) {
-    if (more) sum = sum ? *sum + *more : *more;
-}
-
-// resourcehelper.AggregateContainerRequests: the containers and sidecars together, or the greediest moment of the
-// initialisation if that is more. nullopt if nobody asks for any.
-std::optional<Quantity> aggregate(const Pod& pod, Resource resource) {
-    std::optional<Quantity> sum;
-    std::optional<Quantity> sidecars;
-    std::optional<Quantity> peak;
-    for (const auto& container : pod.containers) add(sum, container.requests.*resource);
-    for (const auto& container : pod.init_containers) {
-        auto now = container.requests.*resource;
-        if (container.restartable) {
-            add(sum, now);
-            add(sidecars, now);
-            now = sidecars;
-        } else {
-            add(now, sidecars);
-        }
-        if (now && (!peak || *peak < *now)) peak = now;
-    }
-    if (!sum || (peak && *sum < *peak)) return peak ? peak : sum;
-    return sum;
-}
-
 void default_pod_requests(Pod& pod) {
     const bool has_limits = pod.limits.cpu || pod.limits.memory;
     if (!has_limits) return;
     for (const Resource resource : pod_level_resources) {
         auto& request = pod.requests.*resource;
-        if (!request) request = aggregate(pod, resource);
+        if (!request) request = aggregate(pod, &Container::requests, resource);
         if (!request) request = pod.limits.*resource;
     }
 }

@@ -13,11 +13,19 @@
 
 namespace evictd::kube {
 
-// `source` becomes Pod::source. `origin`, if given, overrules what the annotations say. A fault is of kind invalid and
-// its `what` is the field's path, such as `spec.containers[0].resources.requests.memory`. apiVersion and kind may be
-// absent, as they are in the items of a list.
-[[nodiscard]] Result<Pod> pod_from_json(const nlohmann::json& object, const std::string& source = {},
-                                        std::optional<PodOrigin> origin = {});
+struct PodRules {
+    std::string source;               // becomes Pod::source
+    std::optional<PodOrigin> origin;  // overrules what the annotations say
+    // False where nothing is ever done to the pod, as in a replay. A pod without a uid is then called NAMESPACE/NAME,
+    // and what only matters for finding and killing the right one (a uid fit for a path, DNS names, any container at
+    // all, requests within their limits) is not asked for.
+    bool uid_required = true;
+};
+
+// A fault is of kind invalid and its `what` is the field's path, such as
+// `spec.containers[0].resources.requests.memory`. apiVersion and kind may be absent, as they are in the items of a
+// list.
+[[nodiscard]] Result<Pod> pod_from_json(const nlohmann::json& object, const PodRules& rules = {});
 
 // system-node-critical and system-cluster-critical, for objects that no admission has resolved
 // (scheduling/types.go SystemCriticalPriority and its two classes).

@@ -104,6 +104,23 @@ bool fast_path_for_no_digits(const Scale& scale) {
     return 15 - 1 - scale.exponent * 3 / 10 - 1 >= 0;
 }
 
+// Whether upstream takes the text for canonical and repeats it as it was written: on its way through int64 only, for a
+// binary number that is no multiple of eight, a decimal one whose digits start at no zero, do not end in 000, and stand
+// at a power of a thousand.
+bool keeps_spelling(const Parts& parts, const Scale& scale) {
+    std::string digits = parts.whole.empty() ? "0" : std::string{parts.whole};
+    const int whole = static_cast<int>(digits.size());
+    if (scale.format == Quantity::Format::binary_si) {
+        if (!parts.fraction.empty() || 15 - whole - scale.exponent * 3 / 10 - 1 < 0) return false;
+        std::int64_t number = 0;
+        std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        return number % 8 != 0 && number <= (std::numeric_limits<std::int64_t>::max() >> scale.exponent);
+    }
+    digits += parts.fraction;
+    const std::int64_t exponent = std::int64_t{scale.exponent} - static_cast<std::int64_t>(parts.fraction.size());
+    return digits.size() <= 18 && exponent >= -9 && exponent % 3 == 0 && digits[0] != '0' && !digits.ends_with("000");
+}
+
 Wide decimal_nano(const Parts& parts, int exponent) {
     std::string digits{parts.whole};
     digits += parts.fraction;
@@ -201,11 +218,14 @@ Result<Quantity> parse_quantity(std::string_view text) {
     // A binary quantity below one unit has no binary form: it counts as a decimal one from here on.
     const bool below_one = binary && nano > 0 && nano < nano_per_unit;
     const auto amount = static_cast<Int128>(nano);
-    return Quantity{parts->negative ? -amount : amount, below_one ? Quantity::Format::decimal_si : scale->format};
+    Quantity quantity{parts->negative ? -amount : amount, below_one ? Quantity::Format::decimal_si : scale->format};
+    if (keeps_spelling(*parts, *scale)) quantity.spell(text);
+    return quantity;
 }
 
 std::string to_string(const Quantity& quantity) {
     if (quantity.is_zero()) return "0";
+    if (!quantity.spelling().empty()) return std::string{quantity.spelling()};
     const bool negative = quantity.sign() < 0;
     const Wide nano = negative ? -static_cast<Wide>(quantity.nano()) : static_cast<Wide>(quantity.nano());
     // Below 1024 and with a fraction the binary form would lose something: upstream shows the decimal one.

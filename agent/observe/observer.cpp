@@ -123,8 +123,12 @@ Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outco
     observation.cause = std::move(cause);
     observation.outcomes = std::move(outcomes);
     trouble_.clear();
-    read_node(observation, memory_returning);
+    if (node_total_ == Bytes{0}) {
+        read_node(observation, memory_returning);  // the pods' limit, where they have none of their own
+    }
     read_pods(observation, table);
+    // Last: a victim found gone must not still be in what is said to be used, or a second pod would pay for it.
+    read_node(observation, memory_returning);
     observation.at = clock_.monotonic();
     observation.wall = clock_.wall();
     return observation;

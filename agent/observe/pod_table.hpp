@@ -42,6 +42,8 @@ private:
         std::optional<MonotonicTime> emptied_at;
     };
     void join();
+    void join(const PodUid& uid);
+    void fill(Row& row) const;
 
     std::vector<std::vector<PodPtr>> sources_;
     std::unordered_map<PodUid, Held> held_;

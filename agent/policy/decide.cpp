@@ -3,34 +3,24 @@
 #include "decide.hpp"
 
 #include <algorithm>
+#include <map>
 
+#include "containerfs.hpp"
 #include "explain.hpp"
 #include "flight.hpp"
+#include "grace.hpp"
+#include "local_storage.hpp"
 #include "message.hpp"
 #include "moments.hpp"
 #include "qos.hpp"
 #include "rank.hpp"
+#include "reclaim.hpp"
 #include "thresholds.hpp"
 
 namespace evictd::policy {
 namespace {
 
-// immediateEvictionGracePeriodSeconds, and the floor of the pod worker's calculateEffectiveGracePeriod.
-constexpr std::chrono::seconds immediate_grace_period{1};
-
-// What a Duration can hold; pods may ask for more.
-constexpr auto longest_grace_period = std::chrono::duration_cast<std::chrono::seconds>(Duration::max());
-
-bool hard(const FirstObserved& entry) { return entry.threshold.hard(); }
-
-// What a pod gets between SIGTERM and SIGKILL. An override of 0 is read as "not set" by the pod worker.
-Duration grace_period_of(const Pod& pod, const Threshold& threshold, const EvictionConfig& config) {
-    if (threshold.hard()) return immediate_grace_period;
-    const auto own = pod.termination_grace_period;
-    const auto most = config.max_pod_grace_period;
-    const auto granted = most == std::chrono::seconds::zero() ? own : std::min(most, own);
-    return std::clamp(granted, immediate_grace_period, longest_grace_period);
-}
+bool hard(const MetThreshold& met) { return met.threshold.hard(); }
 
 // The first pod in order that may go; one whose eviction failed lately only where there is nobody else.
 const RankedPod* choose(const std::vector<RankedPod>& ranking) {
@@ -42,18 +32,9 @@ const RankedPod* choose(const std::vector<RankedPod>& ranking) {
     return second_best;
 }
 
-void begin_eviction(const ObservedPod& observed, const std::vector<FirstObserved>& acting, const EvictionConfig& config,
-                    const Observation& observation, Verdict& verdict) {
+// The eviction as an action, and as a victim to be followed to its end.
+void begin(const ObservedPod& observed, const Eviction& eviction, const Observation& observation, Verdict& verdict) {
     const Pod& pod = *observed.pod;
-    Eviction eviction;
-    eviction.pod = pod.uid;
-    eviction.threshold = describe(acting.front(), observation.readings);
-    eviction.immediate = eviction.threshold.threshold.hard();
-    eviction.grace_period = grace_period_of(pod, eviction.threshold.threshold, config);
-    EvictionMessage message = eviction_message(observed, describe(acting, observation.readings));
-    eviction.message = std::move(message.text);
-    eviction.annotations = std::move(message.annotations);
-
     InFlight flight;
     flight.victim.pod = pod.uid;
     flight.victim.pod_name = pod.full_name();
@@ -69,8 +50,45 @@ void begin_eviction(const ObservedPod& observed, const std::vector<FirstObserved
     flight.acted_at = observation.at;
     const auto kind = eviction.immediate ? ActionKind::kill : ActionKind::terminate;
     verdict.decision.actions.push_back({kind, pod.uid, flight.victim.pod_name});
-    verdict.decision.evict = std::move(eviction);
     verdict.state.in_flight.push_back(std::move(flight));
+}
+
+Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& acting, const EvictionConfig& config,
+             const Observation& observation, Verdict& verdict) {
+    Eviction eviction;
+    eviction.pod = observed.pod->uid;
+    eviction.threshold = acting.front();
+    eviction.immediate = hard(acting.front());
+    eviction.grace_period = grace_period_of(*observed.pod, acting.front().threshold, config);
+    EvictionMessage message = eviction_message(observed, acting);
+    eviction.message = std::move(message.text);
+    eviction.annotations = std::move(message.annotations);
+    begin(observed, eviction, observation, verdict);
+    verdict.decision.evict = std::move(eviction);
+    return Course::evicting;
+}
+
+// localStorageEviction: every pod beyond a limit of its own, in the order of the pods. True if there was one.
+bool evict_beyond_limits(const EvictionConfig& config, const Observation& observation, Verdict& verdict) {
+    if (!config.local_storage_isolation) return false;
+    auto& decision = verdict.decision;
+    std::map<std::uint32_t, BrokenLimit> beyond;
+    for (const auto& ranked : decision.ranking) {
+        if (ranked.exemption != Exemption::none) continue;
+        auto broken = broken_limit(observation.pods[ranked.pod], observation.fs_layout);
+        if (broken) beyond.emplace(ranked.pod, *std::move(broken));
+    }
+    for (const auto& [pod, broken] : beyond) {
+        const ObservedPod& observed = observation.pods[pod];
+        Eviction eviction;
+        eviction.pod = observed.pod->uid;
+        eviction.broken_limit = broken;
+        eviction.grace_period = immediate_grace_period;
+        eviction.message = limit_message(broken);
+        begin(observed, eviction, observation, verdict);
+        decision.limit_evictions.push_back(std::move(eviction));
+    }
+    return !decision.limit_evictions.empty();
 }
 
 void report_thresholds(const ThresholdPass& pass, const EvictionConfig& config, const Observation& observation,
@@ -104,24 +122,65 @@ Signal signal_to_rank_by(const ThresholdPass& pass) {
     return first.empty() ? Signal::memory_available : first.front().threshold.signal;
 }
 
+Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig& config,
+                   const Observation& observation, Verdict& verdict) {
+    const RankedPod* chosen = choose(verdict.decision.ranking);
+    if (chosen == nullptr) return Course::no_candidate;
+    return evict(observation.pods[chosen->pod], acting, config, observation, verdict);
+}
+
+// reclaimNodeLevelResources, the first half: what can be given back is, before anybody is evicted.
+Course reclaim_or_evict(std::vector<MetThreshold> acting, const EvictionConfig& config, const Observation& observation,
+                        Verdict& verdict) {
+    const auto gives = reclaim_for(acting.front().threshold.signal, observation.fs_layout);
+    if (gives.empty()) return evict_first(acting, config, observation, verdict);
+    auto& [decision, next] = verdict;
+    if (next.reclaiming) return Course::reclaiming;
+    decision.reclaim.assign(gives.begin(), gives.end());
+    next.reclaiming = Reclaiming{decision.reclaim, std::move(acting)};
+    return Course::reclaiming;
+}
+
 // Finishes what was begun, then begins at most one eviction.
 Course take_course(const ThresholdPass& pass, const EvictionConfig& config, const Observation& observation,
                    Verdict& verdict) {
     auto& [decision, next] = verdict;
+    std::vector<MetThreshold> acting = describe(pass.updated, observation.readings);
     const bool grace_ended = kill_after_grace(observation.at, next, decision);
-    const bool hard_met = std::any_of(pass.updated.begin(), pass.updated.end(), hard);
+    const bool hard_met = std::any_of(acting.begin(), acting.end(), hard);
     if (hard_met && cut_grace_short(observation.at, next, decision)) return Course::escalated;
     if (is_held_up(next, observation.at)) return grace_ended ? Course::grace_ended : Course::waiting;
-    if (pass.updated.empty()) {
+    if (evict_beyond_limits(config, observation, verdict)) return Course::limits;
+    if (acting.empty()) {
         if (grace_ended) return Course::grace_ended;
         if (!pass.satisfied.empty()) return Course::stale;
         return pass.merged.empty() ? Course::nothing : Course::pending;
     }
-    if (!has_ranking(pass.updated.front().threshold.signal)) return Course::no_ranking;
-    const RankedPod* chosen = choose(decision.ranking);
-    if (chosen == nullptr) return Course::no_candidate;
-    begin_eviction(observation.pods[chosen->pod], pass.updated, config, observation, verdict);
-    return Course::evicting;
+    return reclaim_or_evict(std::move(acting), config, observation, verdict);
+}
+
+// reclaimNodeLevelResources, the second half: the look goes on where it stopped. Every threshold has to be clear again,
+// its minimum reclaim included, whatever its grace period; else a pod is evicted for what was met before.
+Course go_on_after_reclaim(const EvictionConfig& config, const Observation& observation, const State& before,
+                           Verdict& verdict) {
+    auto& [decision, next] = verdict;
+    const std::vector<MetThreshold> acting = std::move(next.reclaiming->acting);
+    next.reclaiming.reset();
+    decision.conditions = next.conditions;
+    for (const auto& threshold : next.thresholds_met) {
+        const auto first = std::find_if(before.first_observed.begin(), before.first_observed.end(),
+                                        [&](const FirstObserved& entry) { return entry.threshold == threshold; });
+        if (first != before.first_observed.end()) {
+            decision.thresholds_met.push_back(describe(*first, observation.readings));
+        }
+    }
+    decision.ranking = rank_pods(config, acting.front().threshold.signal, observation, next);
+    const bool short_still = std::any_of(
+        config.thresholds.begin(), config.thresholds.end(),
+        [&](const Threshold& threshold) { return is_met(threshold, observation.readings, MinReclaim::enforced); });
+    if (!short_still) return Course::reclaimed;
+    if (is_held_up(next, observation.at)) return Course::waiting;
+    return evict_first(acting, config, observation, verdict);
 }
 
 // The next moment at which the verdict may change though nothing happens.
@@ -147,18 +206,26 @@ std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verd
 
 }  // namespace
 
-Verdict decide(const EvictionConfig& config, const Observation& observation, const State& state) {
+Verdict decide(const EvictionConfig& configured, const Observation& observation, const State& state) {
     Verdict verdict{{}, state};
     auto& [decision, next] = verdict;
+    const EvictionConfig config = with_containerfs(configured, observation.fs_layout, decision.notes);
     settle_victims(observation, next, decision);
-    const ThresholdPass pass = pass_thresholds(config, observation, state);
-    report_thresholds(pass, config, observation, state, verdict);
-
-    decision.ranking = rank_pods(signal_to_rank_by(pass), observation, next);
-    const Course course = take_course(pass, config, observation, verdict);
+    Course course = Course::nothing;
+    std::vector<NodeReclaim> reclaim;
+    if (next.reclaiming && observation.reclaimed) {
+        reclaim = next.reclaiming->asked;
+        course = go_on_after_reclaim(config, observation, state, verdict);
+    } else {
+        const ThresholdPass pass = pass_thresholds(config, observation, state);
+        report_thresholds(pass, config, observation, state, verdict);
+        decision.ranking = rank_pods(config, signal_to_rank_by(pass), observation, next);
+        course = take_course(pass, config, observation, verdict);
+    }
     for (const auto& flight : next.in_flight) decision.in_flight.push_back(flight.victim);
     decision.look_again_at = next_clock(config, verdict, observation.at);
-    decision.why = why(course, decision, config, observation);
+    if (next.reclaiming) reclaim = next.reclaiming->asked;
+    decision.why = why(course, decision, reclaim, config, observation);
     return verdict;
 }
 

@@ -7,6 +7,7 @@
 
 #include "moments.hpp"
 #include "phrases.hpp"
+#include "requests.hpp"
 #include "thresholds.hpp"
 
 namespace evictd::policy {
@@ -62,27 +63,61 @@ std::string waiting(const Decision& decision, MonotonicTime now) {
     return being + "waiting for its last process";
 }
 
+// Why the chosen pod comes first among those that may go.
+std::string reason_for(const RankedPod& chosen, Signal signal) {
+    const auto format = format_of(signal);
+    const std::string priority = std::to_string(chosen.priority);
+    if (!chosen.has_usage) return " goes first: its usage is not known";
+    if (signal == Signal::pid_available) {
+        return " runs " + std::to_string(chosen.usage.value) +
+               " processes, the most of the evictable pods with priority " + priority;
+    }
+    const bool inodes = traits(signal).resource == "inodes";
+    if (chosen.exceeds_request && !inodes) {
+        return " is over its request by " + say_amount({chosen.usage.value - chosen.request.value}, format) +
+               ", the most of the evictable pods with priority " + priority;
+    }
+    if (chosen.exceeds_request) {
+        return " uses " + std::to_string(chosen.usage.value) +
+               " inodes, and goes first of the evictable pods with priority " + priority;
+    }
+    return " has the lowest priority, " + priority +
+           ", and is nearest to its request: no evictable pod is over its own";
+}
+
 std::string evicting(const Decision& decision, const Observation& observation) {
     const Eviction& eviction = *decision.evict;
     const auto chosen = std::find_if(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
         return observation.pods[ranked.pod].pod->uid == eviction.pod;
     });
-    const std::string pod = observation.pods[chosen->pod].pod->full_name();
-    const auto format = format_of(eviction.threshold.threshold.signal);
-    const std::string priority = std::to_string(chosen->priority);
-    std::string reason = " goes first: its usage is not known";
-    if (chosen->exceeds_request) {
-        reason = " is over its request by " + say_amount({chosen->usage.value - chosen->request.value}, format) +
-                 ", the most of the evictable pods with priority " + priority;
-    } else if (chosen->has_usage) {
-        reason = " has the lowest priority, " + priority +
-                 ", and is nearest to its request: no evictable pod is over its own";
-    }
+    std::string reason = reason_for(*chosen, eviction.threshold.threshold.signal);
     if (chosen->exemption == Exemption::failed_before)
         reason += ", and there is nobody else though its eviction failed before";
     std::string grace;
     if (!eviction.immediate) grace = "; it has " + say_duration(eviction.grace_period) + " to end by itself";
-    return pod + reason + "; " + status_of(eviction.threshold, observation.at) + grace;
+    return observation.pods[chosen->pod].pod->full_name() + reason + "; " +
+           status_of(eviction.threshold, observation.at) + grace;
+}
+
+std::string limits(const Decision& decision) {
+    std::string said;
+    for (std::size_t i = 0; i < decision.limit_evictions.size(); ++i) {
+        const BrokenLimit& broken = *decision.limit_evictions[i].broken_limit;
+        const auto bytes = [](std::int64_t value) { return say_amount({value}, Quantity::Format::binary_si); };
+        constexpr std::array<std::string_view, 3> owner{" for its volume ", " for all its containers",
+                                                        " for its container "};
+        said += (i == 0 ? "" : ", ") +
+                decision.actions[decision.actions.size() - decision.limit_evictions.size() + i].pod_name + " uses " +
+                bytes(broken.used.value) + ", more than its limit of " + bytes(broken.limit.value()) +
+                std::string(owner[static_cast<std::size_t>(broken.kind)]) + broken.name;
+    }
+    return said;
+}
+
+std::string joined(const std::vector<NodeReclaim>& reclaim) {
+    std::string said;
+    for (const NodeReclaim what : reclaim) said += (said.empty() ? "" : " and ") + std::string(name(what));
+    return said;
 }
 
 std::string no_candidate(const Decision& decision) {
@@ -112,9 +147,32 @@ std::string ended(const Decision& decision) {
 // The victim whose kill was decided at this look.
 std::string killed_now(const Decision& decision) { return decision.actions.front().pod_name; }
 
+std::string unknown_use(Signal signal) {
+    if (signal == Signal::pid_available) return " goes first of its priority: its processes are not known";
+    return " goes before all pods whose usage is known: its own is not";
+}
+
+// What the order of `signal` looks at in a pod.
+std::string use_of(Signal signal, const RankedPod& ranked, const Pod& pod) {
+    const auto resource = traits(signal).resource;
+    const auto bytes = [](std::int64_t value) { return say_amount({value}, Quantity::Format::binary_si); };
+    if (resource == "pids") return " runs " + std::to_string(ranked.usage.value) + " processes";
+    if (resource == "inodes") {
+        const std::int64_t request = pod_request(pod, &ResourceList::ephemeral_storage).value();
+        return " uses " + std::to_string(ranked.usage.value) + " inodes" +
+               (request == 0 ? "" : ", less the bytes of its ephemeral-storage request, " + bytes(request));
+    }
+    if (!ranked.exceeds_request) {
+        return " uses " + bytes(ranked.usage.value) + ", within its request of " + bytes(ranked.request.value);
+    }
+    return " uses " + bytes(ranked.usage.value) + ", " + bytes(ranked.usage.value - ranked.request.value) +
+           " over its request";
+}
+
 }  // namespace
 
-std::string why(Course course, const Decision& decision, const EvictionConfig& config, const Observation& observation) {
+std::string why(Course course, const Decision& decision, const std::vector<NodeReclaim>& reclaim,
+                const EvictionConfig& config, const Observation& observation) {
     const auto first = [&] { return status_of(decision.thresholds_met.front(), observation.at); };
     std::string said;
     switch (course) {
@@ -137,8 +195,14 @@ std::string why(Course course, const Decision& decision, const EvictionConfig& c
             said = "the grace period of " + killed_now(decision) +
                    " is cut short and it is killed now: a hard threshold is met, " + first();
             break;
-        case Course::no_ranking:
-            said = first() + ", and there is no order of pods for this signal";
+        case Course::limits:
+            said = limits(decision);
+            break;
+        case Course::reclaiming:
+            said = first() + "; unused " + joined(reclaim) + " are removed before any pod is evicted";
+            break;
+        case Course::reclaimed:
+            said = "removing unused " + joined(reclaim) + " was enough: every threshold is clear again";
             break;
         case Course::no_candidate:
             said = no_candidate(decision) + "; " + first();
@@ -150,17 +214,9 @@ std::string why(Course course, const Decision& decision, const EvictionConfig& c
     return ended(decision) + said;
 }
 
-std::string place(const RankedPod& ranked, const Observation& observation) {
-    std::string said = observation.pods[ranked.pod].pod->full_name();
-    const auto bytes = [](std::int64_t value) { return say_amount({value}, Quantity::Format::binary_si); };
-    if (!ranked.has_usage) {
-        said += " goes before all pods whose usage is known: its own is not";
-    } else if (ranked.exceeds_request) {
-        said += " uses " + bytes(ranked.usage.value) + ", " + bytes(ranked.usage.value - ranked.request.value) +
-                " over its request";
-    } else {
-        said += " uses " + bytes(ranked.usage.value) + ", within its request of " + bytes(ranked.request.value);
-    }
+std::string place(Signal signal, const RankedPod& ranked, const Observation& observation) {
+    const Pod& pod = *observation.pods[ranked.pod].pod;
+    std::string said = pod.full_name() + (ranked.has_usage ? use_of(signal, ranked, pod) : unknown_use(signal));
     said += "; priority " + std::to_string(ranked.priority);
     if (ranked.exemption == Exemption::failed_before) return said + "; evicting it failed: others go first";
     if (ranked.exemption != Exemption::none) {

@@ -18,15 +18,18 @@ enum class Course : std::uint8_t {
     waiting,       // a victim is on its way, the next has to wait
     grace_ended,   // a victim's grace period is over
     escalated,     // a victim's grace period was cut short
-    no_ranking,    // there is no order of pods for the signal
+    limits,        // pods are beyond limits of their own
+    reclaiming,    // the node gives back what it can first
+    reclaimed,     // and that was enough
     no_candidate,  // every pod is exempt
     evicting,
 };
 
-[[nodiscard]] std::string why(Course course, const Decision& decision, const EvictionConfig& config,
-                              const Observation& observation);
+// `reclaim` is what the node was asked to give back, at this look or the last.
+[[nodiscard]] std::string why(Course course, const Decision& decision, const std::vector<NodeReclaim>& reclaim,
+                              const EvictionConfig& config, const Observation& observation);
 
-// Why a pod stands where it stands in the victim order.
-[[nodiscard]] std::string place(const RankedPod& ranked, const Observation& observation);
+// Why a pod stands where it stands in the victim order of `signal`, in its unit.
+[[nodiscard]] std::string place(Signal signal, const RankedPod& ranked, const Observation& observation);
 
 }  // namespace evictd::policy

@@ -28,12 +28,19 @@ std::optional<MonotonicTime> gone_at(const ObservedPod* observed, const InFlight
     return std::nullopt;
 }
 
+// Also where the decision was a grace period, and whoever carried it out waited for its end.
+void killed(MonotonicTime at, InFlight& flight) {
+    flight.victim.killed_at = at;
+    if (!flight.kill_sent) flight.victim.kill_at = at;
+    flight.kill_sent = true;
+}
+
 Fate fold_outcome(const Outcome& outcome, InFlight& flight) {
     Victim& victim = flight.victim;
     if (outcome.decided_at != MonotonicTime{}) victim.decided_at = outcome.decided_at;
     switch (outcome.status) {
         case OutcomeStatus::delivered:
-            if (outcome.action.kind == ActionKind::kill) victim.killed_at = outcome.delivered_at;
+            if (outcome.action.kind == ActionKind::kill) killed(outcome.delivered_at, flight);
             return Fate::flying;
         case OutcomeStatus::dry_run:
             flight.dry_run = true;
@@ -100,8 +107,9 @@ void settle_victims(const Observation& observation, State& state, Decision& deci
         if (fate == Fate::gone && observed != nullptr && !observed->populated) {
             state.evicted.push_back(flight.victim.pod);
         }
-        if (fate == Fate::failed || fate == Fate::vanished) {
-            state.passed_over.push_back({flight.victim.pod, flight.cgroup, flight.acted_at + pass_over_period});
+        const MonotonicTime until = flight.acted_at + pass_over_period;
+        if ((fate == Fate::failed || fate == Fate::vanished) && observation.at < until) {
+            state.passed_over.push_back({flight.victim.pod, flight.cgroup, until});
         }
         decision.finished.push_back(std::move(flight.victim));
     }

@@ -7,7 +7,7 @@
 
 #include "evictd/model/decision.hpp"
 #include "evictd/model/observation.hpp"
-#include "state.hpp"
+#include "evictd/model/state.hpp"
 
 namespace evictd::policy {
 

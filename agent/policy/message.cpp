@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "container_usage.hpp"
+#include "requests.hpp"
 #include "thresholds.hpp"
 
 namespace evictd::policy {
@@ -27,29 +29,48 @@ std::string threshold_part(const std::vector<MetThreshold>& acting, std::string_
            ", available: " + to_string(available) + ". ";
 }
 
-// The container whose memory is the pod's: the only one that can be running. With several, who uses what is not known,
-// and unknown containers are left out, as the kubelet leaves out those without figures.
-const Container* sole_container(const Pod& pod) {
-    if (pod.containers.size() != 1) return nullptr;
-    const bool sidecar = std::any_of(pod.init_containers.begin(), pod.init_containers.end(),
-                                     [](const Container& container) { return container.restartable; });
-    const bool initialized = pod.init_containers.empty() || pod.phase == PodPhase::running;
-    return sidecar || !initialized ? nullptr : &pod.containers.front();
+Quantity in_bytes(Bytes bytes) { return Quantity::of(bytes.value, Quantity::Format::binary_si); }
+
+// The starved resource as containers request it and use it. Nobody requests inodes or process IDs.
+struct Starved {
+    ResourceMember request;
+    std::optional<Quantity> (*usage)(const ContainerUsage&);
+};
+
+std::optional<Quantity> memory_of(const ContainerUsage& usage) {
+    return usage.working_set ? std::optional(in_bytes(*usage.working_set)) : std::nullopt;
 }
 
-void add_memory_part(const Pod& pod, const Quantity& usage, std::string_view resource, EvictionMessage& message) {
-    if (pod.requests.memory) {
-        message.text += consumption("Pod " + pod.name, to_string(usage), to_string(*pod.requests.memory), resource);
-        message.annotations["offending_pod"] = pod.name;
-        message.annotations["offending_pod_usage"] = to_string(usage);
-    }
-    const Container* container = sole_container(pod);
-    if (container == nullptr) return;
-    const Quantity request = container->requests.memory.value_or(Quantity{});
-    if (usage <= request) return;
-    message.text += consumption("Container " + container->name, to_string(usage), to_string(request), resource);
-    message.annotations["offending_containers"] = container->name;
-    message.annotations["offending_containers_usage"] = to_string(usage);
+// Half a figure is none.
+std::optional<Quantity> storage_of(const ContainerUsage& usage) {
+    if (!usage.rootfs || !usage.logs) return std::nullopt;
+    return in_bytes(*usage.rootfs) + in_bytes(*usage.logs);
+}
+
+std::optional<Starved> starved(std::string_view resource) {
+    if (resource == "memory") return Starved{&ResourceList::memory, memory_of};
+    if (resource == "ephemeral-storage") return Starved{&ResourceList::ephemeral_storage, storage_of};
+    return std::nullopt;
+}
+
+void append(std::string& list, const std::string& entry) { list += (list.empty() ? "" : ",") + entry; }
+
+void add_container(const Container& container, const ObservedPod& observed, const Starved& starved,
+                   std::string_view resource, EvictionMessage& message) {
+    const auto known = container_usage(container, *observed.pod, *observed.usage);
+    const auto usage = known ? starved.usage(*known) : std::nullopt;
+    const Quantity request = (container.requests.*starved.request).value_or(Quantity{});
+    if (!usage || *usage <= request) return;
+    message.text += consumption("Container " + container.name, to_string(*usage), to_string(request), resource);
+    append(message.annotations["offending_containers"], container.name);
+    append(message.annotations["offending_containers_usage"], to_string(*usage));
+}
+
+void add_pod(const Pod& pod, const Quantity& usage, std::string_view resource, EvictionMessage& message) {
+    if (!pod.requests.memory) return;
+    message.text += consumption("Pod " + pod.name, to_string(usage), to_string(*pod.requests.memory), resource);
+    message.annotations["offending_pod"] = pod.name;
+    message.annotations["offending_pod_usage"] = to_string(usage);
 }
 
 }  // namespace
@@ -61,9 +82,11 @@ EvictionMessage eviction_message(const ObservedPod& observed, const std::vector<
     if (!observed.usage) return message;  // the kubelet says no more, and annotates nothing, without figures
     message.annotations = {{"offending_containers", ""}, {"offending_containers_usage", ""}};
     message.annotations["starved_resource"] = resource;
-    if (resource == "memory") {
-        const auto usage = Quantity::of(observed.usage->working_set.value, Quantity::Format::binary_si);
-        add_memory_part(*observed.pod, usage, resource, message);
+    const Pod& pod = *observed.pod;
+    if (resource == "memory") add_pod(pod, in_bytes(observed.usage->working_set), resource, message);
+    if (const auto what = starved(resource)) {
+        for (const auto& container : pod.containers) add_container(container, observed, *what, resource, message);
+        for (const auto& container : pod.init_containers) add_container(container, observed, *what, resource, message);
     }
     return message;
 }

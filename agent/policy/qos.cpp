@@ -27,10 +27,6 @@ struct Total {
     }
 };
 
-bool has_pod_level_resources(const Pod& pod) {
-    return pod.requests.cpu || pod.requests.memory || pod.limits.cpu || pod.limits.memory;
-}
-
 Total total_of(const Pod& pod, ResourceMember resource) {
     Total total;
     if (has_pod_level_resources(pod)) {

@@ -1,84 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows eviction/helpers.go: rankMemoryPressure with exceedMemoryRequests, priority and memory. One allocation, the
-// ranking itself: every key a comparison needs is computed once, before the sort.
+// Follows eviction/helpers.go: rankMemoryPressure, rankPIDPressure and rankDiskPressureFunc with their comparators.
+// Every key a comparison needs is computed once, before the sort, and a chain of comparators is one number.
 #include "rank.hpp"
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
+#include <span>
 
 #include "qos.hpp"
 #include "requests.hpp"
+#include "scale_down.hpp"
 
 namespace evictd::policy {
 namespace {
 
-// Steps of a comparator chain: negative, the first pod goes first.
-using Step = int (*)(const RankedPod&, const RankedPod&);
+enum class Measure : std::uint8_t { memory, processes, disk_bytes, disk_inodes };
+enum class Filesystem : std::uint8_t { node, image, container };
 
-// cmpBool: true goes first.
-constexpr int true_first(bool a, bool b) { return a == b ? 0 : a ? -1 : 1; }
-
-int without_usage_first(const RankedPod& a, const RankedPod& b) { return true_first(!a.has_usage, !b.has_usage); }
-
-int exceeding_first(const RankedPod& a, const RankedPod& b) { return true_first(a.exceeds_request, b.exceeds_request); }
-
-int lower_priority_first(const RankedPod& a, const RankedPod& b) {
-    return a.priority == b.priority ? 0 : a.priority < b.priority ? -1 : 1;
-}
-
-// usage - request, the larger first; rearranged so that no difference can overflow what a Quantity holds.
-int most_over_request_first(const RankedPod& a, const RankedPod& b) {
-    if (!a.has_usage || !b.has_usage) return 0;
-    const auto over_a = Quantity::of(a.usage.value).nano() - Quantity::of(a.request.value).nano();
-    const auto over_b = Quantity::of(b.usage.value).nano() - Quantity::of(b.request.value).nano();
-    return over_a == over_b ? 0 : over_a > over_b ? -1 : 1;
-}
-
-// Not Kubernetes: upstream leaves this open. The newer pod has the least work to lose; without a time it has not begun.
-bool newer_first(const Pod& a, const Pod& b) {
-    const auto begun = [](const Pod& pod) { return pod.start_time ? pod.start_time : pod.creation_time; };
-    const auto begun_a = begun(a);
-    const auto begun_b = begun(b);
-    if (begun_a != begun_b) return !begun_a || (begun_b && *begun_a > *begun_b);
-    return a.uid < b.uid;
-}
-
-template <Step... steps>
-void sort_by(std::vector<RankedPod>& ranking, const Observation& observation) {
-    std::sort(ranking.begin(), ranking.end(), [&](const RankedPod& a, const RankedPod& b) {
-        int order = 0;
-        (void)(((order = steps(a, b)) != 0) || ...);
-        if (order != 0) return order < 0;
-        return newer_first(*observation.pods[a.pod].pod, *observation.pods[b.pod].pod);
-    });
-}
-
-void measure_memory(const ObservedPod& observed, RankedPod& ranked) {
-    const Quantity request = pod_request(*observed.pod, &ResourceList::memory);
-    ranked.request = Amount{request.value()};
-    if (!observed.usage) return;
-    ranked.has_usage = true;
-    ranked.usage = Amount{observed.usage->working_set.value};
-    ranked.exceeds_request = Quantity::of(ranked.usage.value) > request;
-}
-
-// buildSignalToRankFunc. A new signal is a new row.
 struct RankRow {
     Signal signal;
-    void (*measure)(const ObservedPod&, RankedPod&);
-    void (*sort)(std::vector<RankedPod>&, const Observation&);
+    Measure measure;
+    Filesystem filesystem;  // of a measure on disk
 };
-constexpr auto sort_by_memory =
-    sort_by<without_usage_first, exceeding_first, lower_priority_first, most_over_request_first>;
-constexpr std::array rank_table{
-    RankRow{Signal::memory_available, measure_memory, sort_by_memory},
-    RankRow{Signal::allocatable_memory_available, measure_memory, sort_by_memory},
+constexpr std::array<RankRow, signal_count> rank_table{{
+    {Signal::memory_available, Measure::memory, Filesystem::node},
+    {Signal::allocatable_memory_available, Measure::memory, Filesystem::node},
+    {Signal::nodefs_available, Measure::disk_bytes, Filesystem::node},
+    {Signal::nodefs_inodes_free, Measure::disk_inodes, Filesystem::node},
+    {Signal::imagefs_available, Measure::disk_bytes, Filesystem::image},
+    {Signal::imagefs_inodes_free, Measure::disk_inodes, Filesystem::image},
+    {Signal::containerfs_available, Measure::disk_bytes, Filesystem::container},
+    {Signal::containerfs_inodes_free, Measure::disk_inodes, Filesystem::container},
+    {Signal::pid_available, Measure::processes, Filesystem::node},
+    {Signal::allocatable_nodefs_available, Measure::disk_bytes, Filesystem::node},
+}};
+static_assert([] {
+    for (std::size_t i = 0; i < rank_table.size(); ++i) {
+        if (rank_table[i].signal != static_cast<Signal>(i)) return false;
+    }
+    return true;
+}());
+
+// What of a pod lies on a filesystem; images are nobody's.
+struct DiskParts {
+    bool rootfs;
+    bool logs_and_volumes;
+};
+constexpr DiskParts everything{true, true};
+constexpr DiskParts nothing{false, false};
+// By FsLayout and Filesystem.
+constexpr std::array<std::array<DiskParts, 3>, 4> parts_table{{
+    {everything, everything, everything},             // unknown: as single
+    {everything, everything, everything},             // single
+    {{{false, true}, {true, false}, {true, false}}},  // dedicated_image_fs
+    {everything, nothing, everything},                // split
+}};
+
+// In the signal's unit, and exact: sums and fractions may be beyond what an Amount holds.
+struct Measured {
+    Int128 usage = 0;
+    Quantity request;     // to be exceeded
+    Quantity subtracted;  // from the usage, for the last comparator
 };
 
-const RankRow* find_row(Signal signal) {
-    const auto* const row = std::find_if(rank_table.begin(), rank_table.end(),
-                                         [&](const RankRow& candidate) { return candidate.signal == signal; });
-    return row == rank_table.end() ? nullptr : row;
+Int128 sum_of(DiskParts parts, std::int64_t rootfs, std::int64_t logs, std::int64_t volumes) {
+    return (parts.rootfs ? Int128{rootfs} : 0) + (parts.logs_and_volumes ? Int128{logs} + volumes : 0);
+}
+
+Measured measure(const RankRow& row, FsLayout layout, const ObservedPod& observed) {
+    static const PodUsage unknown;
+    const PodUsage& usage = observed.usage ? *observed.usage : unknown;
+    const DiskUsage& disk = usage.disk;
+    const DiskParts parts = parts_table[static_cast<std::size_t>(layout)][static_cast<std::size_t>(row.filesystem)];
+    switch (row.measure) {
+        case Measure::memory: {
+            const Quantity request = pod_request(*observed.pod, &ResourceList::memory);
+            return {usage.working_set.value, request, request};
+        }
+        case Measure::processes:
+            return {usage.processes, {}, {}};
+        case Measure::disk_bytes: {
+            const Quantity request = pod_request(*observed.pod, &ResourceList::ephemeral_storage);
+            return {sum_of(parts, disk.rootfs.value, disk.logs.value, disk.volumes.value), request, request};
+        }
+        case Measure::disk_inodes:
+            // Nobody requests inodes, but the kubelet's last comparator subtracts the bytes requested all the same.
+            return {sum_of(parts, disk.rootfs_inodes, disk.logs_inodes, disk.volumes_inodes),
+                    {},
+                    pod_request(*observed.pod, &ResourceList::ephemeral_storage)};
+    }
+    return {};
+}
+
+// The smaller key goes first.
+struct Key {
+    std::uint64_t chain = 0;
+    Int128 spare = 0;  // what is subtracted less the usage, in nano units: the most over it first
+    std::uint32_t place = 0;
+
+    [[nodiscard]] bool same(const Key& other) const { return chain == other.chain && spare == other.spare; }
+    friend bool operator<(const Key& a, const Key& b) {
+        return a.chain != b.chain ? a.chain < b.chain : a.spare < b.spare;
+    }
+};
+
+// The comparators before the last one, from the highest bit to the lowest. Without usage, or over the request: first.
+std::uint64_t chain_of(const RankRow& row, RankingOrder order, const RankedPod& ranked) {
+    const auto qos = order == RankingOrder::qos ? std::uint64_t{2} - static_cast<std::uint64_t>(ranked.qos) : 0;
+    const std::uint64_t priority = static_cast<std::uint32_t>(ranked.priority) ^ 0x8000'0000U;  // signed to unsigned
+    const std::uint64_t usage = ranked.has_usage ? 1 : 0;
+    if (row.measure == Measure::processes) return qos << 33 | priority << 1 | usage;
+    const std::uint64_t within = ranked.exceeds_request ? 0 : 1;
+    return qos << 34 | usage << 33 | within << 32 | priority;
+}
+
+Amount amount_of(Int128 value) {
+    constexpr Int128 most = std::numeric_limits<std::int64_t>::max();
+    return {static_cast<std::int64_t>(std::min(value, most))};
+}
+
+Key rank_one(const RankRow& row, RankingOrder order, FsLayout layout, const ObservedPod& observed, RankedPod& ranked) {
+    ranked.qos = qos_class(*observed.pod);
+    ranked.priority = priority_of(*observed.pod);
+    ranked.has_usage = observed.usage.has_value();
+    const Measured measured = measure(row, layout, observed);
+    const Int128 usage = measured.usage * 1'000'000'000;
+    ranked.usage = amount_of(measured.usage);
+    ranked.request = Amount{measured.request.value()};
+    ranked.exceeds_request = ranked.has_usage && row.measure != Measure::processes && usage > measured.request.nano();
+    Key key;
+    key.chain = chain_of(row, order, ranked);
+    if (ranked.has_usage && __builtin_sub_overflow(measured.subtracted.nano(), usage, &key.spare)) {
+        // Only a negative request is so far away.
+        key.spare = static_cast<Int128>(UInt128{1} << 127);
+    }
+    return key;
 }
 
 bool terminal(const Pod& pod) { return pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed; }
@@ -108,26 +166,74 @@ Exemption exemption_of(const ObservedPod& observed, const State& state) {
     return Exemption::none;
 }
 
+// Orders equals, which are rare: nothing is prepared for them before there are some.
+class TieBreaker {
+public:
+    TieBreaker(TieBreak rule, const Observation& observation) : rule_(rule), observation_(observation) {}
+
+    void sort(std::span<RankedPod> equals) {
+        const std::vector<RankedPod> unsorted(equals.begin(), equals.end());
+        std::vector<std::uint32_t> asked;
+        asked.reserve(unsorted.size());
+        for (const auto& ranked : unsorted) asked.push_back(ranked.pod);
+        const auto order = order_of(asked);
+        for (std::size_t i = 0; i < order.size(); ++i) equals[i] = unsorted[order[i]];
+    }
+
+private:
+    [[nodiscard]] std::vector<std::uint32_t> order_of(const std::vector<std::uint32_t>& asked) {
+        if (rule_ == TieBreak::scale_down) {
+            if (!scale_down_) scale_down_.emplace(all_pods(), observation_.wall);
+            return scale_down_->order(asked);
+        }
+        std::vector<const Pod*> pods;
+        pods.reserve(asked.size());
+        for (const std::uint32_t position : asked) pods.push_back(observation_.pods[position].pod.get());
+        return uid_order(pods);
+    }
+
+    [[nodiscard]] std::vector<const Pod*> all_pods() const {
+        std::vector<const Pod*> pods;
+        pods.reserve(observation_.pods.size());
+        for (const auto& observed : observation_.pods) pods.push_back(observed.pod.get());
+        return pods;
+    }
+
+    TieBreak rule_;
+    const Observation& observation_;
+    std::optional<ScaleDown> scale_down_;
+};
+
 }  // namespace
 
-bool has_ranking(Signal signal) { return find_row(signal) != nullptr; }
-
-std::vector<RankedPod> rank_pods(Signal signal, const Observation& observation, const State& state) {
-    const RankRow* row = find_row(signal);
-    if (row == nullptr) row = rank_table.data();
-    std::vector<RankedPod> ranking;
-    ranking.reserve(observation.pods.size());
+std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, const Observation& observation,
+                                 const State& state) {
+    const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
+    std::vector<RankedPod> active;
+    std::vector<Key> keys;
+    active.reserve(observation.pods.size());
+    keys.reserve(observation.pods.size());
     for (std::size_t i = 0; i < observation.pods.size(); ++i) {
         const ObservedPod& observed = observation.pods[i];
         if (!is_active(observed, state)) continue;
-        RankedPod& ranked = ranking.emplace_back();
+        RankedPod& ranked = active.emplace_back();
         ranked.pod = static_cast<std::uint32_t>(i);
         ranked.exemption = exemption_of(observed, state);
-        ranked.qos = qos_class(*observed.pod);
-        ranked.priority = priority_of(*observed.pod);
-        row->measure(observed, ranked);
+        keys.push_back(rank_one(row, config.ranking, observation.fs_layout, observed, ranked));
+        keys.back().place = static_cast<std::uint32_t>(active.size() - 1);
     }
-    row->sort(ranking, observation);
+    std::sort(keys.begin(), keys.end());
+    std::vector<RankedPod> ranking;
+    ranking.reserve(keys.size());
+    for (const auto& key : keys) ranking.push_back(active[key.place]);
+
+    TieBreaker equals(config.tie_break, observation);
+    for (std::size_t begin = 0; begin < keys.size();) {
+        std::size_t end = begin + 1;
+        while (end < keys.size() && keys[end].same(keys[begin])) ++end;
+        if (end - begin > 1) equals.sort(std::span(ranking).subspan(begin, end - begin));
+        begin = end;
+    }
     return ranking;
 }
 

@@ -5,17 +5,16 @@
 
 #include <vector>
 
+#include "evictd/model/config.hpp"
 #include "evictd/model/decision.hpp"
 #include "evictd/model/observation.hpp"
-#include "state.hpp"
+#include "evictd/model/state.hpp"
 
 namespace evictd::policy {
 
-// buildSignalToRankFunc has a function for it.
-[[nodiscard]] bool has_ranking(Signal signal);
-
-// All active pods in the order of `signal`, or of memory.available where it has none of its own. The kubelet leaves
-// equals in any order; here the newer pod goes first, then the smaller uid, so the order is total.
-[[nodiscard]] std::vector<RankedPod> rank_pods(Signal signal, const Observation& observation, const State& state);
+// All active pods in the order of `signal`: buildSignalToRankFunc. The kubelet leaves equals in any order; here
+// config.tie_break decides, and the order is total.
+[[nodiscard]] std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal,
+                                               const Observation& observation, const State& state);
 
 }  // namespace evictd::policy

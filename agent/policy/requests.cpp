@@ -1,40 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// AggregateContainerRequests (KEP-753 for sidecars), IsPodLevelRequestsSet and GetResourceRequestQuantity.
+// IsPodLevelResourcesSet, GetResourceRequestQuantity and PodLimits.
 #include "requests.hpp"
-
-#include <algorithm>
 
 namespace evictd::policy {
 namespace {
 
-Quantity request_of(const Container& container, ResourceMember resource) {
-    return (container.requests.*resource).value_or(Quantity{});
-}
-
-Quantity aggregate(const Pod& pod, ResourceMember resource) {
-    Quantity running;
-    for (const auto& container : pod.containers) running = running + request_of(container, resource);
-    Quantity sidecars;
-    Quantity starting;
-    for (const auto& container : pod.init_containers) {
-        const Quantity own = request_of(container, resource);
-        if (container.restartable) {
-            running = running + own;
-            sidecars = sidecars + own;
-            starting = std::max(starting, sidecars);
-        } else {
-            starting = std::max(starting, sidecars + own);
-        }
-    }
-    return std::max(running, starting);
-}
+// Pod-level resources hold for cpu and memory alone.
+bool can_be_pod_level(ResourceMember resource) { return resource != &ResourceList::ephemeral_storage; }
 
 }  // namespace
 
+bool has_pod_level_resources(const Pod& pod) {
+    return pod.requests.cpu || pod.requests.memory || pod.limits.cpu || pod.limits.memory;
+}
+
 Quantity pod_request(const Pod& pod, ResourceMember resource) {
-    Quantity request = pod.requests.*resource ? *(pod.requests.*resource) : aggregate(pod, resource);
+    std::optional<Quantity> asked;
+    if (!has_pod_level_resources(pod)) {
+        asked = aggregate(pod, &Container::requests, resource);
+    } else if (can_be_pod_level(resource)) {
+        asked = pod.requests.*resource;
+    }
+    Quantity request = asked.value_or(Quantity{});
     if (pod.overhead.*resource && !request.is_zero()) request = request + *(pod.overhead.*resource);
     return request;
+}
+
+std::optional<Quantity> pod_limit(const Pod& pod, ResourceMember resource) {
+    auto limit = can_be_pod_level(resource) ? pod.limits.*resource : std::nullopt;
+    if (!limit) limit = aggregate(pod, &Container::limits, resource);
+    if (limit && !limit->is_zero() && pod.overhead.*resource) limit = *limit + *(pod.overhead.*resource);
+    return limit;
 }
 
 }  // namespace evictd::policy

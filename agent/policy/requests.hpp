@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod's request for one resource: resource.GetResourceRequestQuantity over component-helpers' PodRequests.
-// Not for limits, and not for what a container alone asks for.
+// A pod's request and limit for one resource: resource.GetResourceRequestQuantity over component-helpers' PodRequests,
+// and PodLimits. Not for what a container alone asks for.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,15 @@ namespace evictd::policy {
 
 using ResourceMember = std::optional<Quantity> ResourceList::*;
 
+// IsPodLevelResourcesSet: the pod as a whole asks for, or is limited in, cpu or memory.
+[[nodiscard]] bool has_pod_level_resources(const Pod& pod);
+
 // Containers add up, sidecars included; an init container needs its own beside the sidecars started before it, and the
-// larger of both counts. A pod-level request replaces all that. Overhead is added to what is not zero.
+// larger of both counts. Overhead is added to what is not zero. A pod with any pod-level resource is asked alone: what
+// it does not request there is 0, whatever its containers say.
 [[nodiscard]] Quantity pod_request(const Pod& pod, ResourceMember resource);
+
+// Added up like requests; none where nobody sets one. A pod-level limit of cpu or memory replaces the containers'.
+[[nodiscard]] std::optional<Quantity> pod_limit(const Pod& pod, ResourceMember resource);
 
 }  // namespace evictd::policy

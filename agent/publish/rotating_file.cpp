@@ -15,17 +15,22 @@ namespace evictd::publish {
 std::string rotated_name(const std::string& path, int n) { return n == 0 ? path : path + "." + std::to_string(n); }
 
 Status RotatingFile::append(std::string_view line) {
-    if (auto open = reopen_if_moved(); !open) return open;
+    if (auto room = make_room(line.size()); !room) return tl::unexpected(room.error());
     buffer_.assign(torn_ ? "\n" : "");
     buffer_.append(line).push_back('\n');
+    return write_line(buffer_);
+}
+
+Result<bool> RotatingFile::make_room(std::size_t length) {
+    if (auto open = reopen_if_moved(); !open) return tl::unexpected(open.error());
     struct stat now {};
     if (::fstat(file_.get(), &now) != 0) return sys::fail_errno(options_.path, errno);
-    const auto size = now.st_size + static_cast<off_t>(buffer_.size());
-    if (regular_ && now.st_size > 0 && size > options_.max_size.value) {
-        rotate();
-        if (auto open = reopen_if_moved(); !open) return open;
-    }
-    return write_line(buffer_);
+    const auto size = now.st_size + static_cast<off_t>(length) + (torn_ ? 2 : 1);
+    if (!regular_ || now.st_size == 0 || size <= options_.max_size.value) return now.st_size == 0;
+    rotate();
+    if (auto open = reopen_if_moved(); !open) return tl::unexpected(open.error());
+    if (::fstat(file_.get(), &now) != 0) return sys::fail_errno(options_.path, errno);
+    return now.st_size == 0;
 }
 
 Status RotatingFile::reopen_if_moved() {
@@ -42,7 +47,7 @@ Status RotatingFile::open() {
         if (auto made = sys::make_directories(options_.path.substr(0, slash), 0750); !made) return made;
     }
     // Non-blocking, so that a FIFO without a reader is an error and not a wait; regular files do not care.
-    auto file = sys::open(options_.path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY, 0640);
+    auto file = sys::open(options_.path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY, options_.mode);
     if (!file) return tl::unexpected(file.error());
     struct stat opened {};
     if (::fstat(file->get(), &opened) != 0) return sys::fail_errno(options_.path, errno);

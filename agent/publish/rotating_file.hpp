@@ -19,6 +19,7 @@ struct RotatingFileOptions {
     std::string path;
     Bytes max_size = 16_MiB;
     int max_files = 4;  // the current one included
+    mode_t mode = 0640;
 };
 
 class RotatingFile {
@@ -27,6 +28,9 @@ public:
 
     // One write(2). After an error nothing of the line is in the file, and the next call tries anew.
     Status append(std::string_view line);
+    // Rotates now if a line of this length would make append() do so. True: the file is empty, and what is appended
+    // next is its first line.
+    Result<bool> make_room(std::size_t length);
 
 private:
     Status reopen_if_moved();

@@ -74,6 +74,7 @@ struct pglist_data {
 };
 struct lru_gen_folio {
     unsigned long max_seq;
+    bool enabled;
     long nr_pages[1]; /* [generations][anon, file][zones] */
 };
 struct lruvec {

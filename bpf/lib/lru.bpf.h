@@ -29,21 +29,27 @@ static __always_inline void add_classic_lists(struct mem_cgroup_per_node* node, 
     }
 }
 
+/* Compiled in does not mean in use, and then all generations are empty: reading them is most of what a pass costs. */
+static __always_inline bool has_generations(struct mem_cgroup_per_node* node) {
+    if (!bpf_core_field_exists(struct lruvec, lrugen)) return false;
+    return !bpf_core_field_exists(struct mem_cgroup_per_node, lruvec.lrugen.enabled) ||
+           BPF_CORE_READ(node, lruvec.lrugen.enabled);
+}
+
 /* With the multi-generation LRU the pages are not on the classic lists, and lru_zone_size does not count them. As
- * lru_gen_is_active() has it, the two youngest generations are the active ones. */
-static __always_inline void add_generations(struct mem_cgroup_per_node* node, struct lru_sizes* sizes) {
-    if (!bpf_core_field_exists(struct lruvec, lrugen)) return;
+ * lru_gen_is_active() has it, the two youngest generations are the active ones. Never inlined: the compiler would
+ * compute the sizes of fields up front, also where the kernel has no such fields. */
+static __attribute__((noinline)) void add_generations(struct mem_cgroup_per_node* node, struct lru_sizes* sizes) {
     void* at = (void*)node + bpf_core_field_offset(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages);
     __u32 zones =
         bpf_core_field_size(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages) / (MAX_NR_GENS * 2 * sizeof(long));
+    __u32 read = zones < MAX_ZONES ? zones : MAX_ZONES;
     unsigned long youngest = BPF_CORE_READ(node, lruvec.lrugen.max_seq);
     for (__u32 i = 0; i < MAX_NR_GENS * 2; i++) { /* nr_pages[generation][anon, file][zone] */
         unsigned long age = (youngest - i / 2) % MAX_NR_GENS;
-        long pages = 0, sum = 0;
-        for (__u32 zone = 0; zone < MAX_ZONES && zone < zones; zone++) {
-            bpf_probe_read_kernel(&pages, sizeof(pages), at + (i * zones + zone) * sizeof(long));
-            sum += pages > 0 ? pages : 0;
-        }
+        long pages[MAX_ZONES] = {}, sum = 0;
+        bpf_probe_read_kernel(pages, read * sizeof(long), at + i * zones * sizeof(long));
+        for (__u32 zone = 0; zone < MAX_ZONES; zone++) sum += pages[zone] > 0 ? pages[zone] : 0;
         if (i % 2)
             sizes->list[age < 2 ? LRU_ACTIVE_FILE : LRU_INACTIVE_FILE] += sum;
         else
@@ -59,7 +65,7 @@ __weak __noinline int add_lru_sizes(__u64 memcg_address, struct lru_sizes* sizes
         struct mem_cgroup_per_node* node = read_pointer_at(memcg_address, struct mem_cgroup, nodeinfo, nid);
         if (!node) continue;
         add_classic_lists(node, sizes);
-        add_generations(node, sizes);
+        if (has_generations(node)) add_generations(node, sizes);
     }
     return 0;
 }

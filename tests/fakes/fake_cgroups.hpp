@@ -22,6 +22,7 @@ public:
     [[nodiscard]] const std::string& path() const override { return path_; }
     [[nodiscard]] Result<std::vector<pid_t>> processes() const override {
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
+        ++listings;
         return std::vector<pid_t>{};
     }
     [[nodiscard]] bool can_kill() const override { return true; }
@@ -36,6 +37,7 @@ public:
 
     bool removed = false;
     mutable int kills = 0;
+    mutable int listings = 0;
 
 private:
     CgroupId id_;
@@ -109,6 +111,10 @@ public:
         }
         return std::nullopt;
     }
+
+    [[nodiscard]] std::string trouble() const override { return trouble_text; }
+
+    std::string trouble_text;
 
 private:
     std::vector<FakeCgroup> lines_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a quantity and as a duration: what is accepted is the same again after being written and read.
+// Any text as a quantity: what is accepted is the same again after being written and read.
 #include "evictd/model/quantity.hpp"
 
 #include <cstddef>
@@ -18,17 +18,12 @@ void quantity(std::string_view text) {
     if (!parsed) return;
     const std::string canonical = to_string(*parsed);
     const auto again = evictd::parse_quantity(canonical);
-    expect(again.has_value() && *again == *parsed && to_string(*again) == canonical);
+    expect(again.has_value() && *again == *parsed);
+    // 62.5Ki is written 64000, which is read as a decimal quantity and written 64k: upstream's forms are not their own.
+    if (again->format() == parsed->format()) expect(to_string(*again) == canonical);
     // Rounding is away from zero and never changes the sign.
     expect((parsed->value() > 0) == (parsed->sign() > 0) && (parsed->milli_value() < 0) == (parsed->sign() < 0));
     expect((*parsed + *again).sign() == parsed->sign());
-}
-
-void duration(std::string_view text) {
-    const auto parsed = evictd::parse_duration(text);
-    if (!parsed) return;
-    const auto again = evictd::parse_duration(evictd::to_string(*parsed));
-    expect(again.has_value() && *again == *parsed);
 }
 
 }  // namespace
@@ -36,6 +31,5 @@ void duration(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(bytes), size);
     quantity(text);
-    duration(text);
     return 0;
 }

@@ -127,6 +127,24 @@ TEST_F(Events, NothingIsToldOfCgroupsOutsideThePodsRoot) {
         patience));
 }
 
+TEST_F(Events, NothingIsToldOfWhatIsDeeperThanPodsAre) {
+    make_pods_root(std::nullopt);
+    cgroups_.make("kubepods/burstable/podouter/container/service");
+    cgroups_.remove("kubepods/burstable/podouter/container/service");
+    cgroups_.make("kubepods/podlast");  // so that what came before it has come
+    std::set<std::string> told;
+    ASSERT_TRUE(wait_for_any(
+        [&](const KernelEvent& event) {
+            const auto* life = std::get_if<CgroupLife>(&event.kind);
+            if (life != nullptr) told.insert(life->path);
+            return told.contains(cgroups_.path("kubepods/podlast"));
+        },
+        patience));
+    EXPECT_EQ(told,
+              (std::set<std::string>{cgroups_.path("kubepods/burstable"), cgroups_.path("kubepods/burstable/podouter"),
+                                     cgroups_.path("kubepods/podlast")}));
+}
+
 TEST_F(Events, WhileThereIsNoPodsRootWhatCouldBeItIsReportedWhenMade) {
     ASSERT_TRUE(events_->follow(std::nullopt));
     (void)pending();

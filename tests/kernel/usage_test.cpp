@@ -61,7 +61,7 @@ TEST_F(Usage, AgreesWithTheControlFilesOfALeaf) {
     }));
     const auto read = row(leaf);
     EXPECT_FALSE(read.limit);
-    EXPECT_GE(read.anon, 40_MiB);
+    EXPECT_GE(read.anon, 39_MiB) << "all but what still waits in a CPU's batch for its LRU list";
     EXPECT_GE(read.inactive_file + read.active_file, 22_MiB);
     EXPECT_EQ(row("kubepods/burstable/poda").limit, 128_MiB);
     EXPECT_EQ(row("kubepods").limit, 256_MiB);
@@ -140,11 +140,11 @@ TEST_F(Usage, CountsProcessesAndNotThreadsEachInItsOwnCgroup) {
     EXPECT_EQ(row("kubepods/podmany/one").processes, 4);
 }
 
-TEST_F(Usage, ReadsHundredsOfCgroupsParentsBeforeChildren) {
-    // More than fit the 32 KiB that a cgroup iterator may hand out.
+TEST_F(Usage, ReadsAThousandCgroupsParentsBeforeChildren) {
+    // More than fit the 32 KiB that a cgroup iterator may hand out, and more than are mapped at first.
     make_pods_root(std::nullopt);
     std::set<std::uint64_t> expected{cgroups_.id("kubepods").value};
-    for (int pod = 0; pod < 250; pod++) {
+    for (int pod = 0; pod < 400; pod++) {
         const std::string name = "kubepods/pod" + std::to_string(pod);
         for (const auto& each : {name, name + "/a", name + "/b"}) {
             cgroups_.make(each);

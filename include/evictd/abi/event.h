@@ -80,9 +80,10 @@ struct evictd_memcg_event {
     __u32 unused;
 };
 
-/* Rows of one pass over the pods' cgroups: 1,000 pods of seven containers. Twice as many would cost another 450 KiB of
- * the agent's memory; what does not fit makes the pass an error. */
-#define EVICTD_MAX_CGROUPS 8192
+/* Rows of one pass over the pods' cgroups: 10,000 pods with a sandbox and three containers each are 50,001, and there
+ * is room for a few of their own. The kernel keeps 3.5 MiB for it; the agent maps only what is in use. What does not
+ * fit makes the pass an error. */
+#define EVICTD_MAX_CGROUPS 65536
 
 /* One row of the usage iterator; parents come before their children. The four page counts are the cgroup's own, `usage`
  * includes its children's. */

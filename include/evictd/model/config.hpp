@@ -32,11 +32,37 @@ struct Threshold {
     friend bool operator==(const Threshold&, const Threshold&) = default;
 };
 
+// The order of victims: the kubelet's, or that of older kubelets, which asked for the QoS class first.
+enum class RankingOrder : std::uint8_t { kubelet, qos };
+
+// What decides between pods that the kubelet leaves in any order: who a ReplicaSet would give up first, or the uid
+// alone.
+enum class TieBreak : std::uint8_t { scale_down, uid };
+
 // What the policy decides by. Thresholds stand in the order of ParseThresholdConfig: hard, soft, allocatable copies.
 struct EvictionConfig {
     std::vector<Threshold> thresholds;
     Duration pressure_transition_period = std::chrono::minutes(5);
     std::chrono::seconds max_pod_grace_period{0};
+    bool local_storage_isolation = true;  // localStorageCapacityIsolation: pods beyond their storage limits are evicted
+    RankingOrder ranking = RankingOrder::kubelet;
+    TieBreak tie_break = TieBreak::scale_down;
+};
+
+// images.ImageGCPolicy, with the kubelet's defaults.
+struct ImageGcPolicy {
+    int high_threshold_percent = 85;
+    int low_threshold_percent = 80;
+    Duration min_age = std::chrono::minutes(2);
+    Duration max_age{0};  // 0: no image is too old
+};
+
+// kubecontainer.GCPolicy. A negative maximum is none.
+struct ContainerGcPolicy {
+    Duration min_age{0};
+    int max_per_pod_container = 1;
+    int max_containers = -1;
+    bool evict_non_deleted_pods = false;  // true in DeleteAllUnusedContainers, when the node is short of disk
 };
 
 enum class BpfUse : std::uint8_t { automatic, off, required };
@@ -60,6 +86,8 @@ struct AgentConfig {
 
 struct Config {
     EvictionConfig eviction;
+    ImageGcPolicy image_gc;
+    int guaranteed_oom_score_adj = -997;  // guaranteedOOMScoreAdj; older kubelets had -998
     std::vector<std::string> enforce_node_allocatable{"pods"};
     std::string cgroup_driver;  // "systemd", "cgroupfs" or empty: found by listing
     std::string cgroup_root = "/";

@@ -49,10 +49,26 @@ struct RankedPod {
     Amount request;
 };
 
+// What can be given back before a pod is evicted, in this order.
+enum class NodeReclaim : std::uint8_t { containers, images };
+constexpr std::string_view name(NodeReclaim reclaim) {
+    return reclaim == NodeReclaim::containers ? "containers" : "images";
+}
+
+// A limit of a pod's own that it broke. Needs no threshold.
+enum class LimitKind : std::uint8_t { empty_dir, pod, container };
+struct BrokenLimit {
+    LimitKind kind = LimitKind::empty_dir;
+    std::string name;  // of the volume or the container
+    Quantity limit;
+    Bytes used;
+};
+
 // An eviction begun at this look.
 struct Eviction {
     PodUid pod;
-    MetThreshold threshold;
+    MetThreshold threshold;  // says nothing when a limit was broken
+    std::optional<BrokenLimit> broken_limit;
     Duration grace_period{0};  // what the pod gets between SIGTERM and SIGKILL in the kubelet's terms; hard: 1 s
     bool immediate = true;     // hard: SIGKILL at once, without the grace period
     std::string message;       // the kubelet's, to the letter
@@ -84,6 +100,9 @@ struct Decision {
     std::vector<ConditionEdge> condition_edges;
     std::vector<RankedPod> ranking;  // always filled, for the first met threshold's signal, else memory.available
     std::optional<Eviction> evict;   // at most one
+    std::vector<Eviction> limit_evictions;  // instead of it: every pod that broke a limit of its own
+    std::vector<NodeReclaim> reclaim;       // give these back, then look again: nobody is evicted before
+    std::vector<std::string> notes;         // settings that were overruled, in the kubelet's words
     std::vector<Action> actions;
     std::vector<Victim> finished;                // victims that ended at this look: gone, or failed
     std::vector<Victim> in_flight;               // being evicted, this look's included

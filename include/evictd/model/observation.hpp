@@ -25,12 +25,48 @@ struct Reading {
 };
 using Readings = std::array<std::optional<Reading>, signal_count>;
 
+// Which filesystems a node has: HasDedicatedImageFs and IsContainerFsSeparateFromImageFs of the kubelet.
+enum class FsLayout : std::uint8_t {
+    unknown,             // nobody has looked yet
+    single,              // images, writable layers, logs and volumes on one
+    dedicated_image_fs,  // images and writable layers apart
+    split,               // only images apart
+};
+
+// What one container uses, as far as it is known.
+struct ContainerUsage {
+    std::string name;
+    std::optional<Bytes> working_set;
+    std::optional<Bytes> rootfs;  // its writable layer
+    std::optional<Bytes> logs;
+};
+
+struct VolumeUsage {
+    std::string name;
+    Bytes used;
+};
+
+// What a pod uses on disk. `rootfs` and `logs` include its containers', `volumes` its emptyDirs on disk and its
+// hostPath volumes.
+struct DiskUsage {
+    Bytes rootfs;
+    Bytes logs;
+    Bytes volumes;
+    Bytes host_path;  // the part of `volumes` that counts for the rank, but not for limits
+    std::int64_t rootfs_inodes = 0;
+    std::int64_t logs_inodes = 0;
+    std::int64_t volumes_inodes = 0;
+    std::vector<VolumeUsage> empty_dirs;  // those in memory too
+};
+
 struct PodUsage {
     Bytes usage;        // memory charged to the pod's cgroup
     Bytes working_set;  // usage minus inactive file cache, at least 0
     Bytes anon;         // swap-backed pages on the LRU lists: anonymous memory, tmpfs, shared memory
     Bytes file;         // file-backed pages on the LRU lists
     std::int32_t processes = 0;
+    DiskUsage disk{};
+    std::vector<ContainerUsage> containers{};  // those that are known apart; a single one without a row is the pod
 };
 
 // A pod some source knows, with what its cgroup says.
@@ -51,6 +87,12 @@ struct Cause {
     MonotonicTime detected_at;         // when the agent had it in hand
 };
 
+// What came of the reclaim of node-level resources that the last decision asked for. Whether it was enough, the
+// readings say.
+struct ReclaimOutcome {
+    std::vector<std::string> errors;
+};
+
 struct Observation {
     Cause cause;
     MonotonicTime at;
@@ -58,6 +100,8 @@ struct Observation {
     Readings readings;
     std::vector<ObservedPod> pods;
     std::vector<Outcome> outcomes;  // of the actions decided last time
+    FsLayout fs_layout = FsLayout::unknown;
+    std::optional<ReclaimOutcome> reclaimed;
 };
 
 }  // namespace evictd

@@ -36,6 +36,32 @@ struct Container {
     bool restartable = false;  // an init container with restartPolicy Always: a sidecar
 };
 
+enum class VolumeKind : std::uint8_t { other, empty_dir, host_path };
+
+struct Volume {
+    std::string name;
+    VolumeKind kind = VolumeKind::other;
+    bool in_memory = false;              // emptyDir with medium Memory: no disk
+    std::optional<Quantity> size_limit;  // of an emptyDir
+};
+
+// v1.Toleration. Empty means any: a key with operator Exists, an effect.
+struct Toleration {
+    std::string key;
+    std::string op;  // "Equal", "Exists", or empty for Equal
+    std::string value;
+    std::string effect;
+    std::optional<std::int64_t> seconds;  // none: for ever
+};
+
+struct OwnerReference {
+    std::string kind;
+    std::string name;
+    std::string uid;
+    bool controller = false;
+    bool block_owner_deletion = false;
+};
+
 enum class PodPhase : std::uint8_t { pending, running, succeeded, failed, unknown };
 
 struct Pod {
@@ -50,8 +76,20 @@ struct Pod {
     ResourceList requests;  // pod-level resources (spec.resources)
     ResourceList limits;
     ResourceList overhead;
+    std::vector<Volume> volumes;
+    std::vector<Toleration> tolerations;
+    std::vector<OwnerReference> owners;
+    std::string node_name;  // empty: not assigned
     std::chrono::seconds termination_grace_period{30};
+    std::optional<std::chrono::seconds> deletion_grace_period;  // metadata.deletionGracePeriodSeconds
+    std::optional<std::chrono::seconds> active_deadline;        // spec.activeDeadlineSeconds
     PodPhase phase = PodPhase::pending;
+    std::string status_reason;           // status.reason, such as Evicted
+    bool ready = false;                  // the condition Ready is True
+    std::optional<WallTime> ready_time;  // its last transition
+    std::int32_t restarts = 0;           // the most restarts of a container
+    std::int32_t sidecar_restarts = 0;   // the most restarts of a sidecar
+    std::int32_t deletion_cost = 0;      // controller.kubernetes.io/pod-deletion-cost
     std::optional<WallTime> creation_time;
     std::optional<WallTime> start_time;
     std::optional<WallTime> deletion_time;  // metadata.deletionTimestamp
@@ -61,5 +99,10 @@ struct Pod {
     [[nodiscard]] std::string full_name() const { return name_space + "/" + name; }
 };
 using PodPtr = std::shared_ptr<const Pod>;
+
+// AggregateContainerRequests and AggregateContainerLimits: containers add up, sidecars included; an init container
+// needs its own beside the sidecars started before it, and the larger of both counts. None: no container says anything.
+[[nodiscard]] std::optional<Quantity> aggregate(const Pod& pod, ResourceList Container::*list,
+                                                std::optional<Quantity> ResourceList::*resource);
 
 }  // namespace evictd

@@ -2,6 +2,8 @@
 // Kubernetes' resource.Quantity and Go's time.Duration: their text forms, to the letter. Pure; no locale.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,6 +33,14 @@ public:
     [[nodiscard]] std::int64_t milli_value() const;
     [[nodiscard]] constexpr Int128 nano() const { return nano_; }
     [[nodiscard]] constexpr Format format() const { return format_; }
+    // How it was written, where upstream repeats that instead of its canonical form (a Quantity's cached string).
+    // Empty: it does not, or the text is longer than anybody writes. What is computed has none.
+    [[nodiscard]] constexpr std::string_view spelling() const { return {spelling_.data(), spelled_}; }
+    constexpr void spell(std::string_view text) {
+        if (text.size() > spelling_.size()) return;
+        std::copy(text.begin(), text.end(), spelling_.begin());
+        spelled_ = static_cast<std::uint8_t>(text.size());
+    }
     [[nodiscard]] constexpr bool is_zero() const { return nano_ == 0; }
     [[nodiscard]] constexpr int sign() const { return nano_ < 0 ? -1 : nano_ > 0 ? 1 : 0; }
 
@@ -47,11 +57,14 @@ public:
 private:
     Int128 nano_ = 0;
     Format format_ = Format::decimal_si;
+    // 18 digits, the most upstream caches, with sign, point, suffix and a few zeros in front; it fills the padding.
+    std::array<char, 27> spelling_{};
+    std::uint8_t spelled_ = 0;
 };
 
 // resource.ParseQuantity; the error's `why` is its text.
 [[nodiscard]] Result<Quantity> parse_quantity(std::string_view text);
-// Quantity.String(): the canonical form.
+// Quantity.String(): the canonical form, or how it was written where upstream keeps that ("007", "1.250k").
 [[nodiscard]] std::string to_string(const Quantity& quantity);
 
 // time.ParseDuration; the error's `why` is its text.

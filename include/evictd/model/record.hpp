@@ -12,6 +12,7 @@
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
+#include "evictd/model/state.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
@@ -24,7 +25,8 @@ enum class Notice : std::uint8_t {
     kernel_events_lost,
     config_reloaded,
     config_rejected,
-    pod_rejected,  // a manifest that cannot be used
+    pod_rejected,     // a manifest that cannot be used
+    look_incomplete,  // a part of the node could not be looked at
 };
 
 struct AgentNotice {
@@ -42,6 +44,10 @@ struct Tick {
     MonotonicTime decided_at;
     std::vector<Outcome> outcomes;
     bool dry_run = false;
+    // For the tape only, and empty when none is written: what else decide() was given.
+    std::uint64_t number = 0;  // counts looks; a gap is a record that was lost
+    std::shared_ptr<const EvictionConfig> config;
+    std::shared_ptr<const State> before;
 };
 
 // What is known of a signal source, for doctor and status: which program or file feeds it, or what is lost without it.

@@ -19,8 +19,9 @@ enum class Signal : std::uint8_t {
     containerfs_available,
     containerfs_inodes_free,
     pid_available,
+    allocatable_nodefs_available,  // of older kubelets: allocatable ephemeral storage minus the pods' use
 };
-inline constexpr std::size_t signal_count = 9;
+inline constexpr std::size_t signal_count = 10;
 
 enum class Condition : std::uint8_t { memory_pressure, disk_pressure, pid_pressure };
 inline constexpr std::size_t condition_count = 3;
@@ -42,6 +43,8 @@ inline constexpr std::array<SignalTraits, signal_count> signal_table{{
     {Signal::containerfs_available, "containerfs.available", Condition::disk_pressure, "ephemeral-storage"},
     {Signal::containerfs_inodes_free, "containerfs.inodesFree", Condition::disk_pressure, "inodes"},
     {Signal::pid_available, "pid.available", Condition::pid_pressure, "pids"},
+    {Signal::allocatable_nodefs_available, "allocatableNodeFs.available", Condition::disk_pressure,
+     "ephemeral-storage"},
 }};
 
 constexpr const SignalTraits& traits(Signal signal) { return signal_table[static_cast<std::size_t>(signal)]; }

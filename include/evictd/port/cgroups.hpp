@@ -92,6 +92,8 @@ public:
     [[nodiscard]] virtual Result<std::vector<FoundPod>> list_pods() const = 0;
     // The pod at `path` (as CgroupLife gives it), if that is a pod's cgroup.
     [[nodiscard]] virtual std::optional<FoundPod> pod_at(const std::string& path) const = 0;
+    // Which of them are there and could not be opened, since the last listing began; empty: none.
+    [[nodiscard]] virtual std::string trouble() const { return {}; }
 };
 
 }  // namespace evictd::port

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 
+#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "codec/event_json.hpp"
+#include "evictd/abi/settings.h"
 #include "publish/status_client.hpp"
 
 namespace evictd::bench {
@@ -21,6 +23,8 @@ namespace {
 
 // Loading BPF takes a second on a busy machine; ten times that is broken.
 constexpr Duration starts_within = std::chrono::seconds(20);
+// How exact a wait for the agent is.
+constexpr std::chrono::milliseconds map_glance{1};
 
 void nap(std::chrono::milliseconds time) {
     const timespec span{0, std::chrono::nanoseconds(time).count()};
@@ -99,20 +103,21 @@ std::optional<codec::Event> AgentProcess::next_event(Duration timeout) {
     }
 }
 
-Status AgentProcess::wait_for_pod(const std::string& uid) {
-    for (int attempt = 0; attempt < 100; attempt++) {
-        auto client = publish::StatusClient::connect(socket_);
-        auto answer = client ? client->ask({.verb = codec::RequestVerb::rank})
-                             : Result<std::string>(tl::unexpected<Error>(client.error()));
-        if (!answer) {
-            return tl::unexpected(answer.error());
-        }
-        if (answer->find(uid) != std::string::npos) {
+Status AgentProcess::wait_for_pod(std::uint64_t cgroup, Duration timeout) {
+    const sys::Fd pods(bpf_obj_get((bpffs_ + "/pods").c_str()));
+    evictd_pod pod{};
+    for (Duration waited{0}; pods && waited < timeout; waited += map_glance) {
+        if (bpf_map_lookup_elem(pods.get(), &cgroup, &pod) == 0) {
             return {};
         }
-        nap(std::chrono::milliseconds(25));  // asking makes it look again, at most every 20 ms
+        nap(map_glance);
     }
-    return fail(ErrorKind::failed, uid, "the agent does not see this pod");
+    return fail(ErrorKind::failed, "cgroup " + std::to_string(cgroup), "the agent does not know this pod");
+}
+
+Result<std::string> AgentProcess::status() {
+    auto client = publish::StatusClient::connect(socket_);
+    return client ? client->ask({.verb = codec::RequestVerb::status}) : tl::unexpected<Error>(client.error());
 }
 
 }  // namespace evictd::bench

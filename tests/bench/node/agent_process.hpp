@@ -2,6 +2,7 @@
 // The real agent as a child process with a configuration of its own: its events are read from its stdout.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +27,10 @@ public:
 
     // The next event; none within `timeout`.
     std::optional<codec::Event> next_event(Duration timeout);
-    // Until it knows the pod by its uid.
-    Status wait_for_pod(const std::string& uid);
+    // Until its map "pods" shows the pod with this cgroup: the first look that had it is over.
+    Status wait_for_pod(std::uint64_t cgroup, Duration timeout = std::chrono::seconds(5));
+    // Its whole answer to `evictd status`.
+    Result<std::string> status();
 
     [[nodiscard]] pid_t pid() const { return pid_; }
     [[nodiscard]] const std::string& bpffs() const { return bpffs_; }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the agent costs while nothing happens: its threads, its BPF timer, its BPF programs, and its memory.
+#include "idle.hpp"
+
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -31,16 +33,6 @@ std::uint64_t cpu_time(pid_t pid) {
         sum += time;
     }
     return sum;
-}
-
-std::int64_t status_kib(pid_t pid, const std::string& key) {
-    std::ifstream lines("/proc/" + std::to_string(pid) + "/status");
-    for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with(key + ":")) {
-            return std::stoll(line.substr(key.size() + 1));
-        }
-    }
-    return 0;
 }
 
 evictd_timer_stats timer_stats(const std::string& bpffs) {
@@ -86,27 +78,14 @@ std::string percent(double share) {
     return text.data();
 }
 
-void watch_idle(int seconds, const AgentProcess& agent, Report& report) {
-    const sys::Fd counting(bpf_enable_stats(BPF_STATS_RUN_TIME));
-    const auto programs_before = program_time(agent.bpffs());
-    const auto ticks_before = timer_stats(agent.bpffs()).ticks;
-    const auto cpu_before = cpu_time(agent.pid());
-    (void)sleep(static_cast<unsigned>(seconds));
-    const auto cpu = cpu_time(agent.pid()) - cpu_before;
-    const auto timer = timer_stats(agent.bpffs());
-    const auto programs = program_time(agent.bpffs());
-    const auto share = [&](std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e7 / seconds; };
-
-    const auto ticks = timer.ticks - ticks_before;
-    const auto timer_cost = ticks * timer.last_tick_cost_ns;
-    const auto program_cost = programs.nanoseconds - programs_before.nanoseconds;
-    report.told("its threads", percent(share(cpu)));
-    report.told("its BPF timer: " + std::to_string(ticks) + " ticks of " + std::to_string(timer.last_tick_cost_ns) +
-                    " ns, every " + std::to_string(timer.last_period_ns / 1'000'000) + " ms",
-                percent(share(timer_cost)));
-    report.told("its other BPF programs: " + std::to_string(programs.runs - programs_before.runs) + " runs",
-                counting ? percent(share(program_cost)) : "not counted");
-    const double all = share(cpu + timer_cost + program_cost);
+void tell(const IdleCost& cost, const AgentProcess& agent, Report& report) {
+    report.told("its threads", percent(100 * cost.threads));
+    report.told("its BPF timer: " + std::to_string(cost.ticks) + " ticks of " + std::to_string(cost.tick_ns) +
+                    " ns, every " + std::to_string(cost.period_ns / 1'000'000) + " ms",
+                percent(100 * cost.timer));
+    report.told("its other BPF programs: " + std::to_string(cost.program_runs) + " runs",
+                cost.programs_counted ? percent(100 * cost.programs) : "not counted");
+    const double all = 100 * cost.all();
     report.judged("of one core, together", percent(all), "<= 0.1 %", all <= most_of_a_core);
     const auto rss = status_kib(agent.pid(), "VmRSS");
     report.told("of it locked (VmLck counts address space)", std::to_string(status_kib(agent.pid(), "VmLck")) + " KiB");
@@ -115,16 +94,45 @@ void watch_idle(int seconds, const AgentProcess& agent, Report& report) {
 
 }  // namespace
 
+std::int64_t status_kib(pid_t pid, const std::string& key) {
+    std::ifstream lines("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(key + ":")) {
+            return std::stoll(line.substr(key.size() + 1));
+        }
+    }
+    return 0;
+}
+
+IdleCost watch_idle(int seconds, const AgentProcess& agent) {
+    const sys::Fd counting(bpf_enable_stats(BPF_STATS_RUN_TIME));
+    const auto programs_before = program_time(agent.bpffs());
+    const auto ticks_before = timer_stats(agent.bpffs()).ticks;
+    const auto cpu_before = cpu_time(agent.pid());
+    (void)sleep(static_cast<unsigned>(seconds));
+    const auto cpu = cpu_time(agent.pid()) - cpu_before;
+    const auto timer = timer_stats(agent.bpffs());
+    const auto programs = program_time(agent.bpffs());
+    const auto share = [&](std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9 / seconds; };
+    const auto ticks = timer.ticks - ticks_before;
+    return {.threads = share(cpu),
+            .timer = share(ticks * timer.last_tick_cost_ns),
+            .programs = share(programs.nanoseconds - programs_before.nanoseconds),
+            .ticks = ticks,
+            .tick_ns = timer.last_tick_cost_ns,
+            .period_ns = timer.last_period_ns,
+            .program_runs = programs.runs - programs_before.runs,
+            .programs_counted = counting.valid()};
+}
+
 Status measure_idle(int seconds, const Place& place, Report& report) {
     report.heading("Idle for " + std::to_string(seconds) + " s with 110 pods");
     const std::string directory = place.directory + "/agent";
-    std::filesystem::remove_all(directory);
-    std::filesystem::create_directories(directory + "/pods");
-    auto tree = PodTree::make(directory + "/pods");
+    auto tree = PodTree::make(directory);
     if (!tree) {
         return tl::unexpected(tree.error());
     }
-    auto ready = populate(**tree, idle_pods);
+    auto ready = populate(**tree, idle_pods, idle_pods);
     if (!ready || !(ready = (*tree)->set_limit((*tree)->usage() + idle_room))) {
         return ready;
     }
@@ -133,7 +141,7 @@ Status measure_idle(int seconds, const Place& place, Report& report) {
         return tl::unexpected(agent.error());
     }
     (void)sleep(3);  // starting is not idling
-    watch_idle(seconds, **agent, report);
+    tell(watch_idle(seconds, **agent), **agent, report);
     return {};
 }
 

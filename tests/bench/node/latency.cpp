@@ -4,73 +4,20 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <ctime>
-#include <filesystem>
 #include <fstream>
-#include <map>
 #include <thread>
 
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent_process.hpp"
+#include "eviction.hpp"
 #include "parts.hpp"
 #include "pod_tree.hpp"
 
 namespace evictd::bench {
 namespace {
-
-// A hog grows this far before it crosses, and has the threshold's size left before the kernel's OOM killer: 16 ms at
-// the 8 GiB/s of a CPU that zeroes huge pages.
-constexpr Bytes room_to_grow = 128_MiB;
-constexpr Bytes threshold = 128_MiB;
-// Bigger than any hog, and within its request: whoever kills by size kills this one.
-constexpr std::size_t quiet_size = std::size_t{192} << 20U;
-// A line counts as crossed back only after 100 ms (SETTLE_NS in bpf/watermark.bpf.c). A hog that crosses again within
-// them makes no new edge.
-constexpr std::chrono::milliseconds settle{150};
-constexpr Duration longest_wait = std::chrono::seconds(20);
-
-const std::array<const char*, 5> part_names{"detect", "decide", "act", "total", "empty"};
-
-void sleep_for(std::chrono::nanoseconds time) {
-    const timespec span{time.count() / 1'000'000'000, time.count() % 1'000'000'000};
-    (void)nanosleep(&span, nullptr);
-}
-
-// Slow: the first part at full speed as well, or a run would take minutes.
-void grow(Growth growth) {
-    constexpr std::size_t most = std::size_t{1} << 30U;
-    constexpr std::size_t page = 4096;
-    constexpr std::size_t fast_part = std::size_t{104} << 20U;
-    constexpr std::size_t each_ms = 100 * 1000;
-    void* mapped = mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) {
-        _exit(5);
-    }
-    (void)madvise(mapped, most, growth == Growth::full_speed ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    auto* memory = static_cast<volatile char*>(mapped);
-    for (std::size_t at = 0; at < most; at += page) {
-        memory[at] = 1;
-        if (growth == Growth::slow && at > fast_part && at % each_ms < page) {
-            sleep_for(std::chrono::milliseconds(1));
-        }
-    }
-    for (;;) {
-        (void)pause();
-    }
-}
-
-Status add_quiet_pod(PodTree& tree) {
-    auto pod = tree.add("quiet", "256Mi");
-    if (!pod) {
-        return tl::unexpected(pod.error());
-    }
-    auto started = tree.start_sleeper(*pod, quiet_size);
-    return started ? Status{} : tl::unexpected<Error>(started.error());
-}
 
 // Endless loops of normal priority, one a CPU, until it goes.
 class BusyLoops {
@@ -100,72 +47,9 @@ private:
     std::vector<pid_t> pids_;
 };
 
-struct Tally {
-    std::map<std::string, std::vector<double>> parts;  // us
-    int right = 0;
-    int wrong = 0;
-    int unmeasured = 0;  // seen by a look of its own, not by an event
-    int oom_kills = 0;
-};
-
-void note(const codec::EventLatency& latency, Tally& tally) {
-    const std::array<std::optional<Duration>, 5> values{latency.detect, latency.decide, latency.act, latency.total,
-                                                        latency.empty};
-    for (std::size_t i = 0; i < values.size(); i++) {
-        if (values[i]) {
-            tally.parts[part_names[i]].push_back(std::chrono::duration<double, std::micro>(*values[i]).count());
-        }
-    }
-    tally.unmeasured += latency.total ? 0 : 1;
-}
-
-// Reads events until the hog is gone and the threshold is no longer met.
-Status watch_eviction(AgentProcess& agent, const BenchPod& hog, Tally& tally) {
-    bool evicted = false;
-    bool met = true;
-    while (!evicted || met) {
-        const auto event = agent.next_event(longest_wait);
-        if (!event) {
-            return fail(ErrorKind::failed, hog.name, evicted ? "the threshold stays met" : "was not evicted in 20 s");
-        }
-        if (event->reason == "EvictionThresholdCleared" && evicted) {
-            met = false;
-        } else if (event->reason == "Evicted" || event->reason == "EvictionFailed") {
-            const bool right = event->reason == "Evicted" && event->pod && event->pod->uid == hog.uid;
-            (right ? tally.right : tally.wrong)++;
-            evicted = true;
-            note(event->latency, tally);
-        } else if (event->reason == "EvictionThresholdMet") {
-            met = true;
-        }
-    }
-    return {};
-}
-
-Status evict_one(PodTree& tree, AgentProcess& agent, int number, Growth growth, Tally& tally) {
-    const auto hog = tree.add("hog-" + std::to_string(number), "0");
-    if (!hog) {
-        return tl::unexpected(hog.error());
-    }
-    if (auto known = agent.wait_for_pod(hog->uid); !known) {
-        return known;
-    }
-    const auto process = tree.start(*hog, [growth] { grow(growth); });
-    if (!process) {
-        return tl::unexpected(process.error());
-    }
-    auto seen = watch_eviction(agent, *hog, tally);
-    (void)kill(*process, SIGKILL);
-    (void)waitpid(*process, nullptr, 0);
-    tally.oom_kills += tree.oom_kills(*hog);
-    tree.remove(*hog);
-    sleep_for(settle);
-    return seen;
-}
-
 void write_raw(const std::string& file, const Tally& tally) {
     std::ofstream out(file);
-    for (const char* name : part_names) {
+    for (const char* name : latency_parts) {
         out << name << "_us";
         if (const auto samples = tally.parts.find(name); samples != tally.parts.end()) {
             for (const double sample : samples->second) {
@@ -182,7 +66,7 @@ void tell(const LatencyRun& run, const Tally& tally, int dead, Report& report) {
                         "max");
     report.line(text.data());
     Spread total;
-    for (const char* name : part_names) {
+    for (const char* name : latency_parts) {
         const auto samples = tally.parts.find(name);
         const auto spread = spread_of(samples == tally.parts.end() ? std::vector<double>{} : samples->second);
         (void)std::snprintf(text.data(), text.size(), "%-8s %10s %10s %10s %10s %10s", name,
@@ -212,37 +96,22 @@ void tell(const LatencyRun& run, const Tally& tally, int dead, Report& report) {
 
 }  // namespace
 
-Status populate(PodTree& tree, int count) {
-    for (int i = 0; i < count; i++) {
-        const auto pod = tree.add("pod-" + std::to_string(i), "1Mi");
-        if (!pod) {
-            return tl::unexpected(pod.error());
-        }
-        if (const auto started = tree.start_sleeper(*pod); !started) {
-            return tl::unexpected(started.error());
-        }
-    }
-    return {};
-}
-
 Status measure_latency(const LatencyRun& run, const Place& place, Report& report) {
     report.heading(run.title);
     const std::string directory = place.directory + "/agent";
-    std::filesystem::remove_all(directory);
-    std::filesystem::create_directories(directory + "/pods");
-    auto tree = PodTree::make(directory + "/pods");
+    auto tree = PodTree::make(directory);
     if (!tree) {
         return tl::unexpected(tree.error());
     }
-    auto ready = populate(**tree, run.pods - 2);  // the hog and the quiet one make it whole
+    auto ready = populate(**tree, run.pods - 2, run.pods);  // the hog and the quiet one make it whole
     if (!ready || !(ready = add_quiet_pod(**tree))) {
         return ready;
     }
-    sleep_for(std::chrono::seconds(1));  // until all have touched their memory
-    if (ready = (*tree)->set_limit((*tree)->usage() + room_to_grow + threshold); !ready) {
+    (void)sleep(1);  // until all have touched their memory
+    if (ready = (*tree)->set_limit((*tree)->usage() + room_to_grow + eviction_threshold); !ready) {
         return ready;
     }
-    auto agent = AgentProcess::start(place.evictd, **tree, directory, threshold);
+    auto agent = AgentProcess::start(place.evictd, **tree, directory, eviction_threshold);
     if (!agent) {
         return tl::unexpected(agent.error());
     }

@@ -2,14 +2,20 @@
 // usage: evictd_node_bench EVICTD DIRECTORY [--quick] [PART...]     all parts, or those named; root only
 // Exit: 0 all targets met, 1 one was missed, 2 it could not be measured.
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "parts.hpp"
+#include "pod_tree.hpp"
 
 namespace evictd::bench {
 namespace {
@@ -53,6 +59,8 @@ std::vector<Part> parts(bool quick) {
         {"usage",
          [quick](const Place& place, Report& report) { return measure_usage(quick ? 20 : 200, place, report); }},
         {"idle", [quick](const Place& place, Report& report) { return measure_idle(quick ? 5 : 60, place, report); }},
+        {"scale", [quick](const Place& place, Report& report) { return measure_scale(quick, place, report); }},
+        {"cost", [quick](const Place& place, Report& report) { return measure_cost(quick ? 2 : 40, place, report); }},
     };
 }
 
@@ -68,8 +76,16 @@ int run(const std::vector<std::string>& words) {
     };
     const bool quick = named("--quick");
     const bool all = wanted.empty() || (wanted.size() == 1 && quick);
+    const auto known = parts(quick);
+    for (const auto& word : wanted) {
+        if (word != "--quick" &&
+            std::none_of(known.begin(), known.end(), [&](auto& part) { return part.first == word; })) {
+            std::fprintf(stderr, "evictd_node_bench: there is no part '%s'\n", word.c_str());
+            return 2;
+        }
+    }
     Report report;
-    for (const auto& [name, measure] : parts(quick)) {
+    for (const auto& [name, measure] : known) {
         if (!all && !named(name)) {
             continue;
         }
@@ -81,10 +97,30 @@ int run(const std::vector<std::string>& words) {
     return report.missed() == 0 ? 0 : 1;
 }
 
+// Who measures; all that is to happen here while it does is to hand on a signal.
+volatile sig_atomic_t measuring = 0;
+
+void hand_on(int number) { (void)kill(measuring, number); }
+
+// In a process of its own, so that its pods are removed however it ends.
+int run_apart(const std::vector<std::string>& words) {
+    (void)PodTree::remove_leftovers();
+    measuring = fork();
+    if (measuring == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        raise_file_limit();
+        return run(words);
+    }
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        (void)std::signal(number, hand_on);
+    }
+    int status = 0;
+    while (waitpid(measuring, &status, 0) < 0 && errno == EINTR) {}
+    (void)PodTree::remove_leftovers();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+}
+
 }  // namespace
 }  // namespace evictd::bench
 
-int main(int argc, char** argv) {
-    evictd::bench::raise_file_limit();
-    return evictd::bench::run({argv + 1, argv + argc});
-}
+int main(int argc, char** argv) { return evictd::bench::run_apart({argv + 1, argv + argc}); }

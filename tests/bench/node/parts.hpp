@@ -5,6 +5,7 @@
 #include <string>
 
 #include "evictd/model/result.hpp"
+#include "eviction.hpp"
 #include "report.hpp"
 
 namespace evictd::bench {
@@ -13,8 +14,6 @@ struct Place {
     std::string evictd;     // the program
     std::string directory;  // for raw results and the agent's files
 };
-
-enum class Growth { full_speed, slow };  // slow: 100 MB/s
 
 struct LatencyRun {
     std::string title;
@@ -32,9 +31,9 @@ Status measure_latency(const LatencyRun& run, const Place& place, Report& report
 Status measure_usage(int rounds, const Place& place, Report& report);
 // What the agent costs while nothing happens.
 Status measure_idle(int seconds, const Place& place, Report& report);
-
-// The shared beginning of each: `count` pods with a sleeping process each.
-class PodTree;
-Status populate(PodTree& tree, int count);
+// From 10 to 10,000 pods: what starting, looking, deciding, killing and idling cost. Writes scale.csv.
+Status measure_scale(bool quick, const Place& place, Report& report);
+// What the agent costs those who run beside it: a kernel-bound workload in a pod, with and without it.
+Status measure_cost(int blocks, const Place& place, Report& report);
 
 }  // namespace evictd::bench

@@ -7,8 +7,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -21,6 +22,24 @@
 
 namespace evictd::bench {
 namespace {
+
+constexpr std::string_view tree_name = "evictd-bench-";  // then its maker's pid
+
+// A process that was killed leaves its cgroup some time later. Ten seconds are enough for any that can be killed.
+constexpr int removal_attempts = 1000;
+constexpr useconds_t removal_pause = 10'000;
+
+void remove_below(const std::filesystem::path& directory) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+        if (at->is_directory(error)) {
+            remove_below(at->path());
+        }
+    }
+    for (int i = 0; i < removal_attempts && rmdir(directory.c_str()) != 0 && errno == EBUSY; i++) {
+        (void)usleep(removal_pause);
+    }
+}
 
 Status write_file(const std::string& path, const std::string& text) {
     auto file = sys::open(path, O_WRONLY);
@@ -52,8 +71,13 @@ Result<std::unique_ptr<PodTree>> PodTree::make(const std::string& directory) {
     if (!hierarchies->freezer.empty()) {
         tree->mounts_.push_back(hierarchies->freezer);
     }
-    tree->base_ = "/evictd-bench-" + std::to_string(getpid());
-    tree->manifests_ = directory;
+    tree->base_ = "/" + std::string(tree_name) + std::to_string(getpid());
+    tree->manifests_ = directory + "/pods";
+    std::error_code error;
+    std::filesystem::remove_all(directory, error);
+    if (!std::filesystem::create_directories(tree->manifests_, error)) {
+        return fail(ErrorKind::failed, tree->manifests_, error.message());
+    }
     if (hierarchies->v2) {
         (void)write_file(hierarchies->memory + "/cgroup.subtree_control", "+memory +pids");
     }
@@ -122,6 +146,29 @@ void PodTree::remove(const BenchPod& pod) {
             std::erase(made_, path);
         }
     }
+}
+
+std::uint64_t PodTree::id(const BenchPod& pod) const {
+    struct stat status {};
+    const std::string path = hierarchies_.memory + pod.cgroup.substr(0, pod.cgroup.rfind('/'));
+    return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+Status PodTree::remove_leftovers() {
+    const auto hierarchies = kernel::find_hierarchies();
+    if (!hierarchies) {
+        return tl::unexpected(hierarchies.error());
+    }
+    for (const auto& mount : {hierarchies->memory, hierarchies->freezer}) {
+        std::error_code error;
+        for (std::filesystem::directory_iterator at(mount, error), end; !error && at != end; at.increment(error)) {
+            const std::string name = at->path().filename();
+            if (name.starts_with(tree_name) && kill(std::atoi(name.c_str() + tree_name.size()), 0) != 0) {
+                remove_below(at->path());
+            }
+        }
+    }
+    return {};
 }
 
 void PodTree::enter(const std::string& path) const {

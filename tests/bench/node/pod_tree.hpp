@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,8 +27,10 @@ struct BenchPod {
 
 class PodTree {
 public:
-    // `directory` gets the manifests and must exist.
+    // `directory` is made anew, whatever an earlier run left in it, and gets the manifests below "pods".
     static Result<std::unique_ptr<PodTree>> make(const std::string& directory);
+    // Removes every tree whose maker is no longer alive: one that was killed cleans up nothing.
+    static Status remove_leftovers();
     PodTree(const PodTree&) = delete;
     PodTree& operator=(const PodTree&) = delete;
     ~PodTree();
@@ -35,6 +38,8 @@ public:
     // The pod's cgroups, then its manifest, renamed into place.
     Result<BenchPod> add(const std::string& name, const std::string& request);
     void remove(const BenchPod& pod);
+    // Of the pod's own cgroup, in the memory hierarchy.
+    [[nodiscard]] std::uint64_t id(const BenchPod& pod) const;
 
     // Runs `body` in a new process inside the pod's container: in all hierarchies, and only after it has read from
     // /proc that it is there. It is killed with this process.

@@ -4,13 +4,13 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "app/sources.hpp"
+#include "iterator.hpp"
 #include "kernel/usage_files.hpp"
 #include "parts.hpp"
 #include "pod_tree.hpp"
@@ -84,25 +84,6 @@ void read_figures(const std::vector<Files>& files, std::string& text, std::vecto
     }
 }
 
-Result<app::KernelSources> open_iterator(const PodTree& tree, const sys::Clock& clock) {
-    Config config;
-    config.cgroup_root = tree.cgroup_root();
-    config.agent.bpf = BpfUse::required;
-    config.agent.bpffs_path = "/sys/fs/bpf/evictd-bench-" + std::to_string(getpid());
-    auto cgroups = app::open_cgroups(config);
-    if (!cgroups) {
-        return tl::unexpected(cgroups.error());
-    }
-    auto sources = app::open_sources(config, std::move(*cgroups), clock);
-    if (!sources) {
-        return sources;
-    }
-    if (auto following = sources->events->follow(sources->cgroups->find_pods_root()); !following) {
-        return tl::unexpected(following.error());
-    }
-    return sources;
-}
-
 struct Samples {
     std::vector<double> iterator;
     std::vector<double> figures;
@@ -171,11 +152,29 @@ void tell_at_work(const Samples& samples, Report& report) {
 
 }  // namespace
 
+Result<app::KernelSources> open_iterator(const PodTree& tree, const sys::Clock& clock) {
+    Config config;
+    config.cgroup_root = tree.cgroup_root();
+    config.agent.bpf = BpfUse::required;
+    config.agent.bpffs_path = "/sys/fs/bpf/evictd-bench-" + std::to_string(getpid());
+    auto cgroups = app::open_cgroups(config);
+    if (!cgroups) {
+        return tl::unexpected(cgroups.error());
+    }
+    auto sources = app::open_sources(config, std::move(*cgroups), clock);
+    if (!sources) {
+        return sources;
+    }
+    if (auto following = sources->events->follow(sources->cgroups->find_pods_root()); !following) {
+        return tl::unexpected(following.error());
+    }
+    return sources;
+}
+
 Status measure_usage(int rounds, const Place& place, Report& report) {
     report.heading("Usage of 1,000 cgroups (" + std::to_string(rounds) + " rounds of each reader)");
     const std::string directory = place.directory + "/agent";
-    std::filesystem::create_directories(directory + "/pods");
-    auto tree = PodTree::make(directory + "/pods");
+    auto tree = PodTree::make(directory);
     if (!tree) {
         return tl::unexpected(tree.error());
     }

@@ -8,6 +8,7 @@
 
 #include "fakes/fake_cgroups.hpp"
 #include "fakes/fake_clock.hpp"
+#include "policy/decide.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::app {
@@ -68,7 +69,7 @@ PodPtr pod(const std::string& uid) {
 constexpr std::uint64_t root_id = 1, quiet_id = 2, hog_id = 3;
 
 struct Agents : testing::Test {
-    void make(bool dry_run = false) {
+    void make(bool dry_run = false, bool taped = false) {
         // The loop's timers run on the real clock: a time far ahead keeps them quiet.
         clock.set(MonotonicTime{std::chrono::hours(1'000'000)});
         executor.emplace(clock, reaper, dry_run);
@@ -80,7 +81,7 @@ struct Agents : testing::Test {
                             .executor = *executor,
                             .publish = [this](RecordPtr record) { records.push_back(std::move(record)); },
                             .claim_root = [this](const port::PodsRoot&) { return claim; }},
-                      AgentOptions{.eviction = eviction, .dry_run = dry_run});
+                      AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
         ASSERT_TRUE(agent->start());
         agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
     }
@@ -117,9 +118,11 @@ struct Agents : testing::Test {
 TEST_F(Agents, WatchesTheValueAndTheValuePlusMinimumReclaim) {
     declare(100_MiB);
     make();
-    ASSERT_EQ(events.watermarks.size(), 2U);
+    ASSERT_EQ(events.watermarks.size(), 4U);
     EXPECT_EQ(events.watermarks[0].threshold, 200_MiB);
     EXPECT_EQ(events.watermarks[1].threshold, 250_MiB);
+    EXPECT_EQ(events.watermarks[2].threshold, 264_MiB) << "where it gets ready";
+    EXPECT_EQ(events.watermarks[3].threshold, 314_MiB);
     EXPECT_EQ(events.watches, 1) << "the same lines are not set again with every look";
 }
 
@@ -134,6 +137,30 @@ TEST_F(Agents, ACrossingKillsTheOneRankedPodAtOnce) {
     EXPECT_EQ(last().outcomes.at(0).method, "cgroup.kill");
     EXPECT_TRUE(std::holds_alternative<WatermarkCrossed>(last().observation.cause.event->kind));
     EXPECT_EQ(reaper.followed, 1);
+}
+
+TEST_F(Agents, WithATapeEveryLookSaysWhatItWasDecidedOver) {
+    declare(100_MiB);
+    make(false, true);
+    declare(800_MiB);
+    cross(124_MiB);
+    cross(124_MiB);
+    const auto tick = [&](std::size_t from_end) { return std::get<Tick>(*records.at(records.size() - from_end)); };
+    EXPECT_EQ(tick(1).number, tick(2).number + 1);
+    EXPECT_TRUE(tick(2).before->in_flight.empty());
+    EXPECT_EQ(tick(1).before->in_flight.size(), 1U);
+    EXPECT_EQ(tick(1).config, tick(2).config);
+    const auto state = policy::decide(*tick(2).config, tick(2).observation, *tick(2).before).state;
+    EXPECT_EQ(state.first_observed.at(0).at, tick(1).before->first_observed.at(0).at);
+    agent->set_config(eviction, std::chrono::seconds(10));
+    EXPECT_NE(last().config, tick(2).config);
+}
+
+TEST_F(Agents, WithoutATapeNothingIsKeptForOne) {
+    declare(100_MiB);
+    make();
+    EXPECT_EQ(last().number, 0U);
+    EXPECT_FALSE(last().config || last().before);
 }
 
 TEST_F(Agents, OneVictimAtATimeUntilItsLastProcessIsGone) {
@@ -250,6 +277,28 @@ TEST_F(Agents, APodsCgroupMadeLaterIsFollowed) {
     EXPECT_TRUE(last().observation.pods.at(0).usage);
 }
 
+TEST_F(Agents, TheApproachToALineIsPractisedAndNothingIsToldOrTouched) {
+    declare(100_MiB);
+    make();
+    const auto looks = records.size();
+    tree.line(hog_id).usage = 700_MiB;
+    tree.line(root_id).usage = 800_MiB;
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(records.size(), looks);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    EXPECT_EQ(tree.handle(hog_id)->listings, 2) << "once when the pods became known, once now";
+}
+
+TEST_F(Agents, WhoAsksRightAfterALookGetsTheNextOneSoon) {
+    declare(100_MiB);
+    make();
+    const auto looks = records.size();
+    agent->request_look();
+    EXPECT_EQ(records.size(), looks) << "a reader in a loop must not keep the agent looking";
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(20));
+}
+
 TEST_F(Agents, ARemovedPodsCgroupIsLookedForAgain) {
     declare(100_MiB);
     make();
@@ -280,6 +329,21 @@ TEST_F(Agents, BrokenManifestsBecomeNotices) {
     ASSERT_EQ(records.size(), 2U);
     EXPECT_EQ(std::get<AgentNotice>(*records[0]).notice, Notice::pod_rejected);
     EXPECT_EQ(std::get<AgentNotice>(*records[0]).message, "a.yaml:3: no uid (add metadata.uid)");
+}
+
+TEST_F(Agents, ALookThatSeesLessThanThereIsIsToldOnce) {
+    declare(100_MiB);
+    make();
+    records.clear();
+    tree.trouble_text = "2 of the pods' cgroups cannot be opened";
+    for (int look = 0; look < 2; look++) {
+        clock.advance(std::chrono::seconds(1));
+        agent->request_look();
+    }
+    ASSERT_EQ(records.size(), 3U) << "two looks, one notice";
+    const auto& notice = std::get<AgentNotice>(*records[1]);
+    EXPECT_EQ(notice.notice, Notice::look_incomplete);
+    EXPECT_NE(notice.message.find("2 of the pods' cgroups cannot be opened"), std::string::npos);
 }
 
 TEST_F(Agents, NewThresholdsHoldFromTheNextLook) {

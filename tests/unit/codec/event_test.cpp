@@ -170,6 +170,7 @@ TEST(Events, EveryNoticeHasItsReasonAndAnErrorMakesItAWarning) {
     EXPECT_EQ(reason(Notice::config_reloaded), "ConfigReloaded");
     EXPECT_EQ(reason(Notice::config_rejected), "ConfigRejected");
     EXPECT_EQ(reason(Notice::pod_rejected), "PodRejected");
+    EXPECT_EQ(reason(Notice::look_incomplete), "LookIncomplete");
     const AgentNotice failed{Notice::signal_source_changed, sample::start(), "m", "no BTF"};
     EXPECT_EQ(events_of(failed)[0].severity, Severity::warning);
 }

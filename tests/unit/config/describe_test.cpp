@@ -30,7 +30,8 @@ TEST(Describe, ShowsThresholdsWithWhereTheyAreCopiedFrom) {
               "allocatableMemory.available  hard  5%      -      64Mi         memory.available\n"
               "\n"
               "conditions stay for            5m0s\n"
-              "grace of soft evictions        the pod's own terminationGracePeriodSeconds\n");
+              "grace of soft evictions        the pod's own terminationGracePeriodSeconds\n"
+              "image garbage collection       above 85% down to 80%, images of 2m0s and older\n");
 }
 
 TEST(Describe, ShowsSettingsThatAreNotTheDefaults) {
@@ -47,6 +48,34 @@ TEST(Describe, ShowsSettingsThatAreNotTheDefaults) {
     EXPECT_THAT(text, HasSubstr("evictd.bpf                     required\n"));
     EXPECT_THAT(text, HasSubstr("evictd.eventLog.maxSize        1Mi\n"));
     EXPECT_THAT(text, Not(HasSubstr("lookPeriod")));
+}
+
+TEST(Describe, ContainerfsIsNotedInTheKubeletsWordsForItWillBeOverwritten) {
+    const auto config = load(
+        "evictionHard: {containerfs.available: 5%, containerfs.inodesFree: 5%}\n"
+        "evictionSoft: {containerfs.available: 10%}\nevictionSoftGracePeriod: {containerfs.available: 1m}\n",
+        "f.yaml");
+    ASSERT_TRUE(config);
+    EXPECT_THAT(describe(*config, false),
+                HasSubstr("\nnote: found containerfs.available for hard eviction. ignoring (it is made from nodefs or "
+                          "imagefs)\nnote: found containerfs.inodesFree for hard eviction. ignoring (it is made from "
+                          "nodefs or imagefs)\nnote: found containerfs.available for soft eviction. ignoring"));
+    EXPECT_THAT(describe(Config{}, false), Not(HasSubstr("note:")));
+}
+
+TEST(Describe, ShowsWhatElseThePolicyGoesBy) {
+    const auto config = load(
+        "localStorageCapacityIsolation: false\nimageGCHighThresholdPercent: 90\nimageMinimumGCAge: 1h\n"
+        "imageMaximumGCAge: 24h\nevictd: {ranking: qos, tieBreak: uid, guaranteedOOMScoreAdj: -998}\n",
+        "f.yaml");
+    ASSERT_TRUE(config);
+    const std::string text = describe(*config, false);
+    EXPECT_THAT(text, HasSubstr("localStorageCapacityIsolation  false\n"));
+    EXPECT_THAT(text, HasSubstr("image garbage collection       above 90% down to 80%, images of 1h0m0s and older, all "
+                                "unused for 24h0m0s\n"));
+    EXPECT_THAT(text, HasSubstr("evictd.ranking                 qos\n"));
+    EXPECT_THAT(text, HasSubstr("evictd.tieBreak                uid\n"));
+    EXPECT_THAT(text, HasSubstr("evictd.guaranteedOOMScoreAdj   -998\n"));
 }
 
 TEST(Describe, TheDefaultsAreSaidToBeBuiltIn) {

@@ -25,7 +25,7 @@ std::vector<std::string> faults_of(const std::string& yaml) {
 
 TEST(HostileInput, AKeyGivenTwiceIsAFaultWithBothLines) {
     EXPECT_THAT(faults_of("cgroupRoot: /a\nevictd: {dryRun: true, dryRun: false}\ncgroupRoot: /b\n"),
-                ElementsAre("f.yaml:2: dryRun: given twice (the first is on line 2: keep one)",
+                ElementsAre("f.yaml:2: evictd.dryRun: given twice (the first is on line 2: keep one)",
                             "f.yaml:3: cgroupRoot: given twice (the first is on line 1: keep one)"));
 }
 
@@ -48,6 +48,44 @@ TEST(HostileInput, BinaryInputIsRefusedUnread) {
     EXPECT_THAT(faults_of("a: \xff\n"), ElementsAre(StartsWith("f.yaml:1: not a text file")));
     EXPECT_THAT(faults_of("a: \xc3"), ElementsAre(StartsWith("f.yaml:1: not a text file")));
     EXPECT_THAT(faults_of("# \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\n"), ElementsAre());
+}
+
+TEST(HostileInput, OtherEncodingsAreToldAndByteOrderMarksAndWindowsLinesAreNot) {
+    std::string utf16 = "\xff\xfe";
+    for (const char c : std::string("cgroupRoot: /a\n")) utf16 += {c, '\0'};
+    EXPECT_THAT(faults_of(utf16), ElementsAre(StartsWith("f.yaml:1: not a text file (YAML or JSON in UTF-8")));
+    EXPECT_THAT(faults_of("# ours\r\ncgroupRoot: /a\r\nevictionHard:\r\n  memory.available: 1Gi\r\n"), ElementsAre());
+    EXPECT_EQ(load("\xef\xbb\xbf"
+                   "cgroupRoot: /a\r\n",
+                   "f")
+                  .value()
+                  .cgroup_root,
+              "/a");
+    EXPECT_THAT(faults_of("# a comment\rcgroupRoot: /a\r"),
+                ElementsAre(StartsWith("f.yaml:1: a line ends in a carriage return alone (save it with ")));
+}
+
+TEST(HostileInput, ATruncatedFileIsOneFaultOrWhatIsLeftOfIt) {
+    const std::string whole =
+        "evictionHard: {memory.available: \"1Gi\", nodefs.available: '10%'}\nevictd: {dryRun: true}\n";
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        const auto faults = faults_of(whole.substr(0, size));
+        EXPECT_LE(faults.size(), 1U) << whole.substr(0, size);
+    }
+    EXPECT_THAT(faults_of(whole.substr(0, 40)), ElementsAre(StartsWith("f.yaml:1: not valid YAML: ")));
+}
+
+TEST(HostileInput, NumbersThatAreNoneOrNegativeNameTheirLineAndKey) {
+    const auto at = [](const std::string& value, const std::string& what) {
+        EXPECT_THAT(faults_of("# ours\nevictionHard:\n  memory.available: " + value + "\n"),
+                    ElementsAre(StartsWith("f.yaml:3: evictionHard.memory.available: " + what)));
+    };
+    at("-1Gi", "eviction threshold memory.available must be positive: -1Gi (");
+    at("NaN%", "strconv.ParseFloat: parsing \"NaN\": invalid syntax (");
+    at(".nan", "quantities must match the regular expression ");
+    at("-.inf", "quantities must match the regular expression ");
+    at("1e400%", "strconv.ParseFloat: parsing \"1e400\": value out of range (");
+    at("-5%", "eviction percentage threshold memory.available must be >= 0%: -5% (");
 }
 
 TEST(HostileInput, BombsEndInOneFault) {

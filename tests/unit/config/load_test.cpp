@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files to Configs: which keys are taken, overridden, ignored or refused, and that hostile files end in one clear
-// fault.
+// Text to Configs: which keys are taken, ignored or refused.
 #include "config/load.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,8 +9,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "config/describe.hpp"
 
@@ -33,23 +29,6 @@ std::vector<std::string> faults_of(const ConfigOutcome& outcome) {
     return out;
 }
 std::vector<std::string> faults_of(const std::string& yaml) { return faults_of(load(yaml, "f.yaml")); }
-
-class Directory : public testing::Test {
-protected:
-    Directory() {
-        std::string pattern = (fs::temp_directory_path() / "evictd-config-XXXXXX").string();
-        path_ = mkdtemp(pattern.data());
-    }
-    ~Directory() override { fs::remove_all(path_); }
-    fs::path write(const std::string& name, const std::string& text) {
-        std::ofstream(path_ / name) << text;
-        return path_ / name;
-    }
-    fs::path path_;
-};
-
-using LoadFile = Directory;
-using LoadFiles = Directory;
 
 TEST(Load, AnEmptyFileIsAllDefaults) {
     for (const std::string text : {"", "\n", "# nothing\n", "---\n", "---\n...\n", "null\n", "{}\n", "\xef\xbb\xbf"}) {
@@ -76,6 +55,40 @@ TEST(Load, AWholeKubeletConfigurationIsAValidConfig) {
     EXPECT_THAT(config->enforce_node_allocatable, ElementsAre("pods", "system-reserved"));
 }
 
+TEST(Load, WhatKubeadmWritesMeansTheDefaults) {
+    for (const Dialect dialect : {Dialect::kubelet, Dialect::evictd}) {
+        const ConfigOutcome config = load_file(fs::path(EVICTD_FIXTURES) / "config/kubelet_kubeadm.yaml", dialect);
+        ASSERT_TRUE(config) << config.error()[0].text();
+        EXPECT_EQ(config->eviction.thresholds, Config(*load("", "")).eviction.thresholds);
+        EXPECT_EQ(config->eviction.pressure_transition_period, 5min);
+        EXPECT_EQ(config->image_gc.min_age, 2min);
+        EXPECT_EQ(config->image_gc.max_age, 0s);
+        EXPECT_EQ(config->cgroup_driver, "systemd");
+    }
+}
+
+TEST(Load, EveryEvictionKeyOfAKubeletConfigurationIsRead) {
+    const ConfigOutcome config =
+        load_file(fs::path(EVICTD_FIXTURES) / "config/kubelet_evictions.yaml", Dialect::kubelet);
+    ASSERT_TRUE(config) << config.error()[0].text();
+    EXPECT_EQ(config->eviction.thresholds.size(), 10U + 3U + 1U);
+    EXPECT_EQ(config->eviction.pressure_transition_period, 90s);
+    EXPECT_EQ(config->eviction.max_pod_grace_period, -1s);
+    EXPECT_FALSE(config->eviction.local_storage_isolation);
+    EXPECT_EQ(config->image_gc.high_threshold_percent, 90);
+    EXPECT_EQ(config->image_gc.low_threshold_percent, 0) << "zero is a percentage, not the default";
+    EXPECT_EQ(config->image_gc.min_age, 10min);
+    EXPECT_EQ(config->image_gc.max_age, 168h);
+}
+
+TEST(Load, ImageGarbageCollectionHasTheKubeletsDefaults) {
+    const ImageGcPolicy policy = load("imageMinimumGCAge: 0s\nimageGCHighThresholdPercent: null", "f").value().image_gc;
+    EXPECT_EQ(policy.high_threshold_percent, 85);
+    EXPECT_EQ(policy.low_threshold_percent, 80);
+    EXPECT_EQ(policy.min_age, 2min);
+    EXPECT_EQ(policy.max_age, 0s);
+}
+
 TEST(Load, EverySettingOfEvictdsOwnIsRead) {
     const ConfigOutcome config = load_file(fs::path(EVICTD_FIXTURES) / "config/evictd_full.yaml");
     ASSERT_TRUE(config) << config.error()[0].text();
@@ -94,6 +107,9 @@ TEST(Load, EverySettingOfEvictdsOwnIsRead) {
     EXPECT_EQ(agent.look_period, 1s);
     EXPECT_EQ(agent.realtime_priority, 0);
     EXPECT_EQ(config->cgroup_root, "/kubelet");
+    EXPECT_EQ(config->eviction.ranking, RankingOrder::qos);
+    EXPECT_EQ(config->eviction.tie_break, TieBreak::uid);
+    EXPECT_EQ(config->guaranteed_oom_score_adj, -998);
 }
 
 TEST(Load, TheShippedExampleIsValidWithEveryKeyUncommentedAndSaysTheDefaults) {
@@ -214,6 +230,12 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
          "greater than imageMinimumGCAge 2m0s"},
         {"evictd: []", "f.yaml:1: evictd: a list stands here (a map is expected)"},
         {"evictd: {eventLog: /var/log/x}", "f.yaml:1: evictd.eventLog: \"/var/log/x\" stands here (a map is expected)"},
+        {"evictd: {ranking: QoS}", "f.yaml:1: evictd.ranking: \"QoS\" stands here (kubelet or qos is expected)"},
+        {"evictd: {tieBreak: name}", "f.yaml:1: evictd.tieBreak: \"name\" stands here (scaleDown or uid is expected)"},
+        {"evictd: {guaranteedOOMScoreAdj: -999}",
+         "f.yaml:1: evictd.guaranteedOOMScoreAdj: \"-999\" stands here (a whole number from -998 to -997"},
+        {"localStorageCapacityIsolation: 1",
+         "f.yaml:1: localStorageCapacityIsolation: \"1\" stands here (true or false"},
         {"evictd: {bpf: on}", "f.yaml:1: evictd.bpf: \"on\" stands here (auto, off or required is expected)"},
         {"evictd: {dryRun: 1}", "f.yaml:1: evictd.dryRun: \"1\" stands here (true or false is expected)"},
         {"evictd: {nodeName: Node_1}", "f.yaml:1: evictd.nodeName: \"Node_1\" is not a node name"},
@@ -233,76 +255,6 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         SCOPED_TRACE(row.yaml);
         EXPECT_THAT(faults_of(row.yaml), ElementsAre(StartsWith(row.fault)));
     }
-}
-
-TEST_F(LoadFile, SaysWhyAFileCannotBeRead) {
-    const auto missing = load_file(path_ / "none.yaml");
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error()[0].text(),
-              (path_ / "none.yaml").string() + ": cannot be read: No such file or directory (check the path)");
-    const auto directory = load_file(path_);
-    ASSERT_FALSE(directory);
-    EXPECT_EQ(directory.error()[0].text(), path_.string() + ": cannot be read: Is a directory (name the file in it)");
-}
-
-TEST_F(LoadFile, AForbiddenFileIsNotPermittedRatherThanInvalid) {
-    const fs::path file = write("secret.yaml", "");
-    ASSERT_EQ(chmod(file.c_str(), 0), 0);
-    // Root may read everything, so it looks as nobody for a moment.
-    const uid_t self = geteuid();
-    constexpr uid_t nobody = 65534;
-    ASSERT_EQ(seteuid(self == 0 ? nobody : self), 0);
-    const auto config = load_file(file);
-    ASSERT_EQ(seteuid(self), 0);
-    ASSERT_FALSE(config);
-    EXPECT_EQ(config.error()[0].kind, ErrorKind::not_permitted);
-    EXPECT_THAT(config.error()[0].text(), HasSubstr("cannot be read: Permission denied"));
-}
-
-TEST_F(LoadFile, AnEndlessFileEnds) {
-    const auto config = load_file("/dev/zero");
-    ASSERT_FALSE(config);
-    EXPECT_THAT(config.error()[0].text(), HasSubstr("larger than 256 KiB"));
-}
-
-TEST_F(LoadFiles, WithoutFilesTheDefaultsHold) {
-    const auto config = load_files(std::nullopt, std::nullopt);
-    ASSERT_TRUE(config);
-    EXPECT_EQ(config->file, "");
-    EXPECT_EQ(config->eviction.thresholds.size(), 6);
-}
-
-TEST_F(LoadFiles, EvictdsFileOverridesTheKubeletsKeyByKey) {
-    const fs::path kubelet = write("kubelet.yaml",
-                                   "evictionHard: {memory.available: 1Gi, pid.available: 5%}\n"
-                                   "evictionSoft: {memory.available: 2Gi}\n"
-                                   "evictionSoftGracePeriod: {memory.available: 1m}\n"
-                                   "cgroupDriver: systemd\nmaxPods: 7\nenforceNodeAllocatable: []\n"
-                                   "evictd: {eventLog: {maxFiles: 2}, dryRun: true}\n");
-    const fs::path own = write("evictd.yaml",
-                               "evictionHard: {memory.available: 512Mi}\ncgroupDriver: null\n"
-                               "evictd: {eventLog: {stdout: false}, dryRun: false}\n");
-    const auto config = load_files(kubelet, own);
-    ASSERT_TRUE(config) << config.error()[0].text();
-    ASSERT_EQ(config->eviction.thresholds.size(), 2);
-    EXPECT_EQ(std::get<Quantity>(config->eviction.thresholds[0].value.value), Quantity::of(512 << 20));
-    EXPECT_EQ(config->eviction.thresholds[1].grace_period, 1min);
-    EXPECT_EQ(config->cgroup_driver, "systemd");
-    EXPECT_FALSE(config->agent.dry_run);
-    EXPECT_FALSE(config->agent.events_to_stdout);
-    EXPECT_EQ(config->agent.event_log_max_files, 2);
-    EXPECT_EQ(config->file, kubelet.string() + ", " + own.string());
-}
-
-TEST_F(LoadFiles, FaultsOfBothAreToldEachWithItsFile) {
-    const fs::path kubelet = write("kubelet.yaml", "evictionSoft: {memory.available: 2Gi}\n");
-    const fs::path own = write("evictd.yaml", "maxPods: 1\n");
-    EXPECT_THAT(faults_of(load_files(kubelet, own)),
-                ElementsAre(StartsWith(kubelet.string() + ":1: evictionSoft.memory.available: grace period must be"),
-                            StartsWith(own.string() + ":1: maxPods: unknown key")));
-    EXPECT_THAT(
-        faults_of(load_files(path_ / "none", own)),
-        ElementsAre(StartsWith(own.string() + ":1: "), StartsWith((path_ / "none").string() + ": cannot be read")));
 }
 
 }  // namespace

@@ -6,7 +6,10 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "sys/fd.hpp"
 #include "unit/kernel/control_files.hpp"
 
 namespace evictd::kernel {
@@ -102,6 +105,68 @@ TEST(CgroupDirs, APodMadeLaterIsFoundByItsPath) {
     EXPECT_FALSE(dirs.pod_at(path + "/container"));
     EXPECT_FALSE(dirs.pod_at("/kubepods"));
     EXPECT_FALSE(dirs.pod_at(path.substr(0, path.size() - 1) + "9"));  // no such directory
+}
+
+TEST(CgroupDirs, WhatIsHeldIsNotOpenedAgain) {
+    const std::string path = std::string("/kubepods/pod") + uid_a;
+    const ControlFiles tree{{path, {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    const auto first = dirs.list_pods();
+    const auto second = dirs.list_pods();
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->at(0).cgroup, second->at(0).cgroup);
+    EXPECT_EQ(first->at(0).cgroup, dirs.pod_at(path)->cgroup);
+}
+
+TEST(CgroupDirs, ACgroupMadeAnewUnderItsNameIsAnother) {
+    const std::string path = std::string("/kubepods/pod") + uid_a;
+    const ControlFiles tree{{path, {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    const auto before = dirs.pod_at(path);
+    ASSERT_TRUE(before);
+    tree.remove(path);
+    std::filesystem::create_directory(tree.v2().memory + path);
+    const auto after = dirs.pod_at(path);
+    ASSERT_TRUE(after);
+    EXPECT_NE(before->cgroup->id(), after->cgroup->id());
+    EXPECT_EQ(after->cgroup->id(), tree.id(path));
+}
+
+TEST(CgroupDirs, WhatCannotBeOpenedIsSaidUntilTheNextListing) {
+    const ControlFiles tree{{std::string("/kubepods/pod") + uid_a, {}}, {std::string("/kubepods/pod") + uid_b, {}}};
+    // A sanitizer that meets a type for the first time needs descriptors of its own: here it meets it before.
+    CgroupDirs other(tree.v2(), "");
+    ASSERT_TRUE(other.find_pods_root());
+    EXPECT_EQ(uids(other.list_pods()).size(), 2U);
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const sys::Fd next(::dup(STDERR_FILENO));
+    const rlimit one_more{static_cast<rlim_t>(next.get()) + 2, before.rlim_max};  // the directory, and no pod in it
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_more), 0);
+    const auto pods = dirs.list_pods();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_TRUE(uids(pods).empty());
+    EXPECT_NE(dirs.trouble().find("2 of the pods' cgroups"), std::string::npos) << dirs.trouble();
+    EXPECT_EQ(uids(dirs.list_pods()).size(), 2U);
+    EXPECT_EQ(dirs.trouble(), "");
+}
+
+TEST(CgroupDirs, ADirectoryThatCannotBeListedIsSaidToo) {
+    const ControlFiles tree{{"/kubepods", {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const sys::Fd next(::dup(STDERR_FILENO));
+    const rlimit none{static_cast<rlim_t>(next.get()), before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    (void)dirs.list_pods();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_NE(dirs.trouble().find("Too many open files"), std::string::npos) << dirs.trouble();
 }
 
 TEST(CgroupDirs, ALinkIsNoCgroup) {

@@ -68,7 +68,7 @@ TEST(Yaml, AliasBombsAreRefusedBeforeTheyGrow) {
         bomb += "]\n";
     }
     EXPECT_NE(fault(bomb).find("comes to more than 4 MiB of values"), std::string::npos);
-    std::string wide = "a: &a \"" + std::string(500'000, 'x') + "\"\nb: [";
+    std::string wide = "a: &a \"" + std::string(200'000, 'x') + "\"\nb: [";
     for (int k = 0; k < 1000; ++k) wide += "*a,";
     EXPECT_NE(fault(wide + "]\n").find("comes to more than 4 MiB of values"), std::string::npos);
 }
@@ -113,8 +113,35 @@ TEST(Json, FaultsNameTheirLine) {
     EXPECT_NE(json_fault("{\"a\": \"\xff\"}").find("ill-formed UTF-8"), std::string::npos);
 }
 
+TEST(Yaml, ALongListIsNotSilenceNorIsJsonInOneLine) {
+    std::string list = "a: [";
+    std::string map = "{\"a\": [";
+    for (int i = 0; i < 60'000; ++i) list += "12345, ";
+    for (int i = 0; i < 60'000; ++i) map += "12345, ";
+    EXPECT_EQ(yaml(list + "1]\n")["a"].size(), 60'001U);
+    EXPECT_EQ(yaml(map + "1]}")["a"].size(), 60'001U);
+    EXPECT_EQ(yaml("{\"a\": 1, b: yes}"), json({{"a", 1}, {"b", true}})) << "begins as JSON, goes on as YAML";
+    EXPECT_EQ(fault("{\"a\": 1, \"a\": 2}").substr(0, 14), "1: the key \"a\"");
+}
+
+TEST(Yaml, DocumentsWithoutEndAreRefused) {
+    std::string many;
+    for (int i = 0; i < 100'000; ++i) many += "---\na\n";
+    EXPECT_NE(fault(many, Syntax::yaml).find("more than 4 MiB of values"), std::string::npos);
+}
+
 TEST(Json, DeepNestingIsRefused) {
     EXPECT_NE(fault(std::string(100'000, '['), Syntax::json).find("nested more than 64 levels"), std::string::npos);
+}
+
+// yaml-cpp would keep 250 bytes for each of these until the bracket before them is closed.
+TEST(Yaml, WhatItKeepsInMindIsBounded) {
+    const std::string sound = "a: 1\nb:\n- [1, 2]\n";
+    for (const std::string piece : {"[", "[\n", "\"\"", "&a ", "x", "# comment\n"}) {
+        std::string hostile = sound + "- ";
+        while (hostile.size() < (300U << 10U)) hostile += piece;
+        EXPECT_NE(fault(hostile).find("no value ends in the 256 KiB from here on"), std::string::npos) << piece;
+    }
 }
 
 TEST(Lines, AreThoseOfTheKeysOrTheNearestAbove) {

@@ -7,32 +7,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "pod_objects.hpp"
+
 namespace evictd::kube {
 namespace {
 
 using nlohmann::json;
-
-json minimal() {
-    return json::parse(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "uid": "uid-1"},
-                           "spec": {"containers": [{"name": "app"}]}})");
-}
-
-json with(const char* pointer, const json& value) {
-    json object = minimal();
-    object[json::json_pointer(pointer)] = value;
-    return object;
-}
-
-Pod read(const json& object) {
-    auto pod = pod_from_json(object);
-    EXPECT_TRUE(pod) << pod.error().text();
-    return pod ? *pod : Pod{};
-}
-
-std::string fault(const json& object) {
-    const auto pod = pod_from_json(object);
-    return pod ? "none" : pod.error().what + ": " + pod.error().why;
-}
 
 TEST(PodJson, WhatIsLeftOutGetsTheApiServersDefaults) {
     const Pod pod = read(minimal());
@@ -94,7 +74,7 @@ TEST(PodJson, AnnotationsTellWhereThePodCameFrom) {
     EXPECT_EQ(origin("kubernetes.io/config.source", "http"), PodOrigin::static_file);
     EXPECT_EQ(origin("kubernetes.io/config.source", "api"), PodOrigin::api);
     EXPECT_EQ(origin("kubernetes.io/config.mirror", "abc"), PodOrigin::mirror);
-    EXPECT_EQ(pod_from_json(minimal(), {}, PodOrigin::static_file)->origin, PodOrigin::static_file);
+    EXPECT_EQ(pod_from_json(minimal(), {.origin = PodOrigin::static_file})->origin, PodOrigin::static_file);
 }
 
 TEST(PodJson, TheHashIsTheUidOfStaticAndMirrorPods) {
@@ -181,6 +161,32 @@ TEST(PodJson, PodLevelRequestsComeFromTheContainersElseFromThePodsLimits) {
     EXPECT_EQ(pod.requests.memory->value(), 220 << 20) << "the init container beside the sidecar is the peak";
     EXPECT_EQ(pod.requests.cpu->value(), 4) << "nobody asks for cpu: the pod's limit";
     EXPECT_FALSE(read(minimal()).requests.memory);
+}
+
+TEST(PodJson, AnInitContainersRequestIsItsLimitToo) {
+    const Pod pod =
+        read(with("/spec/initContainers/0", {{"name", "i"}, {"resources", {{"limits", {{"memory", "1Gi"}}}}}}));
+    EXPECT_EQ(pod.init_containers[0].requests.memory->value(), 1 << 30);
+}
+
+TEST(PodJson, WhereNothingIsDoneToAPodItMayBeUnusual) {
+    const PodRules replayed{.source = "scenario", .origin = {}, .uid_required = false};
+    const auto loose = pod_from_json(json::parse(R"({"metadata": {"name": "runningButNotReady"}})"), replayed);
+    ASSERT_TRUE(loose) << loose.error().text();
+    EXPECT_EQ(loose->uid.value, "default/runningButNotReady");
+    EXPECT_EQ(loose->source, "scenario");
+    EXPECT_EQ(loose->termination_grace_period.count(), 30);
+    json object = with("/spec/containers/0/resources", {{"requests", {{"cpu", 2}}}, {"limits", {{"cpu", 1}}}});
+    object["metadata"]["uid"] = "pod.uid_1";
+    object["spec"]["containers"][0].erase("name");
+    object["spec"]["containers"].push_back(json::object());
+    const auto odd = pod_from_json(object, replayed);
+    ASSERT_TRUE(odd) << odd.error().text();
+    EXPECT_EQ(odd->uid.value, "pod.uid_1");
+    for (const char* name : {"", "a/b", "a b", "a\nb"}) {
+        object["metadata"]["name"] = name;
+        EXPECT_FALSE(pod_from_json(object, replayed)) << name;
+    }
 }
 
 }  // namespace

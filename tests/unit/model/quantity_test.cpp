@@ -32,9 +32,9 @@ const std::vector<Good> good{
     {"0e9", 0, 0, Format::decimal_exponent, "0"},
     {"-0", 0, 0, Format::decimal_si, "0"},
     {"1", 1, 1000, Format::decimal_si, "1"},
-    {"+7", 7, 7000, Format::decimal_si, "7"},
+    {"+7", 7, 7000, Format::decimal_si, "+7"},
     {"-7", -7, -7000, Format::decimal_si, "-7"},
-    {"007", 7, 7000, Format::decimal_si, "7"},
+    {"007", 7, 7000, Format::decimal_si, "007"},
     // every decimal suffix
     {"1n", 1, 1, Format::decimal_si, "1n"},
     {"1u", 1, 1, Format::decimal_si, "1u"},
@@ -54,17 +54,17 @@ const std::vector<Good> good{
     {"1Ei", 1LL << 60, max64, Format::binary_si, "1Ei"},
     // exponents
     {"1e3", 1000, 1000000, Format::decimal_exponent, "1e3"},
-    {"1E3", 1000, 1000000, Format::decimal_exponent, "1e3"},
-    {"12e+6", 12000000, 12000000000, Format::decimal_exponent, "12e6"},
+    {"1E3", 1000, 1000000, Format::decimal_exponent, "1E3"},
+    {"12e+6", 12000000, 12000000000, Format::decimal_exponent, "12e+6"},
     {"1e2", 100, 100000, Format::decimal_exponent, "100"},
     {"1e4", 10000, 10000000, Format::decimal_exponent, "10e3"},
     {"1e-3", 1, 1, Format::decimal_exponent, "1e-3"},
     {"5e-1", 1, 500, Format::decimal_exponent, "500e-3"},
     // fractions
     {"1.5", 2, 1500, Format::decimal_si, "1500m"},
-    {"1.", 1, 1000, Format::decimal_si, "1"},
+    {"1.", 1, 1000, Format::decimal_si, "1."},
     {".5", 1, 500, Format::decimal_si, "500m"},
-    {"1.G", 1000000000, 1000000000000, Format::decimal_si, "1G"},
+    {"1.G", 1000000000, 1000000000000, Format::decimal_si, "1.G"},
     {"1.5Gi", 1536LL << 20, (1536LL << 20) * 1000, Format::binary_si, "1536Mi"},
     {"0.5Ki", 512, 512000, Format::binary_si, "512"},
     {"1.2345", 2, 1235, Format::decimal_si, "1234500u"},
@@ -101,6 +101,15 @@ const std::vector<Good> good{
     {"18446744073709551616", max64, max64, Format::decimal_si, "18446744073709551616"},
     {"1e28", max64, max64, Format::decimal_exponent, "10e27"},
     {"1e99999999999", max64, max64, Format::decimal_exponent, "100e27"},
+    // what upstream takes for canonical already it repeats as it was written, and nothing else
+    {"1.250k", 1250, 1250000, Format::decimal_si, "1.250k"},
+    {"1.25k", 1250, 1250000, Format::decimal_si, "1250"},
+    {"1.000k", 1000, 1000000, Format::decimal_si, "1k"},
+    {"0.125", 1, 125, Format::decimal_si, "125m"},
+    {"+0100Mi", 100LL << 20, (100LL << 20) * 1000, Format::binary_si, "+0100Mi"},
+    {"+0104Mi", 104LL << 20, (104LL << 20) * 1000, Format::binary_si, "104Mi"},
+    {"+100.Mi", 100LL << 20, (100LL << 20) * 1000, Format::binary_si, "+100.Mi"},
+    {"00000000000000000000000000001", 1, 1000, Format::decimal_si, "1"},
     // upstream's scanner takes these for zero
     {"-", 0, 0, Format::decimal_si, "0"},
     {".", 0, 0, Format::decimal_si, "0"},
@@ -118,6 +127,12 @@ TEST(ParseQuantity, GivesValueFormatAndCanonicalText) {
         EXPECT_EQ(quantity->format(), row.format);
         EXPECT_EQ(to_string(*quantity), row.canonical);
     }
+}
+
+TEST(ParseQuantity, WhatIsComputedIsCanonicalAgain) {
+    const Quantity sum = parse_quantity("0100Mi").value() + Quantity{};
+    EXPECT_EQ(to_string(sum), "100Mi");
+    EXPECT_EQ(sum, parse_quantity("100Mi").value());
 }
 
 TEST(ParseQuantity, CanonicalTextGivesTheSameQuantityAgain) {

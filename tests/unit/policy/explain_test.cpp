@@ -148,7 +148,33 @@ TEST(Place, SaysWhatCounted) {
          }) {
         Observation observation;
         observation.pods = {pod(words)};
-        EXPECT_EQ(place(rank_pods(Signal::memory_available, observation, state).at(0), observation), expected);
+        EXPECT_EQ(place(Signal::memory_available, rank_pods({}, Signal::memory_available, observation, state).at(0),
+                        observation),
+                  expected);
+    }
+}
+
+TEST(Place, SpeaksInTheUnitOfItsSignal) {
+    ObservedPod web = pod({.name = "web"});
+    web.usage->processes = 12;
+    web.usage->disk = {.rootfs = 3_MiB, .rootfs_inodes = 900};
+    ObservedPod asking = web;
+    auto copy = std::make_shared<Pod>(*web.pod);
+    copy->containers[0].requests.ephemeral_storage = quantity(1_MiB);
+    asking.pod = copy;
+    for (const auto& [signal, observed, expected] : std::vector<std::tuple<Signal, ObservedPod, std::string>>{
+             {Signal::pid_available, web, "default/web runs 12 processes; priority 0"},
+             {Signal::pid_available, pod({.name = "db", .working_set = {}}),
+              "default/db goes first of its priority: its processes are not known; priority 0"},
+             {Signal::nodefs_inodes_free, web, "default/web uses 900 inodes; priority 0"},
+             {Signal::nodefs_inodes_free, asking,
+              "default/web uses 900 inodes, less the bytes of its ephemeral-storage request, 1Mi; priority 0"},
+             {Signal::nodefs_available, asking, "default/web uses 3Mi, 2Mi over its request; priority 0"},
+             {Signal::imagefs_available, pod({.name = "db"}), "default/db uses 0, within its request of 0; priority 0"},
+         }) {
+        Observation observation;
+        observation.pods = {observed};
+        EXPECT_EQ(place(signal, rank_pods({}, signal, observation, {}).at(0), observation), expected);
     }
 }
 

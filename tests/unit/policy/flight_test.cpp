@@ -159,6 +159,17 @@ TEST(SoftVictim, HoldsUpTheNextForItsGracePeriodAndThirtySeconds) {
     EXPECT_EQ(evicted(node.look(70s)), "uid-middle");
 }
 
+TEST(SoftVictim, ThatWasKilledEarlierHoldsUpTheNextForThirtySecondsFromThere) {
+    Node node = three_pods({soft(1_GiB, 10s)});
+    node.set(500_MiB).look(0s);
+    const Decision begun = node.look(10s);
+    node.carry_out(begun, OutcomeStatus::delivered, 11s);
+    node.outcomes.at(0).action.kind = ActionKind::kill;  // whoever carries it out need not wait
+    EXPECT_FALSE(node.look(12s).evict);
+    EXPECT_THAT(node.look(40s + 999ms).actions, IsEmpty());
+    EXPECT_EQ(evicted(node.look(41s)), "uid-middle");
+}
+
 TEST(SoftVictim, IsKilledAtOnceWhenAHardThresholdIsMetAndNobodyElseIs) {
     Node node = soft_node();
     const Decision decision = node.set(50_MiB).look(15s);
@@ -196,6 +207,12 @@ TEST(Outcome, OfAFailedKillPassesThePodOverForThirtySecondsWhileThereIsAnother) 
     node.carry_out(node.look(0s), OutcomeStatus::failed, 1ms, "no");
     EXPECT_EQ(evicted(node.look(1s)), "uid-middle");
     node.remove("middle");
+    EXPECT_EQ(evicted(node.look(30s)), "uid-big");
+}
+
+TEST(Outcome, OfAFailedKillDoesNotPassThePodOverWhenItIsHeardOfLate) {
+    Node node = hard_node();
+    node.carry_out(node.look(0s), OutcomeStatus::failed, 1ms, "no");
     EXPECT_EQ(evicted(node.look(30s)), "uid-big");
 }
 

@@ -51,6 +51,77 @@ TEST(PodRequest, FollowsTheResourceHelper) {
     }
 }
 
+TEST(PodRequest, OfAPodWithPodLevelResourcesIsWhatItSaysThereAlone) {
+    Pod pod;
+    pod.containers = {container("c", 4_MiB)};
+    pod.containers[0].requests.ephemeral_storage = quantity(1_GiB);
+    pod.requests.cpu = Quantity::of(1);
+    EXPECT_TRUE(pod_request(pod, &ResourceList::memory).is_zero());
+    EXPECT_TRUE(pod_request(pod, &ResourceList::ephemeral_storage).is_zero());
+    EXPECT_EQ(pod_request(pod, &ResourceList::cpu).value(), 1);
+    pod.requests.cpu.reset();
+    pod.limits.memory = quantity(8_MiB);
+    EXPECT_TRUE(pod_request(pod, &ResourceList::memory).is_zero());
+    pod.limits.memory.reset();
+    pod.requests.ephemeral_storage = quantity(9_GiB);  // no such thing
+    EXPECT_EQ(pod_request(pod, &ResourceList::memory).value(), (4_MiB).value);
+    EXPECT_EQ(pod_request(pod, &ResourceList::ephemeral_storage).value(), (1_GiB).value);
+}
+
+struct LimitRow {
+    const char* rule;
+    std::vector<std::optional<Bytes>> containers;
+    std::vector<std::pair<std::optional<Bytes>, bool>> init_containers;  // limit, sidecar
+    std::optional<Bytes> pod_level;
+    std::optional<Bytes> overhead;
+    std::optional<Bytes> expected;
+};
+
+TEST(PodLimit, FollowsTheResourceHelper) {
+    const std::vector<LimitRow> rows{
+        {"nobody sets one", {std::nullopt, std::nullopt}, {{std::nullopt, true}}, {}, 1_MiB, {}},
+        {"containers add up", {1_MiB, 2_MiB}, {}, {}, {}, 3_MiB},
+        {"those without one are left out", {1_MiB, std::nullopt}, {}, {}, {}, 1_MiB},
+        {"zero is a limit", {0_B}, {}, {}, {}, 0_B},
+        {"a large init container counts alone", {1_MiB}, {{8_MiB, false}}, {}, {}, 8_MiB},
+        {"an init container alone sets one", {std::nullopt}, {{8_MiB, false}}, {}, {}, 8_MiB},
+        {"a sidecar adds to the containers", {4_MiB}, {{2_MiB, true}}, {}, {}, 6_MiB},
+        {"an init container runs beside the sidecars before it",
+         {1_MiB},
+         {{2_MiB, true}, {8_MiB, false}},
+         {},
+         {},
+         10_MiB},
+        {"a pod-level limit replaces the containers'", {4_MiB}, {}, 2_MiB, {}, 2_MiB},
+        {"overhead is added", {4_MiB}, {}, {}, 1_MiB, 5_MiB},
+        {"overhead is added to a pod-level limit", {}, {}, 2_MiB, 1_MiB, 3_MiB},
+        {"overhead is not added to nothing", {0_B}, {}, {}, 1_MiB, 0_B},
+    };
+    const auto quantity_of = [](const std::optional<Bytes>& bytes) {
+        return bytes ? std::optional(quantity(*bytes)) : std::nullopt;
+    };
+    for (const auto& row : rows) {
+        Pod pod;
+        for (const auto& limit : row.containers) pod.containers.emplace_back().limits.memory = quantity_of(limit);
+        for (const auto& [limit, sidecar] : row.init_containers) {
+            pod.init_containers.emplace_back().limits.memory = quantity_of(limit);
+            pod.init_containers.back().restartable = sidecar;
+        }
+        pod.limits.memory = quantity_of(row.pod_level);
+        pod.overhead.memory = quantity_of(row.overhead);
+        EXPECT_EQ(pod_limit(pod, &ResourceList::memory), quantity_of(row.expected)) << row.rule;
+    }
+}
+
+TEST(PodLimit, ThereIsNoPodLevelLimitOfStorage) {
+    Pod pod;
+    pod.limits.ephemeral_storage = quantity(1_GiB);
+    EXPECT_FALSE(pod_limit(pod, &ResourceList::ephemeral_storage));
+    pod.limits.memory = quantity(1_GiB);
+    pod.containers.emplace_back().limits.ephemeral_storage = quantity(2_GiB);
+    EXPECT_EQ(pod_limit(pod, &ResourceList::ephemeral_storage), quantity(2_GiB));
+}
+
 using Amounts = std::array<int, 4>;  // cpu request, cpu limit, memory request, memory limit; -1: not set
 
 std::pair<ResourceList, ResourceList> lists(const Amounts& amounts) {

@@ -4,20 +4,12 @@
 
 #include <gmock/gmock.h>
 
-#include "unit/policy/node.hpp"
+#include "unit/policy/victim_order.hpp"
 
 namespace evictd::policy::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::ElementsAreArray;
-
-struct OrderRow {
-    const char* rule;
-    std::vector<PodWords> pods;  // in the order expected
-};
-
-TEST(RankForMemory, FollowsTheKubeletsChain) {
+TEST(RankMemoryPressure, FollowsTheKubeletsChain) {
     const std::vector<OrderRow> rows{
         {"a pod without usage goes before all others",
          {{.name = "unknown", .working_set = {}, .request = 1_GiB, .priority = 1000},
@@ -33,6 +25,11 @@ TEST(RankForMemory, FollowsTheKubeletsChain) {
          {{.name = "none", .working_set = 9_MiB, .request = 1_MiB},
           {.name = "zero", .working_set = 8_MiB, .request = 1_MiB, .priority = 0},
           {.name = "none-too", .working_set = 7_MiB, .request = 1_MiB}}},
+        {"priorities of any size keep their order",
+         {{.name = "least", .priority = std::numeric_limits<std::int32_t>::min()},
+          {.name = "less", .priority = -1},
+          {.name = "more", .priority = 1},
+          {.name = "most", .priority = std::numeric_limits<std::int32_t>::max()}}},
         {"the most over its request first, not the biggest",
          {{.name = "most", .working_set = 600_MiB, .request = 100_MiB},
           {.name = "biggest", .working_set = 1000_MiB, .request = 900_MiB}}},
@@ -46,46 +43,101 @@ TEST(RankForMemory, FollowsTheKubeletsChain) {
          {{.name = "low", .working_set = {}, .request = 1_GiB, .priority = 1},
           {.name = "high", .working_set = {}, .priority = 2}}},
         {"without usage the request does not count",
-         {{.name = "new", .working_set = {}, .request = 1_GiB, .started = 9s},
-          {.name = "old", .working_set = {}, .request = 1_MiB, .started = 1s}}},
-        {"equals: the newer first",
-         {{.name = "a-new", .started = 9s}, {.name = "b-old", .started = 5s}, {.name = "c-older", .started = 1s}}},
-        {"equals: without a start it has not begun", {{.name = "z"}, {.name = "a", .started = 5s}}},
-        {"equals in all: by uid", {{.name = "a"}, {.name = "b"}, {.name = "c"}}},
+         {{.name = "a", .working_set = {}, .request = 1_GiB}, {.name = "b", .working_set = {}, .request = 1_MiB}}},
     };
-    for (const auto& row : rows) {
-        std::vector<std::string> expected;
-        Observation observation;
-        for (const auto& words : row.pods) {
-            expected.push_back(words.name);
-            observation.pods.insert(observation.pods.begin(), pod(words));  // given in reverse
-        }
-        for (const Signal signal : {Signal::memory_available, Signal::allocatable_memory_available}) {
-            EXPECT_THAT(names(rank_pods(signal, observation, {}), observation.pods), ElementsAreArray(expected))
-                << row.rule;
-        }
-    }
+    for (const auto& row : rows) expect_order(row, {Signal::memory_available, Signal::allocatable_memory_available});
 }
 
-TEST(RankForMemory, AFractionOfAByteOfRequestIsExceededByAByte) {
-    ObservedPod observed = pod({.name = "a", .working_set = 1_B});
-    auto changed = std::make_shared<Pod>(*observed.pod);
-    changed->containers[0].requests.memory = *parse_quantity("500m");
-    observed.pod = changed;
-    Observation observation;
-    observation.pods = {observed};
-    EXPECT_TRUE(rank_pods(Signal::memory_available, observation, {})[0].exceeds_request);
+TEST(RankPidPressure, IsByPriorityThenUnknownUsageThenProcesses) {
+    const std::vector<std::pair<const char*, std::vector<ObservedPod>>> rows{
+        {"the lower priority first, whatever the processes",
+         {with_processes({.name = "low", .priority = -1}, 1), with_processes({.name = "high"}, 9000)}},
+        {"the most processes first",
+         {with_processes({.name = "z-many"}, 30), with_processes({.name = "some"}, 20),
+          with_processes({.name = "a-few"}, 1)}},
+        {"without usage it goes first of its priority, not of all",
+         {with_processes({.name = "low", .priority = -1}, 1), with_processes({.name = "unknown", .working_set = {}}, 0),
+          with_processes({.name = "many"}, 9000)}},
+        {"being over the memory request means nothing",
+         {with_processes({.name = "within", .working_set = 1_MiB, .request = 1_GiB}, 3),
+          with_processes({.name = "over", .working_set = 1_GiB, .request = 1_MiB}, 2)}},
+    };
+    for (const auto& [rule, expected] : rows) expect_order(rule, expected, Signal::pid_available);
 }
 
-TEST(RankForMemory, ExtremeRequestsDoNotOverflow) {
-    ObservedPod negative = pod({.name = "negative", .working_set = 1_GiB});
-    auto changed = std::make_shared<Pod>(*negative.pod);
-    changed->containers[0].requests.memory = Quantity::of(std::numeric_limits<std::int64_t>::min() + 1);
-    negative.pod = changed;
+TEST(RankPidPressure, CountsProcessesAndRequestsNone) {
     Observation observation;
-    observation.pods = {pod({.name = "plain", .working_set = 1_GiB, .request = 1_B}), negative};
-    EXPECT_THAT(names(rank_pods(Signal::memory_available, observation, {}), observation.pods),
-                ElementsAre("negative", "plain"));
+    observation.pods = {with_processes({.name = "a", .working_set = 1_GiB, .request = 1_MiB}, 12)};
+    const auto ranked = rank_pods({}, Signal::pid_available, observation, {}).at(0);
+    EXPECT_EQ(ranked.usage.value, 12);
+    EXPECT_EQ(ranked.request.value, 0);
+    EXPECT_FALSE(ranked.exceeds_request);
+}
+
+TEST(Ranking, InOrderOfQosAsksForTheClassFirst) {
+    const EvictionConfig qos{.ranking = RankingOrder::qos};
+    const auto guaranteed = [](const ObservedPod& observed) {
+        return changed(observed, [](Pod& made) {
+            made.containers[0].requests = made.containers[0].limits = {quantity(1_B), quantity(1_MiB), {}};
+        });
+    };
+    const std::vector<OrderRow> memory{
+        {"BestEffort before Burstable, over the request or not, whatever the priority",
+         {{.name = "best-effort", .working_set = 0_B, .priority = 1000},
+          {.name = "burstable", .working_set = 9_GiB, .request = 1_MiB, .priority = -1}}},
+        {"BestEffort before Burstable without usage",
+         {{.name = "best-effort"}, {.name = "burstable", .working_set = {}, .request = 1_MiB}}},
+        {"then who is over its request",
+         {{.name = "over", .working_set = 2_MiB, .request = 1_MiB, .priority = 1000},
+          {.name = "within", .working_set = 1_MiB, .request = 1_GiB}}},
+        {"then the lower priority",
+         {{.name = "low", .working_set = 2_MiB, .request = 1_MiB, .priority = -1},
+          {.name = "high", .working_set = 1_GiB, .request = 1_MiB}}},
+        {"then the most over its request",
+         {{.name = "z", .working_set = 3_MiB, .request = 1_MiB},
+          {.name = "a", .working_set = 2_MiB, .request = 1_MiB}}},
+    };
+    for (const auto& row : memory) expect_order(row, {Signal::memory_available}, qos);
+    expect_order("Guaranteed last",
+                 {pod({.name = "burstable", .request = 1_GiB, .priority = 9}),
+                  guaranteed(pod({.name = "guaranteed", .working_set = 1_GiB, .priority = -9}))},
+                 Signal::memory_available, {}, qos);
+    expect_order(
+        "process IDs: the class, the priority, the processes",
+        {with_processes({.name = "best-effort", .priority = 9}, 1),
+         with_processes({.name = "low", .request = 1_MiB, .priority = -1}, 1),
+         with_processes({.name = "many", .request = 1_MiB}, 9), with_processes({.name = "few", .request = 1_MiB}, 8)},
+        Signal::pid_available, {}, qos);
+    expect_order("disks: the class before the request",
+                 {disk_pod({.name = "best-effort"}),
+                  changed(disk_pod({.name = "burstable", .used = 9000}),
+                          [](Pod& made) { made.containers[0].requests.memory = quantity(1_B); })},
+                 Signal::nodefs_available, {}, qos);
+}
+
+TEST(Rank, AFractionOfAByteOfRequestCounts) {
+    const auto asks = [](const char* name, const char* request) {
+        return changed(pod({.name = name, .working_set = 1_B}),
+                       [&](Pod& made) { made.containers[0].requests.memory = *parse_quantity(request); });
+    };
+    Observation observation;
+    observation.pods = {asks("a", "500m")};
+    EXPECT_TRUE(rank_pods({}, Signal::memory_available, observation, {})[0].exceeds_request);
+    expect_order("over by more", {asks("z", "500m"), asks("a", "501m")}, Signal::memory_available);
+}
+
+TEST(Rank, ExtremeRequestsDoNotOverflow) {
+    const auto negative = [](std::string name, const Quantity& request) {
+        return changed(pod({.name = std::move(name), .working_set = 1_GiB}), [&](Pod& made) {
+            made.containers.assign(3, made.containers[0]);
+            for (auto& one : made.containers) one.requests.memory = request;
+        });
+    };
+    const Quantity least{-static_cast<Int128>(~UInt128{0} >> 1), Quantity::Format::decimal_si};
+    expect_order("the most negative",
+                 {negative("z", least), negative("a", Quantity::of(std::numeric_limits<std::int64_t>::min())),
+                  pod({.name = "plain", .working_set = 1_GiB, .request = 1_B})},
+                 Signal::memory_available);
 }
 
 TEST(Rank, HoldsActivePodsOnly) {
@@ -103,8 +155,11 @@ TEST(Rank, HoldsActivePodsOnly) {
     };
     State state;
     state.evicted = {{"uid-evicted"}};
-    EXPECT_THAT(names(rank_pods(Signal::memory_available, observation, state), observation.pods),
-                ElementsAre("deleted-still-running", "failed-still-running", "pending", "running"));
+    for (const auto& row : signal_table) {
+        EXPECT_THAT(
+            names(rank_pods({.tie_break = TieBreak::uid}, row.signal, observation, state), observation.pods),
+            ::testing::UnorderedElementsAre("deleted-still-running", "failed-still-running", "pending", "running"));
+    }
 }
 
 TEST(Rank, SaysWhyAPodIsExempt) {
@@ -128,7 +183,7 @@ TEST(Rank, SaysWhyAPodIsExempt) {
     for (const auto& [words, expected] : rows) {
         Observation observation;
         observation.pods = {pod(words)};
-        EXPECT_EQ(rank_pods(Signal::memory_available, observation, state).at(0).exemption, expected) << words.name;
+        EXPECT_EQ(rank_pods({}, Signal::memory_available, observation, state).at(0).exemption, expected) << words.name;
     }
 }
 

@@ -13,7 +13,7 @@
 #include "evictd/model/signal.hpp"
 #include "evictd/model/units.hpp"
 
-namespace evictd::policy {
+namespace evictd {
 
 // thresholdsFirstObservedAt: when a threshold that is met now was first met without a break.
 struct FirstObserved {
@@ -37,6 +37,12 @@ struct PassedOver {
     MonotonicTime until;
 };
 
+// A reclaim that was asked for: the eviction it may save goes on where it stopped once it is done.
+struct Reclaiming {
+    std::vector<NodeReclaim> asked;
+    std::vector<MetThreshold> acting;  // as they were met, the one that is handled first in front
+};
+
 struct State {
     std::vector<FirstObserved> first_observed;  // its thresholds are the previous look's merged met set
     std::vector<Threshold> thresholds_met;      // those whose grace period was over at the previous look
@@ -45,7 +51,8 @@ struct State {
     std::array<std::optional<MonotonicTime>, signal_count> last_readings;  // lastObservations: only their times count
     std::vector<InFlight> in_flight;
     std::vector<PassedOver> passed_over;
+    std::optional<Reclaiming> reclaiming;
     std::vector<PodUid> evicted;  // gone because of us, and still listed by some pod source
 };
 
-}  // namespace evictd::policy
+}  // namespace evictd

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the agent looks again: the lines it has the kernel watch, and its one timer.
+#include <algorithm>
+#include <utility>
+
+#include "app/agent.hpp"
+#include "app/rehearsal.hpp"
+#include "app/watermarks.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::app {
+namespace {
+
+// The kernel says a line is crossed, our own look a moment later says it is not: it trembles. Look again before it can
+// move far (a hog at full speed takes 10 MiB in that time).
+constexpr Duration look_when_disagreeing = std::chrono::milliseconds(5);
+// A threshold stays met and no event is due: nobody could be evicted, or it was not enough. The kubelet waits 10 s
+// here.
+constexpr Duration look_under_pressure = std::chrono::milliseconds(100);
+// A line is near: what the CPU's caches hold of the kill path after this long is most of it. But no more than a
+// fiftieth of a CPU, however long the node stays there.
+constexpr Duration rehearse_when_near = std::chrono::milliseconds(10);
+constexpr int near_share = 50;
+// For people who watch: as often as a screen is worth redrawing.
+constexpr Duration look_for_readers = std::chrono::milliseconds(20);
+
+}  // namespace
+
+// A reader who asks right after a look gets the next one, not an old one: it comes as soon as it may.
+void Agent::request_look() {
+    const auto now = parts_.clock.monotonic();
+    const auto earliest = last_look_ + look_for_readers;
+    if (now >= earliest) {
+        tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = now});
+    } else if (earliest < next_look_) {
+        next_look_ = earliest;
+        timer_.arm(std::min(next_look_, next_rehearsal_));
+    }
+}
+
+// Percentages follow the capacity, and a new limit of the pods' cgroup is a new capacity.
+void Agent::watch(const Readings& readings) {
+    auto wanted = watermarks_for(options_.eviction.thresholds, readings);
+    const auto same = [](const port::Watermark& a, const port::Watermark& b) {
+        return a.signal == b.signal && a.threshold == b.threshold;
+    };
+    if (std::equal(wanted.begin(), wanted.end(), watermarks_.begin(), watermarks_.end(), same)) {
+        return;
+    }
+    lines_under_.clear();  // every line is compared and told afresh
+    if (auto watching = parts_.events.watch(with_approaches(wanted)); !watching) {
+        sys::log::error(watching.error().text());
+        return;
+    }
+    watermarks_ = std::move(wanted);
+}
+
+// A look for practice: the eviction is played through over what is there now, nothing is decided, told or remembered.
+// The real one then finds the way in the CPU's caches.
+void Agent::get_ready() {
+    const auto begin = parts_.clock.monotonic();
+    auto observation = parts_.observer.look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, table_,
+                                            {}, /*memory_returning=*/false);
+    const bool near = is_near(watermarks_, observation.readings);
+    rehearse_over(std::move(observation));
+    const auto now = parts_.clock.monotonic();
+    next_rehearsal_ = near ? now + std::max(rehearse_when_near, near_share * (now - begin)) : MonotonicTime::max();
+    timer_.arm(std::min(next_look_, next_rehearsal_));
+}
+
+void Agent::rehearse_over(Observation observation) {
+    rehearsed_ = rehearse(options_.eviction, std::move(observation), parts_.clock,
+                          [this](const PodUid& uid) { return table_.cgroup_of(uid); });
+}
+
+// Whether the kernel's last word on some line is that it is crossed, and our own look says it is not.
+bool Agent::disagrees(const Readings& readings) const {
+    return std::any_of(lines_under_.begin(), lines_under_.end(), [&](const port::Watermark& line) {
+        const auto& reading = readings[static_cast<std::size_t>(line.signal)];
+        return reading && reading->available.value >= line.threshold.value;
+    });
+}
+
+std::optional<Duration> Agent::look_soon(const Tick& tick) const {
+    const auto& decision = tick.decision;
+    if (const auto timed = parts_.events.look_within(Bytes{0})) {
+        const auto distance = nearest(watermarks_, tick.observation.readings);
+        return decision.in_flight.empty() && distance ? parts_.events.look_within(*distance) : timed;
+    }
+    if (disagrees(tick.observation.readings)) {
+        return look_when_disagreeing;
+    }
+    const bool met = !decision.thresholds_met.empty() || !decision.thresholds_pending.empty();
+    return met ? std::optional(look_under_pressure) : std::nullopt;
+}
+
+void Agent::schedule(const Tick& tick) {
+    const auto now = parts_.clock.monotonic();
+    const auto& decision = tick.decision;
+    pressure_ = !decision.thresholds_met.empty() || !decision.in_flight.empty();
+    const auto killed = [](const Outcome& outcome) {
+        return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
+    };
+    if (std::any_of(tick.outcomes.begin(), tick.outcomes.end(), killed)) {
+        last_kill_ = now;
+    }
+    MonotonicTime next = now + options_.look_period;
+    if (const auto soon = look_soon(tick)) {
+        next = std::min(next, now + *soon);
+    }
+    if (reclaimed_) {
+        next = now;  // the look goes on
+    }
+    if (decision.look_again_at) {
+        next = std::min(next, std::max(*decision.look_again_at, now));
+    }
+    next_look_ = next;
+    next_rehearsal_ =
+        !pressure_ && is_near(watermarks_, tick.observation.readings) ? now + rehearse_when_near : MonotonicTime::max();
+    timer_.arm(std::min(next_look_, next_rehearsal_));
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// evictd replay: what the policy makes of a scenario or of a tape. Touches nothing, and needs neither root nor an
+// agent.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cli/page.hpp"
+#include "cli/replay_tape.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verb.hpp"
+#include "config/load.hpp"
+#include "replay/player.hpp"
+#include "replay/scenario.hpp"
+#include "replay/scenario_file.hpp"
+#include "replay/step_json.hpp"
+#include "replay/step_text.hpp"
+#include "replay/tape_looks.hpp"
+
+namespace evictd::cli {
+namespace {
+
+struct Options {
+    std::vector<std::string> files;
+    std::optional<std::string> with;
+    std::string output = "text";
+    [[nodiscard]] bool json() const { return output == "json"; }
+};
+
+Exit play_scenario(const replay::Scenario& scenario, bool json) {
+    end_quietly({});
+    const auto style = style_of(STDOUT_FILENO);
+    replay::Player player(scenario);
+    Page page;
+    for (const auto& step : scenario.steps) {
+        const auto result = player.play(step);
+        if (json) {
+            replay::append_json(scenario, result, page.text());
+        } else {
+            replay::append_text(scenario, result, style, page.text());
+        }
+        if (const auto printed = page.turn(); !printed) {
+            return tell(printed.error());
+        }
+    }
+    const auto printed = page.flush();
+    return printed ? Exit::fine : tell(printed.error());
+}
+
+Exit replay_scenario(const Options& options, const std::optional<Config>& other) {
+    if (options.files.size() > 1) {
+        (void)tell(
+            Error{ErrorKind::invalid, options.files[1], "one scenario at a time", "several files are for a tape"});
+        return Exit::usage;
+    }
+    const auto file = replay::read_scenario_file(options.files.front());
+    if (!file) {
+        return tell(config::Faults{file.error()});
+    }
+    if (file->text.starts_with(codec::tape_mark)) {
+        return tell(Error{ErrorKind::invalid, file->name, "a tape is played from a file, not from a pipe", {}});
+    }
+    const auto scenario = replay::parse_scenario(file->text, file->name);
+    if (!scenario) {
+        return tell(config::Faults{scenario.error()});
+    }
+    return other ? compare_scenario(*scenario, *other, *options.with, options.json())
+                 : play_scenario(*scenario, options.json());
+}
+
+Exit replay_files(const Options& options) {
+    std::optional<Config> other;
+    if (options.with) {
+        auto loaded = config::load_file(*options.with);
+        if (!loaded) {
+            return tell(loaded.error());
+        }
+        other = std::move(*loaded);
+    }
+    if (std::none_of(options.files.begin(), options.files.end(), replay::is_tape)) {
+        return replay_scenario(options, other);
+    }
+    return other ? compare_tapes(options.files, *other, *options.with, options.json())
+                 : play_tapes(options.files, options.json());
+}
+
+}  // namespace
+
+void add_replay(CLI::App& program, Action& action) {
+    auto options = std::make_shared<Options>();
+    auto* verb = program.add_subcommand("replay", "Run the policy over a scenario or a tape and see what it would do");
+    verb->add_option("FILE", options->files,
+                     "a scenario (YAML or JSON; - reads standard input), or the files of a tape, the oldest first")
+        ->type_name("")
+        ->option_text(" ")
+        ->required();
+    verb->add_option("-o,--output", options->output, "how to show it (text)")
+        ->type_name("FORMAT")
+        ->option_text("text|json")
+        ->check(CLI::IsMember({"text", "json"}));
+    verb->add_option("--with", options->with, "say where this configuration would decide otherwise")->type_name("FILE");
+    verb->footer(
+        "A scenario is pods, and steps in time with what the node measures:\n"
+        "\n"
+        "  config: {evictionHard: {memory.available: 1Gi}}\n"
+        "  node: {capacity: {memory: 3Gi}}\n"
+        "  pods:\n"
+        "  - metadata: {name: web, namespace: default}\n"
+        "    spec: {containers: [{name: app, resources: {requests: {memory: 100Mi}}}]}\n"
+        "  steps:\n"
+        "  - {at: 0s, available: {memory.available: 2Gi}, usage: {default/web: {memory: 700Mi}}}\n"
+        "  - {at: 10s, available: {memory.available: 512Mi}}\n"
+        "\nA tape is what 'evictd run --record' wrote: every look is decided over again, and a decision that is not "
+        "the\n"
+        "recorded one ends it with 1. With --with nothing is a fault: where both decide otherwise is printed, and the\n"
+        "exit code is 0. Figures stay as they were recorded: after the first eviction that differs, the node would "
+        "have\n"
+        "shown others.\n"
+        "\nExamples:\n"
+        "  evictd replay night.yaml\n"
+        "  evictd replay /var/lib/evictd/node.tape.1 /var/lib/evictd/node.tape\n"
+        "  evictd replay --with stricter.yaml /var/lib/evictd/node.tape\n"
+        "  evictd replay -o json night.yaml | jq -c 'select(.evict) | [.at, .evict.pod]'");
+    verb->callback([options, &action] { action = [options] { return replay_files(*options); }; });
+}
+
+}  // namespace evictd::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decision_json.hpp"
+
+#include <algorithm>
+
+#include "json_value.hpp"
+#include "tape_names.hpp"
+#include "units_text.hpp"
+
+namespace evictd::codec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json thresholds(const std::vector<MetThreshold>& met) {
+    Json list = Json::array();
+    for (const auto& each : met) {
+        list.push_back({{"signal", name(each.threshold.signal)}, {"kind", each.threshold.hard() ? "hard" : "soft"}});
+    }
+    return list;
+}
+
+Json eviction(const Eviction& evict, const Observation& observation) {
+    Json json{{"pod", pod_name(evict.pod, observation)}};
+    if (!evict.broken_limit) json["signal"] = name(evict.threshold.threshold.signal);
+    json["grace_period_seconds"] = std::chrono::duration_cast<std::chrono::seconds>(evict.grace_period).count();
+    json["message"] = evict.message;
+    return json;
+}
+
+// Left out where it has nothing to say.
+void add(Json& line, const char* key, Json list) {
+    if (!list.empty()) line[key] = std::move(list);
+}
+
+template <class T>
+Json listed(const std::vector<T>& values, const auto& each) {
+    Json list = Json::array();
+    for (const auto& value : values) list.push_back(each(value));
+    return list;
+}
+
+Json ranking(const Decision& decision, const Observation& observation) {
+    return listed(decision.ranking,
+                  [&](const RankedPod& ranked) { return observation.pods[ranked.pod].pod->full_name(); });
+}
+
+Json finished(const Victim& victim) {
+    Json json{{"pod", victim.pod_name}};
+    if (victim.failed) json["failed"] = true;
+    if (!victim.error.empty()) json["error"] = victim.error;
+    return json;
+}
+
+}  // namespace
+
+std::string pod_name(const PodUid& uid, const Observation& observation) {
+    const auto found = std::find_if(observation.pods.begin(), observation.pods.end(),
+                                    [&](const ObservedPod& observed) { return observed.pod->uid == uid; });
+    return found == observation.pods.end() ? uid.value : found->pod->full_name();
+}
+
+std::string decision_line(const Decision& decision, const Observation& observation) {
+    Json line;
+    line["at"] = rfc3339(observation.wall);
+    line["thresholds_met"] = thresholds(decision.thresholds_met);
+    add(line, "thresholds_pending", thresholds(decision.thresholds_pending));
+    line["conditions"] = listed(decision.conditions, [](Condition condition) { return name(condition); });
+    add(line, "reclaim", listed(decision.reclaim, [](NodeReclaim reclaim) { return name(reclaim); }));
+    line["evict"] = decision.evict ? eviction(*decision.evict, observation) : Json();
+    line["ranking"] = decision.evict ? ranking(decision, observation) : Json();
+    add(line, "limit_evictions", listed(decision.limit_evictions, [&](const Eviction& each) {
+            return Json{{"pod", pod_name(each.pod, observation)}, {"message", each.message}};
+        }));
+    add(line, "actions", listed(decision.actions, [](const Action& action) {
+            return Json{{"kind", words_of<ActionKind>()[static_cast<std::size_t>(action.kind)]},
+                        {"pod", action.pod_name}};
+        }));
+    add(line, "in_flight", listed(decision.in_flight, [](const Victim& victim) { return victim.pod_name; }));
+    add(line, "finished", listed(decision.finished, finished));
+    if (decision.look_again_at) line["look_again_in_ns"] = (*decision.look_again_at - observation.at).count();
+    add(line, "notes", listed(decision.notes, [](const std::string& note) { return note; }));
+    line["why"] = decision.why;
+    return dump_line(line);
+}
+
+}  // namespace evictd::codec

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tape holds of every struct that decide() is given: each field named once, for writing and for reading. A field
+// that is added to a struct and not here does not compile. How values look as text is not here: that is tape_write.hpp.
+#pragma once
+
+#include <tuple>
+
+#include "evictd/model/config.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/state.hpp"
+#include "tape_field.hpp"
+
+namespace evictd::codec {
+
+template <>
+struct Described<Bytes> {
+    static constexpr auto fields = std::tuple(field("value", &Bytes::value));
+};
+template <>
+struct Described<Amount> {
+    static constexpr auto fields = std::tuple(field("value", &Amount::value));
+};
+template <>
+struct Described<PodUid> {
+    static constexpr auto fields = std::tuple(field("value", &PodUid::value));
+};
+template <>
+struct Described<CgroupId> {
+    static constexpr auto fields = std::tuple(field("value", &CgroupId::value));
+};
+
+// ---- the configuration
+
+template <>
+struct Described<ThresholdValue> {
+    static constexpr auto fields = std::tuple(field("value", &ThresholdValue::value));
+};
+template <>
+struct Described<Threshold> {
+    static constexpr auto fields =
+        std::tuple(field("signal", &Threshold::signal), field("value", &Threshold::value),
+                   field("grace_period", &Threshold::grace_period), field("min_reclaim", &Threshold::min_reclaim));
+};
+template <>
+struct Described<EvictionConfig> {
+    static constexpr auto fields =
+        std::tuple(field("thresholds", &EvictionConfig::thresholds),
+                   field("pressure_transition_period", &EvictionConfig::pressure_transition_period),
+                   field("max_pod_grace_period", &EvictionConfig::max_pod_grace_period),
+                   field("local_storage_isolation", &EvictionConfig::local_storage_isolation),
+                   field("ranking", &EvictionConfig::ranking), field("tie_break", &EvictionConfig::tie_break));
+};
+
+// ---- what was seen of the node
+
+template <>
+struct Described<WatermarkCrossed> {
+    static constexpr auto fields =
+        std::tuple(field("signal", &WatermarkCrossed::signal), field("under", &WatermarkCrossed::under),
+                   field("threshold", &WatermarkCrossed::threshold), field("available", &WatermarkCrossed::available));
+};
+template <>
+struct Described<OomKill> {
+    static constexpr auto fields =
+        std::tuple(field("pid", &OomKill::pid), field("comm", &OomKill::comm), field("memcg", &OomKill::memcg),
+                   field("cgroup", &OomKill::cgroup), field("limiting_cgroup", &OomKill::limiting_cgroup),
+                   field("usage", &OomKill::usage), field("limit", &OomKill::limit),
+                   field("oom_score_adj", &OomKill::oom_score_adj), field("pod", &OomKill::pod));
+};
+template <>
+struct Described<CgroupLife> {
+    static constexpr auto fields = std::tuple(field("change", &CgroupLife::change),
+                                              field("cgroup", &CgroupLife::cgroup), field("path", &CgroupLife::path));
+};
+template <>
+struct Described<MemcgBreach> {
+    static constexpr auto fields =
+        std::tuple(field("limit_kind", &MemcgBreach::limit_kind), field("cgroup", &MemcgBreach::cgroup),
+                   field("usage", &MemcgBreach::usage), field("limit", &MemcgBreach::limit));
+};
+template <>
+struct Described<StallTriggered> {
+    static constexpr auto fields = std::tuple(field("source", &StallTriggered::source));
+};
+template <>
+struct Described<EventsLost> {
+    static constexpr auto fields = std::tuple(field("cause", &EventsLost::cause), field("count", &EventsLost::count));
+};
+template <>
+struct Described<KernelEvent> {
+    static constexpr auto fields = std::tuple(field("time", &KernelEvent::time), field("kind", &KernelEvent::kind));
+};
+template <>
+struct Described<Cause> {
+    static constexpr auto fields = std::tuple(field("kind", &Cause::kind), field("event", &Cause::event),
+                                              field("detected_at", &Cause::detected_at));
+};
+template <>
+struct Described<Reading> {
+    static constexpr auto fields = std::tuple(field("available", &Reading::available),
+                                              field("capacity", &Reading::capacity), field("at", &Reading::at));
+};
+template <>
+struct Described<ContainerUsage> {
+    static constexpr auto fields =
+        std::tuple(field("name", &ContainerUsage::name), field("working_set", &ContainerUsage::working_set),
+                   field("rootfs", &ContainerUsage::rootfs), field("logs", &ContainerUsage::logs));
+};
+template <>
+struct Described<VolumeUsage> {
+    static constexpr auto fields = std::tuple(field("name", &VolumeUsage::name), field("used", &VolumeUsage::used));
+};
+template <>
+struct Described<DiskUsage> {
+    static constexpr auto fields =
+        std::tuple(field("rootfs", &DiskUsage::rootfs), field("logs", &DiskUsage::logs),
+                   field("volumes", &DiskUsage::volumes), field("host_path", &DiskUsage::host_path),
+                   field("rootfs_inodes", &DiskUsage::rootfs_inodes), field("logs_inodes", &DiskUsage::logs_inodes),
+                   field("volumes_inodes", &DiskUsage::volumes_inodes), field("empty_dirs", &DiskUsage::empty_dirs));
+};
+template <>
+struct Described<PodUsage> {
+    static constexpr auto fields = std::tuple(
+        field("usage", &PodUsage::usage), field("working_set", &PodUsage::working_set), field("anon", &PodUsage::anon),
+        field("file", &PodUsage::file), field("processes", &PodUsage::processes), field("disk", &PodUsage::disk),
+        field("containers", &PodUsage::containers));
+};
+template <>
+struct Described<ObservedPod> {
+    static constexpr auto fields = std::tuple(
+        field("pod", &ObservedPod::pod), field("usage", &ObservedPod::usage), field("cgroup", &ObservedPod::cgroup),
+        field("populated", &ObservedPod::populated), field("emptied_at", &ObservedPod::emptied_at));
+};
+template <>
+struct Described<Action> {
+    static constexpr auto fields =
+        std::tuple(field("kind", &Action::kind), field("pod", &Action::pod), field("pod_name", &Action::pod_name));
+};
+template <>
+struct Described<Outcome> {
+    static constexpr auto fields = std::tuple(
+        field("action", &Outcome::action), field("status", &Outcome::status), field("decided_at", &Outcome::decided_at),
+        field("delivered_at", &Outcome::delivered_at), field("processes", &Outcome::processes),
+        field("method", &Outcome::method), field("error", &Outcome::error));
+};
+template <>
+struct Described<ReclaimOutcome> {
+    static constexpr auto fields = std::tuple(field("errors", &ReclaimOutcome::errors));
+};
+template <>
+struct Described<Observation> {
+    static constexpr auto fields =
+        std::tuple(field("cause", &Observation::cause), field("at", &Observation::at),
+                   field("wall", &Observation::wall), field("readings", &Observation::readings),
+                   field("pods", &Observation::pods), field("outcomes", &Observation::outcomes),
+                   field("fs_layout", &Observation::fs_layout), field("reclaimed", &Observation::reclaimed));
+};
+
+// ---- what its manifest says of a pod
+
+template <>
+struct Described<ResourceList> {
+    static constexpr auto fields = std::tuple(field("cpu", &ResourceList::cpu), field("memory", &ResourceList::memory),
+                                              field("ephemeral_storage", &ResourceList::ephemeral_storage));
+};
+template <>
+struct Described<Container> {
+    static constexpr auto fields =
+        std::tuple(field("name", &Container::name), field("requests", &Container::requests),
+                   field("limits", &Container::limits), field("restartable", &Container::restartable));
+};
+template <>
+struct Described<Volume> {
+    static constexpr auto fields =
+        std::tuple(field("name", &Volume::name), field("kind", &Volume::kind), field("in_memory", &Volume::in_memory),
+                   field("size_limit", &Volume::size_limit));
+};
+template <>
+struct Described<Toleration> {
+    static constexpr auto fields =
+        std::tuple(field("key", &Toleration::key), field("op", &Toleration::op), field("value", &Toleration::value),
+                   field("effect", &Toleration::effect), field("seconds", &Toleration::seconds));
+};
+template <>
+struct Described<OwnerReference> {
+    static constexpr auto fields =
+        std::tuple(field("kind", &OwnerReference::kind), field("name", &OwnerReference::name),
+                   field("uid", &OwnerReference::uid), field("controller", &OwnerReference::controller),
+                   field("block_owner_deletion", &OwnerReference::block_owner_deletion));
+};
+template <>
+struct Described<Pod> {
+    static constexpr auto fields = std::tuple(
+        field("uid", &Pod::uid), field("namespace", &Pod::name_space), field("name", &Pod::name),
+        field("origin", &Pod::origin), field("priority", &Pod::priority),
+        field("priority_class_name", &Pod::priority_class_name), field("containers", &Pod::containers),
+        field("init_containers", &Pod::init_containers), field("requests", &Pod::requests),
+        field("limits", &Pod::limits), field("overhead", &Pod::overhead), field("volumes", &Pod::volumes),
+        field("tolerations", &Pod::tolerations), field("owners", &Pod::owners), field("node_name", &Pod::node_name),
+        field("termination_grace_period", &Pod::termination_grace_period),
+        field("deletion_grace_period", &Pod::deletion_grace_period), field("active_deadline", &Pod::active_deadline),
+        field("phase", &Pod::phase), field("status_reason", &Pod::status_reason), field("ready", &Pod::ready),
+        field("ready_time", &Pod::ready_time), field("restarts", &Pod::restarts),
+        field("sidecar_restarts", &Pod::sidecar_restarts), field("deletion_cost", &Pod::deletion_cost),
+        field("creation_time", &Pod::creation_time), field("start_time", &Pod::start_time),
+        field("deletion_time", &Pod::deletion_time), field("annotations", &Pod::annotations),
+        field("source", &Pod::source));
+};
+
+// ---- what was remembered
+
+template <>
+struct Described<MetThreshold> {
+    static constexpr auto fields =
+        std::tuple(field("threshold", &MetThreshold::threshold), field("quantity", &MetThreshold::quantity),
+                   field("available", &MetThreshold::available), field("capacity", &MetThreshold::capacity),
+                   field("first_observed_at", &MetThreshold::first_observed_at));
+};
+template <>
+struct Described<BrokenLimit> {
+    static constexpr auto fields = std::tuple(field("kind", &BrokenLimit::kind), field("name", &BrokenLimit::name),
+                                              field("limit", &BrokenLimit::limit), field("used", &BrokenLimit::used));
+};
+template <>
+struct Described<Eviction> {
+    static constexpr auto fields =
+        std::tuple(field("pod", &Eviction::pod), field("threshold", &Eviction::threshold),
+                   field("broken_limit", &Eviction::broken_limit), field("grace_period", &Eviction::grace_period),
+                   field("immediate", &Eviction::immediate), field("message", &Eviction::message),
+                   field("annotations", &Eviction::annotations));
+};
+template <>
+struct Described<Victim> {
+    static constexpr auto fields = std::tuple(
+        field("pod", &Victim::pod), field("pod_name", &Victim::pod_name), field("qos", &Victim::qos),
+        field("priority", &Victim::priority), field("usage", &Victim::usage), field("eviction", &Victim::eviction),
+        field("cause", &Victim::cause), field("decided_at", &Victim::decided_at), field("kill_at", &Victim::kill_at),
+        field("killed_at", &Victim::killed_at), field("emptied_at", &Victim::emptied_at),
+        field("failed", &Victim::failed), field("error", &Victim::error));
+};
+template <>
+struct Described<FirstObserved> {
+    static constexpr auto fields =
+        std::tuple(field("threshold", &FirstObserved::threshold), field("at", &FirstObserved::at));
+};
+template <>
+struct Described<InFlight> {
+    static constexpr auto fields =
+        std::tuple(field("victim", &InFlight::victim), field("cgroup", &InFlight::cgroup),
+                   field("kill_sent", &InFlight::kill_sent), field("dry_run", &InFlight::dry_run),
+                   field("acted_at", &InFlight::acted_at));
+};
+template <>
+struct Described<PassedOver> {
+    static constexpr auto fields = std::tuple(field("pod", &PassedOver::pod), field("cgroup", &PassedOver::cgroup),
+                                              field("until", &PassedOver::until));
+};
+template <>
+struct Described<Reclaiming> {
+    static constexpr auto fields = std::tuple(field("asked", &Reclaiming::asked), field("acting", &Reclaiming::acting));
+};
+template <>
+struct Described<State> {
+    static constexpr auto fields =
+        std::tuple(field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
+                   field("condition_last_observed", &State::condition_last_observed),
+                   field("conditions", &State::conditions), field("last_readings", &State::last_readings),
+                   field("in_flight", &State::in_flight), field("passed_over", &State::passed_over),
+                   field("reclaiming", &State::reclaiming), field("evicted", &State::evicted));
+};
+
+}  // namespace evictd::codec

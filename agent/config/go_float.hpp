@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Go's strconv.ParseFloat(text, 32), by which the kubelet reads percentages. No locale.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+namespace evictd::config {
+
+// The nearest float32, ±Inf and NaN where they are written out; else what Go says.
+[[nodiscard]] tl::expected<float, std::string> parse_go_float(std::string_view text);
+
+}  // namespace evictd::config

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// metadata of a v1 Pod: who it is, where it came from, who owns it. The rules for names are those of the API server.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "evictd/model/pod.hpp"
+#include "kube/field.hpp"
+#include "kube/pod_json.hpp"
+
+namespace evictd::kube {
+
+void read_metadata(const Field& metadata, const PodRules& rules, Pod& pod);
+
+// RFC 1123, as apimachinery's IsDNS1123Label checks it.
+[[nodiscard]] bool is_dns_label(std::string_view text);
+
+// For names that stay within evictd: no control characters, blanks or slashes, nothing endless.
+[[nodiscard]] bool is_one_word(std::string_view text);
+
+}  // namespace evictd::kube

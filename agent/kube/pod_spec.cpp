@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Amounts are read as the API server keeps them: to the thousandth, rounded up.
+#include "kube/pod_spec.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/pod_metadata.hpp"
+#include "kube/printable.hpp"
+
+namespace evictd::kube {
+namespace {
+
+// SetDefaults_ResourceList.
+std::optional<Quantity> amount(const Field& field) {
+    const auto exact = field.quantity();
+    if (!exact) return exact;
+    constexpr Int128 milli = 1'000'000;  // in nano
+    const Int128 rest = exact->nano() % milli;
+    return rest == 0 ? *exact : Quantity(exact->nano() - rest + milli, exact->format());
+}
+
+ResourceList read_resources(const Field& field) {
+    return {amount(field["cpu"]), amount(field["memory"]), amount(field["ephemeral-storage"])};
+}
+
+// validateResourceRequirements: a request beyond its limit could never have been admitted.
+void check_against_limit(const Field& requests, const char* name, const std::optional<Quantity>& request,
+                         const std::optional<Quantity>& limit) {
+    if (request && limit && *limit < *request)
+        requests[name].refuse(
+            "must be less than or equal to the " + std::string(name) + " limit of " + to_string(*limit),
+            "lower the request, or raise the limit");
+}
+
+std::pair<ResourceList, ResourceList> read_requests_and_limits(const Field& field, const PodRules& rules) {
+    const Field requests = field["requests"];
+    std::pair<ResourceList, ResourceList> read{read_resources(requests), read_resources(field["limits"])};
+    if (!rules.uid_required) return read;
+    check_against_limit(requests, "cpu", read.first.cpu, read.second.cpu);
+    check_against_limit(requests, "memory", read.first.memory, read.second.memory);
+    check_against_limit(requests, "ephemeral-storage", read.first.ephemeral_storage, read.second.ephemeral_storage);
+    return read;
+}
+
+std::string read_container_name(const Field& field, const PodRules& rules) {
+    constexpr auto rule = "use up to 63 lower case letters, digits and dashes";
+    const auto name = field.text();
+    if (rules.uid_required && !field.present()) field.refuse("is missing", rule);
+    const bool fits =
+        rules.uid_required ? is_dns_label(name.value_or("")) : !name || name->empty() || is_one_word(*name);
+    if (name && !fits) field.refuse("is no valid name: " + in_quotes(*name), rule);
+    return name.value_or("");
+}
+
+std::vector<Container> read_containers(const Field& list, const PodRules& rules) {
+    std::vector<Container> containers;
+    for (const Field& element : list.elements()) {
+        Container container;
+        container.name = read_container_name(element["name"], rules);
+        std::tie(container.requests, container.limits) = read_requests_and_limits(element["resources"], rules);
+        const bool taken = std::any_of(containers.begin(), containers.end(),
+                                       [&](const Container& other) { return other.name == container.name; });
+        if (taken && !container.name.empty())
+            element["name"].refuse("is used twice: " + in_quotes(container.name), "give each container its own name");
+        containers.push_back(std::move(container));
+    }
+    return containers;
+}
+
+// podutil.IsRestartableInitContainer.
+std::vector<Container> read_init_containers(const Field& list, const PodRules& rules) {
+    std::vector<Container> containers = read_containers(list, rules);
+    const std::vector<Field> elements = list.elements();
+    for (std::size_t i = 0; i < containers.size(); ++i)
+        containers[i].restartable = elements[i]["restartPolicy"].text() == "Always";
+    return containers;
+}
+
+Volume read_volume(const Field& field) {
+    Volume volume;
+    volume.name = field["name"].text().value_or("");
+    const Field empty_dir = field["emptyDir"];
+    const std::vector<std::string> given = field.names();
+    const bool has_source = std::any_of(given.begin(), given.end(), [](const auto& key) { return key != "name"; });
+    // SetDefaults_Volume: without any source it is an emptyDir.
+    if (empty_dir.present() || !has_source) {
+        volume.kind = VolumeKind::empty_dir;
+        volume.in_memory = !empty_dir["medium"].text().value_or("").empty();  // Memory, or HugePages of some size
+        volume.size_limit = empty_dir["sizeLimit"].quantity();
+    } else if (field["hostPath"].present()) {
+        volume.kind = VolumeKind::host_path;
+    }
+    return volume;
+}
+
+Toleration read_toleration(const Field& field) {
+    return {field["key"].text().value_or(""), field["operator"].text().value_or(""), field["value"].text().value_or(""),
+            field["effect"].text().value_or(""), field["tolerationSeconds"].integer()};
+}
+
+std::chrono::seconds read_grace(const Field& field) {
+    // The kubelet gives nobody less than 1 s (pod_workers calculateEffectiveGracePeriod); only a negative one is lifted
+    // here, so that 0 stays what was written.
+    const std::chrono::seconds grace = field.seconds().value_or(std::chrono::seconds(30));
+    return grace.count() < 0 ? std::chrono::seconds(1) : grace;
+}
+
+std::optional<std::int32_t> read_priority(const Field& field) {
+    const auto priority = field.integer();
+    if (!priority) return std::nullopt;
+    if (std::in_range<std::int32_t>(*priority)) return static_cast<std::int32_t>(*priority);
+    field.refuse("does not fit 32 bits: " + std::to_string(*priority), "use a priority below 2147483648");
+    return std::nullopt;
+}
+
+}  // namespace
+
+void read_spec(const Field& spec, const PodRules& rules, Pod& pod) {
+    if (!spec.present() && rules.uid_required) return spec.refuse("is missing", "a pod needs spec.containers");
+    pod.containers = read_containers(spec["containers"], rules);
+    pod.init_containers = read_init_containers(spec["initContainers"], rules);
+    if (pod.containers.empty() && rules.uid_required)
+        spec["containers"].refuse("is missing or empty", "a pod needs at least one container");
+    std::tie(pod.requests, pod.limits) = read_requests_and_limits(spec["resources"], rules);
+    pod.overhead = read_resources(spec["overhead"]);
+    for (const Field& volume : spec["volumes"].elements()) pod.volumes.push_back(read_volume(volume));
+    for (const Field& toleration : spec["tolerations"].elements())
+        pod.tolerations.push_back(read_toleration(toleration));
+    pod.node_name = spec["nodeName"].text().value_or("");
+    pod.priority = read_priority(spec["priority"]);
+    pod.priority_class_name = spec["priorityClassName"].text().value_or("");
+    pod.termination_grace_period = read_grace(spec["terminationGracePeriodSeconds"]);
+    pod.active_deadline = spec["activeDeadlineSeconds"].seconds();
+}
+
+}  // namespace evictd::kube

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log_gc.hpp"
+
+namespace evictd::policy {
+
+std::string pod_of_log_directory(std::string_view name) {
+    const auto mark = name.rfind('_');
+    return std::string(mark == std::string_view::npos ? name : name.substr(mark + 1));
+}
+
+std::vector<std::string> collect_logs(const Runtime& runtime, const PodFateOf& fate_of) {
+    std::vector<std::string> result;
+    for (const LogDirectory& directory : runtime.log_directories) {
+        if (fate_of(pod_of_log_directory(directory.name)) == PodFate::deleted) result.push_back(directory.name);
+    }
+    for (const LogLink& link : runtime.log_links) {
+        // While a log is rotated its link dangles for a moment: only a dead container's link goes.
+        const bool dead = !link.container || *link.container == ContainerState::exited;
+        if (link.dangling && dead) result.push_back(link.path);
+    }
+    return result;
+}
+
+}  // namespace evictd::policy

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node gives back before one of its pods is evicted.
+#pragma once
+
+#include <span>
+
+#include "evictd/model/decision.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/signal.hpp"
+
+namespace evictd::policy {
+
+// buildSignalToNodeReclaimFuncs: what relieves `signal`, in order; empty where only an eviction does.
+[[nodiscard]] std::span<const NodeReclaim> reclaim_for(Signal signal, FsLayout layout);
+
+}  // namespace evictd::policy

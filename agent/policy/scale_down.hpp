@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of some pods a ReplicaSet would give up first. Here it decides between pods that the kubelet's own order leaves
+// equal, and answers those who ask. Not for choosing whom to evict by what it uses.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "evictd/model/pod.hpp"
+
+namespace evictd::policy {
+
+// Positions by uid, then by namespace and name: an order that depends on nothing but the pods. None is null.
+[[nodiscard]] std::vector<std::uint32_t> uid_order(std::span<const Pod* const> pods);
+
+class ScaleDown {
+public:
+    // `all`: the pods that are known, on whatever node; null is none. They must outlive this.
+    ScaleDown(std::vector<const Pod*> all, WallTime now);
+
+    // The order of `asked`, which are positions in `all` and none of them null, as positions in `asked`. It does not
+    // depend on the order in which they are asked for. The epoch as `now` means that times are compared as they are.
+    [[nodiscard]] std::vector<std::uint32_t> order(std::span<const std::uint32_t> asked) const;
+
+private:
+    std::vector<const Pod*> all_;
+    std::vector<std::uint32_t> doubled_up_;
+    WallTime now_;
+};
+
+// The same for one question: `asked` in victim order.
+[[nodiscard]] std::vector<std::uint32_t> scale_down_order(const std::vector<PodPtr>& all,
+                                                          std::vector<std::uint32_t> asked, WallTime now);
+
+}  // namespace evictd::policy

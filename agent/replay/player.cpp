@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a step: who is gone since the last one, what the node measures now, the look (two where something was
+// reclaimed), and then the questions, which change nothing.
+#include "replay/player.hpp"
+
+#include <algorithm>
+
+#include "policy/deadline.hpp"
+#include "policy/decide.hpp"
+
+namespace evictd::replay {
+namespace {
+
+bool has(const std::vector<PodIndex>& list, PodIndex pod) {
+    return std::find(list.begin(), list.end(), pod) != list.end();
+}
+
+bool has_ended(const Pod& pod) { return pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed; }
+
+}  // namespace
+
+std::string pod_name(const Scenario& scenario, PodIndex pod) { return scenario.pods[pod]->full_name(); }
+
+Player::Player(const Scenario& scenario) : scenario_(scenario), signals_(scenario) {
+    residents_.reserve(scenario.pods.size());
+    for (const PodPtr& pod : scenario.pods) {
+        by_uid_.emplace(pod->uid.value, static_cast<PodIndex>(residents_.size()));
+        residents_.push_back({.pod = pod, .figures = {}, .usage = {}});
+    }
+}
+
+bool Player::is_on_node(PodIndex pod) const {
+    const Life life = residents_[pod].life;
+    return !scenario_.only_asked[pod] && (life == Life::on_node || life == Life::evicted);
+}
+
+// It is no longer there. Whoever asks about it is told that it failed, as its status says.
+void Player::end(Resident& resident, Life life) {
+    Pod ended = *resident.pod;
+    ended.phase = PodPhase::failed;
+    if (life == Life::evicted_and_gone) ended.status_reason = "Evicted";
+    resident.pod = std::make_shared<const Pod>(std::move(ended));
+    resident.life = life;
+}
+
+void Player::begin(const Step& step) {
+    for (PodIndex i = 0; i < residents_.size(); ++i) {
+        Resident& resident = residents_[i];
+        if (resident.life == Life::evicted && !has(step.stuck, i)) end(resident, Life::evicted_and_gone);
+        if (resident.life == Life::on_node && resident.next != Life::on_node) end(resident, resident.next);
+    }
+    signals_.apply(step.available);
+    for (const UsageChange& change : step.usage) {
+        Resident& resident = residents_[change.pod];
+        resident.figures.apply(change);
+        resident.usage = resident.figures.usage(*resident.pod);
+    }
+}
+
+Observation Player::observe(const Step& step) const {
+    Observation observation;
+    observation.cause.kind = CauseKind::timer;
+    observation.at = start_time + step.at;
+    observation.cause.detected_at = observation.at;
+    observation.wall = scenario_.start + step.at;
+    observation.readings = signals_.readings();
+    observation.fs_layout = scenario_.layout;
+    std::vector<bool> unavailable(residents_.size());
+    for (const PodIndex pod : step.unavailable) unavailable[pod] = true;
+    observation.pods.reserve(residents_.size());
+    for (PodIndex i = 0; i < residents_.size(); ++i) {
+        const Resident& resident = residents_[i];
+        if (!is_on_node(i) || resident.next == Life::failed) continue;
+        ObservedPod& observed = observation.pods.emplace_back();
+        observed.pod = resident.pod;
+        if (!unavailable[i]) observed.usage = resident.usage;
+        observed.cgroup.value = i + 1;
+        observed.populated = !has_ended(*resident.pod);
+    }
+    return observation;
+}
+
+// They fail before anybody looks: no eviction is wasted on them.
+void Player::find_past_deadline(const Step& step, StepResult& result) {
+    for (PodIndex i = 0; i < residents_.size(); ++i) {
+        Resident& resident = residents_[i];
+        if (!is_on_node(i) || resident.life != Life::on_node || has_ended(*resident.pod)) continue;
+        if (!policy::past_active_deadline(*resident.pod, scenario_.start + step.at)) continue;
+        resident.next = Life::failed;
+        result.deadline_exceeded.push_back(i);
+    }
+}
+
+// What was asked is done at once, in the scenario's world; the next look is told.
+void Player::carry_out(const Step& step, const Observation& observation, StepResult& result) {
+    const auto failed = [&](const PodUid& uid) { return has(step.eviction_fails, by_uid_.at(uid.value)); };
+    for (const Action& action : result.decision.actions) {
+        Resident& resident = residents_[by_uid_.at(action.pod.value)];
+        Outcome outcome;
+        outcome.action = {ActionKind::kill, action.pod, action.pod_name};
+        outcome.decided_at = observation.at;
+        outcome.delivered_at = observation.at;
+        outcome.method = "replay";
+        if (failed(action.pod)) {
+            outcome.status = OutcomeStatus::failed;
+            outcome.error = "the scenario says so";
+        } else {
+            resident.life = Life::evicted;
+        }
+        outcomes_.push_back(std::move(outcome));
+    }
+    if (result.decision.evict) result.evict_failed = failed(result.decision.evict->pod);
+    for (const Eviction& eviction : result.decision.limit_evictions)
+        result.limit_failed.push_back(failed(eviction.pod));
+}
+
+void Player::look_after_reclaim(const Step& step, StepResult& result) {
+    for (const NodeReclaim what : result.decision.reclaim) {
+        signals_.add_freed(what == NodeReclaim::containers ? step.gc_frees.containers : step.gc_frees.images);
+    }
+    result.observation = observe(step);
+    result.observation.reclaimed = ReclaimOutcome{};
+    auto verdict = policy::decide(scenario_.config.eviction, result.observation, state_);
+    state_ = std::move(verdict.state);
+    Decision& first = result.decision;
+    Decision& second = verdict.decision;
+    first.why += second.evict ? "; that was not enough: " + second.why : "; " + second.why;
+    first.ranking = std::move(second.ranking);
+    first.evict = std::move(second.evict);
+    first.limit_evictions = std::move(second.limit_evictions);
+    first.actions.insert(first.actions.end(), second.actions.begin(), second.actions.end());
+}
+
+void Player::look(const Step& step, StepResult& result) {
+    result.observation = observe(step);
+    result.observation.outcomes = std::exchange(outcomes_, {});
+    auto verdict = policy::decide(scenario_.config.eviction, result.observation, state_);
+    state_ = std::move(verdict.state);
+    result.decision = std::move(verdict.decision);
+    if (!result.decision.reclaim.empty()) look_after_reclaim(step, result);
+    carry_out(step, result.observation, result);
+}
+
+void Player::pass_taints(const Step& step, StepResult& result) {
+    if (step.taints) taints_ = step.taints;
+    if (!taints_) return;
+    std::vector<PodPtr> pods;
+    for (PodIndex i = 0; i < residents_.size(); ++i) {
+        if (is_on_node(i) && residents_[i].next != Life::deleted) pods.push_back(residents_[i].pod);
+    }
+    auto pass = policy::pass_taints(*taints_, pods, pending_, start_time + step.at);
+    for (const auto& due : pass.due) residents_[by_uid_.at(due.pod.value)].next = Life::deleted;
+    pending_ = std::move(pass.pending);
+    auto& pending = result.taint_evictions.emplace();
+    for (const auto& eviction : pending_) pending.push_back({eviction.pod_name, eviction.due - start_time});
+}
+
+StepResult Player::play(const Step& step) {
+    StepResult result;
+    result.step = &step;
+    begin(step);
+    find_past_deadline(step, result);
+    look(step, result);
+    for (const PodIndex pod : step.admit) {
+        result.admit.emplace_back(pod, policy::admit(*scenario_.pods[pod], result.decision.conditions));
+    }
+    pass_taints(step, result);
+    result.scale_down = scale_down(step);
+    for (const PodIndex pod : step.qos) result.qos.push_back(qos(pod));
+    if (step.gc) result.gc = gc(step);
+    if (step.deletions) {
+        result.deleted = ask_owner_graph(scenario_.objects, *step.deletions, most_actions(scenario_.objects));
+    }
+    return result;
+}
+
+}  // namespace evictd::replay

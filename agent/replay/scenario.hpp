@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node's story as a file tells it: pods, and steps in time with what the node measures and what is asked there. Made
+// from YAML or JSON, whole or not at all. What the policy makes of it is the player's business.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "config/fault.hpp"
+#include "evictd/model/config.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/pod.hpp"
+#include "evictd/model/runtime.hpp"
+#include "evictd/model/signal.hpp"
+#include "evictd/model/units.hpp"
+#include "policy/owners.hpp"
+#include "policy/pod_gc.hpp"
+#include "policy/taints.hpp"
+
+namespace evictd::replay {
+
+// Text beyond this is refused unread: a scenario of 10,000 steps over 100 pods has a few MiB.
+inline constexpr std::size_t max_scenario_size = std::size_t{32} << 20U;
+
+using PodIndex = std::uint32_t;  // into Scenario::pods
+
+// A figure that is known, or known to be unknown (null).
+using Figure = std::optional<std::int64_t>;
+
+enum class UsageKey : std::uint8_t {
+    memory,
+    pids,
+    rootfs,
+    logs,
+    volumes,
+    rootfs_inodes,
+    logs_inodes,
+    volumes_inodes,
+    host_path,
+};
+inline constexpr std::size_t usage_key_count = 9;
+
+enum class ContainerKey : std::uint8_t { memory, rootfs, logs };
+inline constexpr std::size_t container_key_count = 3;
+
+// What a step says of a pod's usage. What it does not name stays as it was.
+struct ContainerUsageChange {
+    std::string name;
+    std::vector<std::pair<ContainerKey, Figure>> figures;
+};
+struct UsageChange {
+    PodIndex pod = 0;
+    bool forget = false;  // `namespace/name: null`: nothing is known from now on
+    std::vector<std::pair<UsageKey, Figure>> figures;
+    std::vector<ContainerUsageChange> containers;
+    std::vector<std::pair<std::string, Figure>> empty_dirs;
+};
+
+using SignalChange = std::pair<Signal, Figure>;
+struct Freed {
+    std::vector<std::pair<Signal, std::int64_t>> containers;
+    std::vector<std::pair<Signal, std::int64_t>> images;
+};
+
+struct ImageGcQuestion {
+    Bytes capacity;
+    Bytes available;
+};
+struct GcQuestion {
+    std::optional<ImageGcQuestion> images;
+    std::optional<ContainerGcPolicy> containers;
+    bool logs = false;
+    std::optional<policy::PodGcPolicy> pods;
+};
+
+struct DeleteRequest {
+    policy::ObjectId object;
+    policy::DeletePolicy policy = policy::DeletePolicy::background;
+};
+
+struct Step {
+    std::string at_text;  // as it was written
+    Duration at{0};       // since the start
+    std::vector<SignalChange> available;
+    std::vector<UsageChange> usage;
+    std::vector<PodIndex> unavailable;
+    Freed gc_frees;
+    std::vector<PodIndex> stuck;
+    std::vector<PodIndex> eviction_fails;
+    std::vector<PodIndex> admit;
+    std::optional<std::vector<policy::Taint>> taints;
+    std::vector<PodIndex> scale_down;
+    std::vector<PodIndex> qos;
+    std::optional<GcQuestion> gc;
+    std::optional<std::vector<DeleteRequest>> deletions;
+};
+
+struct Scenario {
+    std::string file;
+    WallTime start;
+    Config config;
+    std::array<Figure, signal_count> capacity;
+    FsLayout layout = FsLayout::single;
+    std::vector<PodPtr> pods;
+    std::vector<bool> only_asked;  // by pod: named in some `admit`, so never on the node
+    std::vector<Step> steps;
+    Runtime runtime;
+    std::vector<policy::OwnedObject> objects;  // each step that asks starts from these
+};
+
+// One fault is told: its line, its key, what is wrong and what would be right. Memory is bounded whatever the text is.
+[[nodiscard]] tl::expected<Scenario, config::Fault> parse_scenario(std::string_view text, const std::string& file);
+
+}  // namespace evictd::replay

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/scenario_step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "config/setting.hpp"
+
+namespace evictd::replay {
+namespace {
+
+// A century of nanoseconds fits 63 bits, with whatever start, grace and transition period on top.
+constexpr Duration longest_story = std::chrono::hours(24 * 365 * 100);
+
+std::vector<std::string_view> signal_names() {
+    std::vector<std::string_view> names;
+    names.reserve(signal_table.size());
+    for (const auto& row : signal_table) names.push_back(row.name);
+    return names;
+}
+
+template <class Take>
+void read_signals(const Value& map, const Take& take) {
+    map.each_field([&](const Value& field) {
+        const auto signal = signal_from(field.key());
+        if (!signal) return field.refuse_unknown("signal", signal_names());
+        take(*signal, field.amount());
+    });
+}
+
+std::vector<PodIndex> read_names(const Value& list, const PodNames& names) {
+    std::vector<PodIndex> pods;
+    std::vector<bool> seen;
+    list.each_element([&](const Value& element) {
+        const auto name = element.text();
+        if (!name) return element.refuse("must be a pod's name", "write it as namespace/name");
+        const auto pod = names.find(*name, element);
+        if (!pod) return;
+        seen.resize(names.size());
+        if (!seen[*pod]) pods.push_back(*pod);
+        seen[*pod] = true;
+    });
+    return pods;
+}
+
+std::vector<std::pair<Signal, std::int64_t>> read_freed(const Value& map) {
+    std::vector<std::pair<Signal, std::int64_t>> freed;
+    read_signals(map, [&](Signal signal, Figure amount) {
+        if (amount) freed.emplace_back(signal, *amount);
+    });
+    return freed;
+}
+
+std::optional<std::vector<policy::Taint>> read_taints(const Value& list) {
+    if (!list.present()) return std::nullopt;
+    std::vector<policy::Taint> taints;
+    list.each_element([&](const Value& element) {
+        element.allow({"key", "value", "effect", "timeAdded"});
+        policy::Taint taint{std::string(element.at("key").text().value_or("")),
+                            std::string(element.at("value").text().value_or("")),
+                            std::string(element.at("effect").text().value_or(""))};
+        constexpr std::array<std::string_view, 3> effects{"NoExecute", "NoSchedule", "PreferNoSchedule"};
+        if (taint.key.empty()) element.refuse("a taint without a key", "give it a key");
+        if (std::find(effects.begin(), effects.end(), taint.effect) == effects.end()) {
+            element.at("effect").refuse("is no effect of a taint: \"" + config::printable(taint.effect) + "\"",
+                                        "use NoExecute, NoSchedule or PreferNoSchedule");
+        }
+        taints.push_back(std::move(taint));
+    });
+    return taints;
+}
+
+ContainerGcPolicy read_container_policy(const Value& map) {
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    ContainerGcPolicy policy;
+    map.allow({"evictNonDeletedPods", "minAge", "maxPerPodContainer", "maxContainers"});
+    policy.evict_non_deleted_pods = map.at("evictNonDeletedPods").boolean().value_or(policy.evict_non_deleted_pods);
+    policy.min_age = map.at("minAge").duration().value_or(policy.min_age);
+    policy.max_per_pod_container =
+        static_cast<int>(map.at("maxPerPodContainer").whole(-most, most).value_or(policy.max_per_pod_container));
+    policy.max_containers =
+        static_cast<int>(map.at("maxContainers").whole(-most, most).value_or(policy.max_containers));
+    return policy;
+}
+
+policy::PodGcPolicy read_pod_policy(const Value& map) {
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    policy::PodGcPolicy policy;
+    map.allow({"terminatedThreshold", "quarantine"});
+    policy.terminated_threshold =
+        static_cast<int>(map.at("terminatedThreshold").whole(-most, most).value_or(policy.terminated_threshold));
+    policy.quarantine = map.at("quarantine").duration().value_or(policy.quarantine);
+    return policy;
+}
+
+std::optional<GcQuestion> read_gc(const Value& map) {
+    if (!map.present()) return std::nullopt;
+    map.allow({"images", "containers", "logs", "pods"});
+    GcQuestion question;
+    if (const Value images = map.at("images"); images.present()) {
+        images.allow({"capacity", "available"});
+        for (const auto* key : {"capacity", "available"}) {
+            if (!images.at(key).present()) images.refuse(std::string(key) + " is missing", "give both, as 100Gi");
+        }
+        question.images = ImageGcQuestion{Bytes{images.at("capacity").amount().value_or(0)},
+                                          Bytes{images.at("available").amount().value_or(0)}};
+    }
+    if (const Value containers = map.at("containers"); containers.present()) {
+        question.containers = read_container_policy(containers);
+    }
+    question.logs = map.at("logs").present();
+    if (const Value pods = map.at("pods"); pods.present()) question.pods = read_pod_policy(pods);
+    return question;
+}
+
+void read_time(const Value& at, Step& step) {
+    if (!at.present()) at.refuse("is missing", "each step has a time since the start, such as 30s");
+    const auto time = at.duration();
+    if (!time) return;
+    if (*time < Duration::zero()) at.refuse("is before the start", "begin at 0s");
+    if (*time > longest_story) at.refuse("is more than a century after the start", "is the unit right?");
+    step.at = std::clamp(*time, Duration::zero(), longest_story);
+    step.at_text = at.json().is_string() ? at.json().get<std::string>() : at.json().dump();
+}
+
+constexpr std::array<std::string_view, 13> step_keys{"at",    "available", "usage",         "unavailable", "gcFrees",
+                                                     "stuck", "admit",     "evictionFails", "taints",      "scaleDown",
+                                                     "qos",   "gc",        "delete"};
+
+}  // namespace
+
+PodNames::PodNames(const std::vector<PodPtr>& pods) {
+    names_.reserve(pods.size());
+    for (const PodPtr& pod : pods) {
+        names_.push_back(pod->full_name());
+        by_name_.emplace(names_.back(), static_cast<PodIndex>(names_.size() - 1));
+    }
+}
+
+std::optional<PodIndex> PodNames::find(std::string_view name, const Value& value) const {
+    if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
+    if (value.has_fault()) return std::nullopt;
+    const std::vector<std::string_view> known(names_.begin(), names_.end());
+    value.refuse("there is no pod \"" + config::printable(name) + "\"",
+                 known.empty() ? "list it in `pods`"
+                               : "did you mean " + std::string(config::nearest(name, known)) + "? List it in `pods`");
+    return std::nullopt;
+}
+
+Step read_step(const Value& map, const PodNames& names) {
+    Step step;
+    map.allow(step_keys);
+    if (!map.present()) map.refuse("is no step", "a step is a map with its time: {at: 30s}");
+    read_time(map.at("at"), step);
+    read_signals(map.at("available"),
+                 [&](Signal signal, Figure amount) { step.available.emplace_back(signal, amount); });
+    const Value usage = map.at("usage");
+    usage.each_field([&](const Value& field) {
+        if (const auto pod = names.find(field.key(), field)) step.usage.push_back(read_usage(field, *pod));
+    });
+    const Value frees = map.at("gcFrees");
+    frees.allow({"containers", "images"});
+    step.gc_frees = {read_freed(frees.at("containers")), read_freed(frees.at("images"))};
+    const auto read_list = [&](std::string_view key) {
+        const Value list = map.at(key);
+        return read_names(list, names);
+    };
+    step.unavailable = read_list("unavailable");
+    step.stuck = read_list("stuck");
+    step.eviction_fails = read_list("evictionFails");
+    step.admit = read_list("admit");
+    step.taints = read_taints(map.at("taints"));
+    step.scale_down = read_list("scaleDown");
+    step.qos = read_list("qos");
+    step.gc = read_gc(map.at("gc"));
+    return step;
+}
+
+}  // namespace evictd::replay

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of a scenario. Whether the times of several go forward is not known here.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/scenario.hpp"
+#include "replay/value.hpp"
+
+namespace evictd::replay {
+
+// The scenario's pods by "namespace/name".
+class PodNames {
+public:
+    explicit PodNames(const std::vector<PodPtr>& pods);
+    [[nodiscard]] std::size_t size() const { return names_.size(); }
+    // Nothing, and a fault at `value`, if there is no such pod.
+    [[nodiscard]] std::optional<PodIndex> find(std::string_view name, const Value& value) const;
+
+private:
+    std::vector<std::string> names_;
+    std::unordered_map<std::string_view, PodIndex> by_name_;
+};
+
+[[nodiscard]] Step read_step(const Value& map, const PodNames& names);
+
+// What a step's `usage` says of one pod.
+[[nodiscard]] UsageChange read_usage(const Value& usage, PodIndex pod);
+
+}  // namespace evictd::replay

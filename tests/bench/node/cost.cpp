@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent costs those who run beside it. Blocks of four slices, with the agent, without, without, with: what
+// drifts cancels out within a block, and what is quoted is the median of many blocks' ratios.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <random>
+
+#include "agent_process.hpp"
+#include "eviction.hpp"
+#include "parts.hpp"
+#include "pod_tree.hpp"
+#include "workload.hpp"
+
+namespace evictd::bench {
+namespace {
+
+constexpr int pods_beside = 110;
+constexpr Bytes agent_threshold = 100_MiB;
+constexpr Bytes pods_room = 1_GiB;
+constexpr Slice slice_size{.cpu_us = 30'000, .wall_us = 150'000};
+constexpr double most_slower = 1.01;
+// Starting is not being there.
+constexpr useconds_t settle_us = 50'000;
+constexpr int resamples = 2000;
+
+using Slices = std::array<Slice, workload_names.size()>;
+
+struct Ratios {
+    std::vector<double> cpu;
+    std::vector<double> wall;
+};
+
+Result<Slices> run_all(Workload& workload) {
+    Slices slices;
+    for (std::size_t kind = 0; kind < slices.size(); kind++) {
+        auto slice = workload.run(kind);
+        if (!slice) {
+            return tl::unexpected(slice.error());
+        }
+        slices.at(kind) = *slice;
+    }
+    return slices;
+}
+
+struct Stage {
+    const Place& place;
+    std::string directory;
+    PodTree& tree;
+    Workload& workload;
+    std::uint64_t last_pod;  // its cgroup: once it is known, all are
+    std::unique_ptr<AgentProcess> agent{};
+};
+
+// Where the slice before had it too, it goes on: one that has just started is not yet what it will be.
+Status set_agent(Stage& stage, bool wanted) {
+    if (wanted == (stage.agent != nullptr)) {
+        return {};
+    }
+    stage.agent.reset();
+    if (wanted) {
+        auto started = AgentProcess::start(stage.place.evictd, stage.tree, stage.directory, agent_threshold);
+        if (!started) {
+            return tl::unexpected(started.error());
+        }
+        stage.agent = std::move(*started);
+        if (auto known = stage.agent->wait_for_pod(stage.last_pod); !known) {
+            return known;
+        }
+    }
+    (void)usleep(settle_us);
+    return {};
+}
+
+Status run_block(Stage& stage, std::array<Ratios, workload_names.size()>& ratios, std::ofstream& raw) {
+    std::array<Slices, 2> sum{};  // without, with
+    for (const bool with_agent : {true, false, false, true}) {
+        const auto set = set_agent(stage, with_agent);
+        const auto slices = set ? run_all(stage.workload) : Result<Slices>(tl::unexpected(set.error()));
+        if (!slices) {
+            return tl::unexpected(slices.error());
+        }
+        for (std::size_t kind = 0; kind < slices->size(); kind++) {
+            auto& of = sum.at(with_agent ? 1 : 0).at(kind);
+            of.cpu_us += slices->at(kind).cpu_us;
+            of.wall_us += slices->at(kind).wall_us;
+        }
+    }
+    for (std::size_t kind = 0; kind < ratios.size(); kind++) {
+        const auto& [without, with] = sum;
+        ratios.at(kind).cpu.push_back(with.at(kind).cpu_us / without.at(kind).cpu_us);
+        ratios.at(kind).wall.push_back(with.at(kind).wall_us / without.at(kind).wall_us);
+        raw << workload_names.at(kind) << ',' << without.at(kind).cpu_us << ',' << with.at(kind).cpu_us << ','
+            << without.at(kind).wall_us << ',' << with.at(kind).wall_us << '\n';
+    }
+    return {};
+}
+
+// Between which the median lies in 95 of 100 draws from the same blocks.
+std::pair<double, double> sureness(const std::vector<double>& ratios) {
+    std::mt19937 random(1);  // NOLINT(*-msc51-cpp): the same blocks are to give the same answer
+    std::uniform_int_distribution<std::size_t> any(0, ratios.size() - 1);
+    std::vector<double> medians;
+    for (int i = 0; i < resamples; i++) {
+        std::vector<double> drawn(ratios.size());
+        std::generate(drawn.begin(), drawn.end(), [&] { return ratios[any(random)]; });
+        medians.push_back(spread_of(std::move(drawn)).median);
+    }
+    std::sort(medians.begin(), medians.end());
+    return {medians[medians.size() / 40], medians[medians.size() - 1 - medians.size() / 40]};
+}
+
+std::string slower(double ratio) {
+    std::array<char, 32> text{};
+    (void)std::snprintf(text.data(), text.size(), "%+.2f %%", 100 * (ratio - 1));
+    return text.data();
+}
+
+void tell(const std::array<Ratios, workload_names.size()>& ratios, Report& report) {
+    for (std::size_t kind = 0; kind < ratios.size(); kind++) {
+        const auto& [cpu, wall] = ratios.at(kind);
+        const double median = spread_of(cpu).median;
+        const auto [low, high] = sureness(cpu);
+        report.judged(std::string(workload_names.at(kind)) + ", CPU time", slower(median), "<= +1 %",
+                      median <= most_slower);
+        report.told("... the median lies, 95 %, between", slower(low) + " and " + slower(high));
+        report.told("... elapsed time", slower(spread_of(wall).median));
+    }
+}
+
+}  // namespace
+
+Status measure_cost(int blocks, const Place& place, Report& report) {
+    report.heading("What others pay for it, in a pod beside 110: median of " + std::to_string(blocks) +
+                   " blocks with, without, without, with it");
+    const std::string directory = place.directory + "/agent";
+    auto tree = PodTree::make(directory);
+    if (!tree) {
+        return tl::unexpected(tree.error());
+    }
+    auto ready = populate(**tree, pods_beside, pods_beside);
+    const auto worker = ready ? (*tree)->add("worker", "64Mi") : Result<BenchPod>(tl::unexpected(ready.error()));
+    if (!worker || !(ready = (*tree)->set_limit((*tree)->usage() + pods_room))) {
+        return worker ? ready : tl::unexpected(worker.error());
+    }
+    auto workload = Workload::start(**tree, *worker, slice_size);
+    if (!workload) {
+        return tl::unexpected(workload.error());
+    }
+    Stage stage{place, directory, **tree, **workload, (*tree)->id(*worker)};
+    std::array<Ratios, workload_names.size()> ratios;
+    std::ofstream raw(place.directory + "/cost.csv");
+    raw << "workload,without_cpu_us,with_cpu_us,without_wall_us,with_wall_us\n";
+    for (int block = 0; block < blocks; block++) {
+        if (auto done = run_block(stage, ratios, raw); !done) {
+            return done;
+        }
+    }
+    tell(ratios, report);
+    return {};
+}
+
+}  // namespace evictd::bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent costs in a stretch of time. It makes no pods and starts nobody.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <sys/types.h>
+
+#include "agent_process.hpp"
+
+namespace evictd::bench {
+
+// Shares of one CPU.
+struct IdleCost {
+    double threads = 0;
+    double timer = 0;
+    double programs = 0;  // the other BPF programs
+    std::uint64_t ticks = 0;
+    std::uint64_t tick_ns = 0;
+    std::uint64_t period_ns = 0;
+    std::uint64_t program_runs = 0;
+    bool programs_counted = false;
+
+    [[nodiscard]] double all() const { return threads + timer + programs; }
+};
+
+[[nodiscard]] IdleCost watch_idle(int seconds, const AgentProcess& agent);
+// A line of /proc/PID/status, "VmRSS".
+[[nodiscard]] std::int64_t status_kib(pid_t pid, const std::string& key);
+
+}  // namespace evictd::bench

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pod objects to test with: the smallest valid one, and variations of it.
+#pragma once
+
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "kube/pod_json.hpp"
+
+namespace evictd::kube {
+
+using nlohmann::json;
+
+inline json minimal() {
+    return json::parse(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "uid": "uid-1"},
+                           "spec": {"containers": [{"name": "app"}]}})");
+}
+
+inline json with(const char* pointer, const json& value) {
+    json object = minimal();
+    object[json::json_pointer(pointer)] = value;
+    return object;
+}
+
+inline Pod read(const json& object) {
+    auto pod = pod_from_json(object);
+    EXPECT_TRUE(pod) << pod.error().text();
+    return pod ? *pod : Pod{};
+}
+
+inline std::string fault(const json& object) {
+    const auto pod = pod_from_json(object);
+    return pod ? "none" : pod.error().what + ": " + pod.error().why;
+}
+
+}  // namespace evictd::kube
