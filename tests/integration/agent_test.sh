@@ -45,8 +45,12 @@ rank() {
 check "rank puts the pod above its request first" rank
 rank_json() { run 0 rank -o json "${socket[@]}" && valid_json "$work/out" && says '"place"'; }
 check "rank -o json is JSON, with a reason for each place" rank_json
-no_order() { run 1 rank --signal nodefs.available "${socket[@]}" && one_error_line; }
-check "1: rank for a signal that has no order" no_order
+every_signal() {
+    run 0 rank --signal pid.available "${socket[@]}" && says 'web .* runs [0-9]+ processes' || return 1
+    run 0 rank --signal nodefs.inodesFree "${socket[@]}" && says 'web .* uses [0-9]+ inodes' || return 1
+    run 0 rank --signal imagefs.available "${socket[@]}" && says 'web .* its request'
+}
+check "rank has an order for every signal, in its unit" every_signal
 agent_found() { run 0 doctor "${socket[@]}" && says "ok +agent +pid $agent,"; }
 check "doctor names the running agent and does not disturb it" agent_found
 check "the agent answers after doctor has looked" answers
