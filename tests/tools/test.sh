@@ -138,12 +138,16 @@ suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" o
     count_lines cli "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }
 
-suite_vm() {
-    local log=$logs/vm.log status begin=$SECONDS
+suite_vm() { # "ok", "not ok" or "skip" a case and boot; failures come with their logs, and a picture of it all at the end
+    local log=$logs/vm.log status begin=$SECONDS bad
     compile vm "$build" all || return
-    tests/vm/run.sh -b "$build" > "$log" 2>&1 < /dev/null
+    tests/vm/matrix.sh -b "$build" > "$log" 2>&1 < /dev/null
     status=$?
-    count_lines vm "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
+    bad=$(grep -c '^not ok ' "$log")
+    awk '/^not ok / { inside = 1 } inside; /^  ---- look inside:/ { inside = 0 }' "$log"
+    sed -n 's/^skip /  skip /p; /^ *┌/,$p' "$log"
+    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1 && show "$log"; fi
+    report vm "$(grep -c '^ok ' "$log")" "$bad" "$(grep -c '^skip ' "$log")" "$((SECONDS - begin)) s"
 }
 
 started=$SECONDS
