@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes sure that what the comparison boots from is in the cache, and prints its directory: disk.img, a minimal Debian 12
+# with systemd and every contender from Debian's packages, none of them started at boot, and initrd.gz, which mounts it.
+# Nothing is mounted here; root is needed for the owners of files only. Delete the directory for newer packages.
+# usage: root.sh KERNEL-DIR     env: EVICTD_PEERS_DIR (${XDG_CACHE_HOME:-~/.cache}/evictd/peers)
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
+. "$(dirname "$0")/../../tools/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=../../vm/modules.sh
+. "$top/tests/vm/modules.sh"
+PATH=$PATH:/usr/sbin:/sbin
+here=$(cd "$(dirname "$0")" && pwd)
+kernel=$(readlink -f "$1")
+release=$(basename "$kernel")
+cache=${EVICTD_PEERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/evictd/peers}
+# The libraries are evictd's; the rest is what is compared, and an init that systemd-oomd can live under.
+packages=systemd-sysv,dbus,kmod,systemd-oomd,earlyoom,oomd,nohang,libbpf1,libcgroup2,libyaml-cpp0.7,libspdlog1.10
+tar=$cache/root-$(cksum <<< "$packages" | cut -d ' ' -f 1).tar
+done=$cache/$release
+fresh() { [ -s "$done/disk.img" ] && [ "$done/disk.img" -nt "$here/root.sh" ] && [ "$done/disk.img" -nt "$here/guest/init" ]; }
+if fresh; then echo "$done"; exit 0; fi
+
+need mmdebstrap mmdebstrap
+need mke2fs e2fsprogs
+need busybox busybox-static
+need cpio cpio
+[ "$(id -u)" -eq 0 ] || die "making the guest's disk needs root, once (sudo make peers)"
+mkdir -p "$cache"
+work=$(mktemp -d "$cache/unpack.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# The mirror that this machine's apt uses: Debian 12's own archives only, whatever else is configured beside them.
+mirrors() {
+    # shellcheck disable=SC2016  # apt's variables, not ours
+    apt-get indextargets --format '$(CODENAME) deb $(REPO_URI) $(CODENAME) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages' |
+        sed -nE 's/^bookworm(-security|-updates)? (deb .* main) Debian$/\2/p' | sort -u
+}
+
+bootstrap() {
+    [ -n "$(mirrors)" ] || die "apt knows no Debian 12 archive (sudo apt-get update)"
+    echo "root.sh: making a Debian 12 root with mmdebstrap (two minutes)" >&2
+    mmdebstrap --variant=minbase --include="$packages" --aptopt='Acquire::Languages "none"' \
+        --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+        bookworm "$work/root.tar" - > "$cache/root.log" 2>&1 < <(mirrors) ||
+        { tail -n 5 "$cache/root.log" >&2; die "mmdebstrap failed ($cache/root.log)"; }
+    mv "$work/root.tar" "$tar"
+}
+
+# What Debian starts by itself is not started: one contender at a time, and nothing else that wakes up.
+quiet_units() {
+    local units=$work/root/etc/systemd/system
+    rm -rf "${units:?}"/*.wants
+    cp "$here"/guest/peers.{service,target} "$units/"
+    ln -s peers.target "$units/default.target"
+    ln -s /dev/null "$units/systemd-tmpfiles-clean.timer"
+    echo 0123456789abcdef0123456789abcdef > "$work/root/etc/machine-id" # empty means "first boot: enable everything"
+    echo peers > "$work/root/etc/hostname"
+    mkdir -p "$work/root/peers" "$units/systemd-oomd.service.d"
+}
+
+initrd() {
+    local root=$work/initrd
+    mkdir -p "$root"/{bin,dev,proc,sys,root}
+    cp "$(command -v busybox)" "$root/bin/busybox"
+    cp "$here/guest/init" "$root/init"
+    chmod 755 "$root/init"
+    copy_modules "$kernel" "$root" virtio_pci virtio_blk virtio_console > /dev/null # init loads them by name
+    (cd "$root" && find . -print0 | cpio -0 -o -H newc -R 0:0 --quiet) | gzip -1 > "$work/initrd.gz"
+}
+
+[ -s "$tar" ] || bootstrap
+mkdir "$work/root"
+tar -C "$work/root" -xpf "$tar" --exclude=./dev/\*
+quiet_units
+mke2fs -q -t ext4 -d "$work/root" "$work/disk.img" 2G
+initrd
+mkdir -p "$done"
+mv "$work/initrd.gz" "$work/disk.img" "$done/"
+echo "$done"

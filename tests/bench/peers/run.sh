@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Side by side with what people use instead: everybody in the same virtual machine, on the same pods and the same growing pod.
+# Boots Debian 12 with its stock kernel under QEMU (emulated), plays the plan, makes the table and the picture. A run that is
+# already in the result directory is not played again, so an interrupted comparison goes on where it ended.
+# usage: run.sh [-b BUILD] [-o RESULTS] [-n RUNS] [-c "CONTENDER..."] [-w "CASE..."] [-r]
+#   -r  report only, from what is there     env: QUICK=1 (one run each), PEERS_KEEP=1 (leave the table in tests/bench alone)
+#   contenders: kernel poller earlyoom[-fast] oomd[-fast] systemd-oomd[-fast] nohang[-fast] evictd
+#   cases: idle slow fast full culprit
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
+. "$(dirname "$0")/../../tools/lib.sh"
+here=$top/tests/bench/peers
+PATH=$PATH:/usr/sbin:/sbin
+
+build=$top/build results="" runs=5 report_only=no
+contenders="kernel poller earlyoom earlyoom-fast oomd oomd-fast systemd-oomd systemd-oomd-fast nohang nohang-fast evictd"
+cases="idle slow fast full culprit"
+[ "${QUICK:-0}" != 1 ] || runs=1
+while getopts b:o:n:c:w:r option; do
+    case $option in
+        b) build=$OPTARG ;; o) results=$OPTARG ;; n) runs=$OPTARG ;; c) contenders=$OPTARG ;; w) cases=$OPTARG ;;
+        r) report_only=yes ;;
+        *) sed -n '6,9s/^# //p' "$0" >&2; exit 2 ;;
+    esac
+done
+build=$(realpath "$build") || die "no build (run: make peers)"
+results=${results:-$build/peers}
+work=$results/work
+mkdir -p "$results" "$work" || exit 1
+qemu_pid=
+# shellcheck disable=SC2317  # called by trap
+stop() {
+    [ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null
+    gather
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+# Each round in another order, the same every time: a noisy minute hits all, and so does being the first.
+plan() {
+    local round what name
+    for ((round = 1; round <= runs; round++)); do
+        for what in $cases; do
+            [ "$what" != idle ] || [ "$round" -eq 1 ] || continue
+            while read -r name; do
+                [ "$what" != idle ] || [ "$name" != kernel ] || continue
+                [ -s "$results/$name.$what.$round.csv" ] || echo "$name.$what.$round $name $what $round"
+            done < <(tr -s ' ' '\n' <<< "$contenders" | shuf --random-source=<(yes "$round$what"))
+        done
+    done
+}
+
+gather() { # what came through the port, a file a run; of a run without its end nothing is kept
+    [ -s "$work/stream" ] || return 0
+    awk -v results="$results" '
+        { sub(/\r$/, "") }
+        /^@@ run / { name = $3; lines = 0; next }
+        /^@@ end / {
+            if (name == $3) {
+                file = results "/" name ".csv"
+                for (i = 1; i <= lines; i++) print line[i] > file
+                close(file)
+            }
+            name = ""
+            next
+        }
+        name != "" { line[++lines] = $0 }' "$work/stream"
+    rm -f "$work/stream"
+}
+
+share() { # the disk with the programs and the plan
+    local program
+    rm -rf "$work/share" "$work/share.img"
+    mkdir -p "$work/share/bin"
+    cp -r "$here/guest" "$work/share/"
+    cp "$work/plan" "$work/share/plan"
+    for program in evictd peers_observer peers_poller vm_load; do
+        [ -x "$build/$program" ] || die "no $build/$program (run: make peers)"
+        strip -o "$work/share/bin/$program" "$build/$program" || return 1
+    done
+    mke2fs -q -t ext4 -d "$work/share" "$work/share.img" 128M > /dev/null
+}
+
+# -erms: as tests/vm/machine.sh says; a page is cleared by words, not by bytes, which emulated takes eight times as long.
+boot() { # one machine, until the plan is played or the machine is gone
+    local seconds
+    seconds=$((120 + 60 * $(wc -l < "$work/plan")))
+    share || exit 1
+    rm -f "$work/stream" "$work/console.log"
+    timeout -k 5 "$seconds" qemu-system-x86_64 -accel "tcg,thread=multi" -cpu "max,-erms" -m 2048 -smp 2 -nodefaults -display none \
+        -no-reboot -kernel "$kernel/vmlinuz" -initrd "$disk/initrd.gz" \
+        -drive "file=$disk/disk.img,if=virtio,format=raw,snapshot=on" \
+        -drive "file=$work/share.img,if=virtio,format=raw,readonly=on" \
+        -device virtio-serial -chardev "file,id=out,path=$work/stream" -device virtserialport,chardev=out,name=out \
+        -serial stdio < /dev/null > >(tee "$work/console.log" | sed -un 's/\r$//; s/^peers: //p') 2>&1 \
+        -append "console=ttyS0 loglevel=1 panic=-1 psi=1 cgroup_no_v1=all systemd.show_status=0" &
+    qemu_pid=$!
+    # A guest that says nothing at all hangs before its init (seen once in twenty boots); it is up after 20 s at the latest.
+    for ((seconds = 0; seconds < 120; seconds++)); do
+        if [ -s "$work/console.log" ] || ! kill -0 "$qemu_pid" 2>/dev/null; then break; fi
+        sleep 1
+    done
+    [ -s "$work/console.log" ] || kill "$qemu_pid" 2>/dev/null
+    wait "$qemu_pid"
+    qemu_pid=
+    gather
+}
+
+measure() {
+    local before left silent=0
+    need qemu-system-x86_64 qemu-system-x86
+    need mke2fs e2fsprogs
+    kernel=$("$top/tests/vm/kernel.sh" 6.1) || exit 1
+    disk=$("$here/root.sh" "$kernel") || exit 1
+    plan > "$work/plan"
+    left=$(wc -l < "$work/plan")
+    while [ "$left" -gt 0 ]; do
+        before=$left
+        echo "$left runs to play"
+        boot
+        plan > "$work/plan"
+        left=$(wc -l < "$work/plan")
+        # A machine that died takes one run with it, and another is booted; two that play nothing are no use.
+        if [ "$left" -lt "$before" ]; then silent=0; else silent=$((silent + 1)); fi
+        [ "$silent" -lt 2 ] || { tail -n 20 "$work/console.log"; die "the guest plays nothing ($work/console.log)"; }
+    done
+}
+
+gather # of a comparison that was killed
+[ "$report_only" = yes ] || measure
+"$here/report.sh" "$results" > "$work/peers.md" || die "no report from $results"
+cat "$work/peers.md"
+if [ "${PEERS_KEEP:-0}" != 1 ] && [ "${QUICK:-0}" != 1 ]; then
+    cp "$work/peers.md" "$top/tests/bench/peers.md"
+    cp "$results/peers.svg" "$top/tests/bench/peers.svg"
+fi
