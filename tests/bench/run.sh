@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The numbers, as one report on stdout; raw results and the report stay in $BUILD/bench. As root, on an otherwise quiet
 # machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 it could not be measured.
-# usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs)
+# usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs),
+#        PARTS="latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike decide" (some of them),
+#        KEEP=1 (the picture and the table of scale go into tests/bench)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
@@ -15,6 +17,26 @@ out=$build/bench
 mkdir -p "$out"
 quick=() spikes=20 seconds=0.5
 [ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 seconds=0.05
+
+read -ra parts <<< "${PARTS:-}"
+wanted() { [ ${#parts[@]} -eq 0 ] || [[ " ${parts[*]} " == *" $1 "* ]]; }
+
+# What stands in the one program, which knows its parts' names and refuses others.
+node_parts() {
+    local part chosen=()
+    for part in ${parts[@]+"${parts[@]}"}; do
+        case $part in spike | decide) ;; *) chosen+=("$part") ;; esac
+    done
+    [ ${#parts[@]} -eq 0 ] || [ ${#chosen[@]} -gt 0 ] || return 0
+    "$build/evictd_node_bench" "$build/evictd" "$out" ${quick[@]+"${quick[@]}"} ${chosen[@]+"${chosen[@]}"}
+}
+
+# `head` is what main said of the machine before the first part began.
+picture() {
+    printf '%s\n' "$head" | "$top/tests/bench/scale/picture.sh" "$out/scale.csv" "$out" || return 2
+    [ "${KEEP:-0}" != 1 ] || cp -- "$out/scale.svg" "$out/scale.md" "$top/tests/bench/"
+    echo "  the picture: $out/scale.svg"
+}
 
 head_lines() {
     echo "evictd $("$build/evictd" --version | tr -cd '0-9.'): measured $(date -u +'%F %H:%M UTC')${quick[0]:+, shortened}"
@@ -47,18 +69,22 @@ judged() { printf '  %-58s %12s   %-14s %s\n' "$1" "$2" "$3" "$([ "$4" -eq 1 ] &
 
 # One decide() by itself: what the kill path spends on thinking.
 decide() {
-    printf '\n%s\n' "decide(), by the number of pods"
+    printf '\n%s\n' "decide(), by the number of pods, and replay"
     "$build/evictd_bench" --benchmark_min_time=$seconds --benchmark_out="$out/decide.json" --benchmark_out_format=json \
         --benchmark_format=csv 2> "$out/decide.err" | tr -d '"' |
-        awk -F, '/^decide/ { sub("/", ", ", $1); printf "  %-58s %9.1f us\n", $1 " pods", $4 }'
+        awk -F, '
+            /^decide/ { sub("/", ", ", $1); printf "  %-58s %9.1f us\n", $1 " pods", $4 }
+            /^replay/ { sub("_", " of 1,000 steps and 100 pods, as ", $1); printf "  %-58s %9.1f ms\n", $1, $4 }'
 }
 
 main() {
-    local missed=0
-    head_lines
-    "$build/evictd_node_bench" "$build/evictd" "$out" ${quick[@]+"${quick[@]}"} || missed=$?
-    spike || missed=$((missed > 1 ? missed : 1))
-    decide || missed=2
+    local missed=0 head
+    head=$(head_lines)
+    echo "$head"
+    node_parts || missed=$?
+    if wanted scale; then picture || missed=2; fi
+    if wanted spike; then spike || missed=$((missed > 1 ? missed : 1)); fi
+    if wanted decide; then decide || missed=2; fi
     echo
     echo "load $(cut -d ' ' -f 1-3 /proc/loadavg) at the end; raw results in $out"
     return "$missed"
