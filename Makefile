@@ -11,12 +11,14 @@ SUITES       ?=
 FUZZ_SECONDS ?= 60
 PREFIX       ?= /usr/local
 DESTDIR      ?=
+PARTS        ?=
+KEEP         ?=
 
-export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS
+export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS PARTS KEEP
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deps build bench vm tidy fmt fuzz install clean
+.PHONY: help demo test deps build bench vm peers tidy fmt fuzz install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -37,16 +39,22 @@ build: ## the program, as build/evictd
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) evictd
 
-bench: ## the numbers in README.md, taken on this machine (root)
+bench: ## the numbers in README.md, taken on this machine (root); PARTS="scale cost ..." picks some
 	@$(tools)/need_root.sh "make bench"
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) all
 	@tests/bench/run.sh
 
-vm: ## the demo and the real-kernel tests on Debian's kernel with pure cgroup v2, in QEMU; CASES="demo_spike ..."
+vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT="6.1-v1 ..." CASES="doctor ..."
 	@$(tools)/deps.sh build vm
 	@$(tools)/build.sh $(BUILD) all
-	@tests/vm/run.sh -b $(BUILD) $(CASES)
+	@tests/vm/matrix.sh -b $(BUILD) -B "$(BOOT)" $(CASES)
+
+peers: ## side by side with earlyoom, oomd, systemd-oomd, nohang, a 10 s poller and the kernel, in QEMU (root, 35 min); QUICK=1
+	@$(tools)/need_root.sh "make peers"
+	@$(tools)/deps.sh build vm peers
+	@$(tools)/build.sh $(BUILD) evictd peers_observer peers_poller vm_load
+	@tests/bench/peers/run.sh -b $(BUILD)
 
 tidy: ## clang-tidy over the agent
 	@$(tools)/deps.sh build lint
