@@ -73,7 +73,7 @@ initrd() {
 mkdir "$work/root"
 tar -C "$work/root" -xpf "$tar" --exclude=./dev/\*
 quiet_units
-mke2fs -q -t ext4 -d "$work/root" "$work/disk.img" 2G
+mke2fs -q -t ext4 -d "$work/root" "$work/disk.img" 2G >&2 # stdout is for the path
 initrd
 mkdir -p "$done"
 mv "$work/initrd.gz" "$work/disk.img" "$done/"
