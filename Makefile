@@ -13,8 +13,9 @@ PREFIX       ?= /usr/local
 DESTDIR      ?=
 PARTS        ?=
 KEEP         ?=
+EVERY        ?=
 
-export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS PARTS KEEP
+export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS PARTS KEEP EVERY
 tools := tests/tools
 
 .DEFAULT_GOAL := help
@@ -45,7 +46,7 @@ bench: ## the numbers in README.md, taken on this machine (root); PARTS="scale c
 	@$(tools)/build.sh $(BUILD) all
 	@tests/bench/run.sh
 
-vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT="6.1-v1 ..." CASES="doctor ..."
+vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT="6.1-v1 ..." CASES="doctor ..." EVERY=1
 	@$(tools)/deps.sh build vm
 	@$(tools)/build.sh $(BUILD) all
 	@tests/vm/matrix.sh -b $(BUILD) -B "$(BOOT)" $(CASES)

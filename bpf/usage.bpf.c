@@ -68,10 +68,20 @@ static __always_inline __u32 count_processes(struct cgroup* cgroup) {
     return processes.count;
 }
 
+/* The root's row comes first, and a victim that ends during the pass would be seen gone while its memory is still in
+ * the total: a second pod would pay for it. So the total is read once more, after everybody's processes. */
+static __always_inline int read_total_again(void) {
+    struct evictd_usage* root = bpf_map_lookup_elem(&usage_rows, &evictd_zero);
+    const struct evictd_settings* current = get_settings();
+    if (root && current && usage_count && root->cgroup_id == current->pods_root_id)
+        root->usage = memcg_usage(pods_memcg);
+    return 0;
+}
+
 SEC("iter/cgroup")
 int read_usage(struct bpf_iter__cgroup* ctx) {
     struct cgroup* cgroup = ctx->cgroup;
-    if (!cgroup) return 0;
+    if (!cgroup) return read_total_again();
     struct mem_cgroup* memcg = memcg_of_cgroup(cgroup);
     /* On v2 a container may have cgroups of its own without the memory controller: what runs there is charged to the
      * nearest one that has it, which is the last row, and counts there too. */

@@ -123,9 +123,12 @@ struct sample {
     struct evictd_settings* settings;
 };
 
+#define CSS_DYING (1 << 4) /* of an unnamed enum in linux/cgroup-defs.h; set by rmdir(2) */
+
 /* The pods' cgroup may be gone, or be another one: until the agent has found it there is nothing to compare. */
 static __always_inline bool pods_root_alive(const struct evictd_settings* settings) {
-    return pods_memcg && settings->pods_root_id && memcg_id(pods_memcg) == settings->pods_root_id;
+    return pods_memcg && settings->pods_root_id && memcg_id(pods_memcg) == settings->pods_root_id &&
+           !(BPF_CORE_READ(pods_memcg, css.flags) & CSS_DYING);
 }
 
 static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 inactive_file) {

@@ -160,8 +160,8 @@ void Agent::on_timer() {
     }
     if (!root_ && !stopped_by_) {
         follow_pods_root();
-    } else if (parts_.events.look_within(Bytes{0})) {
-        list_cgroups();  // nobody tells us of new ones
+    } else if (!parts_.events.tells_of_pods()) {
+        list_cgroups();
     }
     tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = parts_.clock.monotonic()});
 }

@@ -63,6 +63,7 @@ private:
     void tick(Cause cause);
     void note_for_tape(Tick& tick);
     void get_ready();
+    bool expect_exits(bool soon);
     void rehearse_over(Observation observation);
     void tell_trouble();
     void follow_pods_root();
@@ -90,7 +91,9 @@ private:
     MonotonicTime last_look_;
     MonotonicTime last_kill_;
     MonotonicTime next_look_;
+    MonotonicTime exits_until_;                            // the kernel tells of exits
     MonotonicTime next_rehearsal_ = MonotonicTime::max();  // while a line is near
+    bool exits_watched_ = false;
     bool rehearsed_ = false;
     bool approached_ = false;  // some line may be crossed in a moment
     bool pressure_ = false;    // some threshold is met, or a victim is on its way

@@ -21,6 +21,10 @@ constexpr Duration look_under_pressure = std::chrono::milliseconds(100);
 // fiftieth of a CPU, however long the node stays there.
 constexpr Duration rehearse_when_near = std::chrono::milliseconds(10);
 constexpr int near_share = 50;
+// After pressure: a node that trembles around a line must not attach and detach all the time.
+constexpr Duration exits_linger = std::chrono::seconds(10);
+// A victim may have ended before the kernel was asked to tell of it.
+constexpr Duration look_after_asking = std::chrono::milliseconds(5);
 // For people who watch: as often as a screen is worth redrawing.
 constexpr Duration look_for_readers = std::chrono::milliseconds(20);
 
@@ -59,6 +63,7 @@ void Agent::watch(const Readings& readings) {
 // The real one then finds the way in the CPU's caches.
 void Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
+    (void)expect_exits(true);
     auto observation = parts_.observer.look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, table_,
                                             {}, /*memory_returning=*/false);
     const bool near = is_near(watermarks_, observation.readings);
@@ -66,6 +71,25 @@ void Agent::get_ready() {
     const auto now = parts_.clock.monotonic();
     next_rehearsal_ = near ? now + std::max(rehearse_when_near, near_share * (now - begin)) : MonotonicTime::max();
     timer_.arm(std::min(next_look_, next_rehearsal_));
+}
+
+// The kernel tells of cgroups that empty only while a victim may end soon: all who make and leave cgroups pay for it.
+// True if it has just been asked to.
+bool Agent::expect_exits(bool soon) {
+    const auto now = parts_.clock.monotonic();
+    if (soon) {
+        exits_until_ = now + exits_linger;
+    }
+    const bool wanted = now < exits_until_;
+    if (wanted == exits_watched_) {
+        return false;
+    }
+    if (auto done = parts_.events.watch_exits(wanted); !done) {
+        sys::log::error(done.error().text());
+        return false;
+    }
+    exits_watched_ = wanted;
+    return wanted;
 }
 
 void Agent::rehearse_over(Observation observation) {
@@ -114,9 +138,12 @@ void Agent::schedule(const Tick& tick) {
     if (decision.look_again_at) {
         next = std::min(next, std::max(*decision.look_again_at, now));
     }
+    const bool near = is_near(watermarks_, tick.observation.readings);
+    if (expect_exits(pressure_ || near) && pressure_) {
+        next = std::min(next, now + look_after_asking);
+    }
     next_look_ = next;
-    next_rehearsal_ =
-        !pressure_ && is_near(watermarks_, tick.observation.readings) ? now + rehearse_when_near : MonotonicTime::max();
+    next_rehearsal_ = !pressure_ && near ? now + rehearse_when_near : MonotonicTime::max();
     timer_.arm(std::min(next_look_, next_rehearsal_));
 }
 

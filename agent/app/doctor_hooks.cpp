@@ -31,7 +31,8 @@ constexpr std::array<HookMeaning, 7> meanings{{
     {"usage", "reads every pod's memory in one pass", "control files are read instead, fifty times slower"},
     {"cgroup_made", "cgroup_life: a pod's cgroup appears", "cgroups are listed at each look instead"},
     {"cgroup_removed", "cgroup_life: a pod's cgroup is removed", "cgroups are listed at each look instead"},
-    {"cgroup_populated", "cgroup_life: a victim's last process is gone", "cgroup.procs is read at each look instead"},
+    {"cgroup_populated", "cgroup_life: a victim's last process is gone; asked only while one may end soon",
+     "cgroup.procs is read at each look instead"},
     {"oom", "tells whom the kernel's OOM killer took", "OOM kills by the kernel are not reported"},
     {"memcg", "tells when pods run into their limits", "v2: memory.events of the pods' cgroup only; v1: nothing"},
 }};
@@ -77,15 +78,22 @@ Result<std::vector<SourceRow>> load_programs() {
     if (!bpf) {
         return tl::unexpected(bpf.error());
     }
-    return (*bpf)->rows();
+    auto rows = (*bpf)->rows();
+    const sys::SystemClock clock;
+    const auto pods = kernel::CgroupWatch(hierarchies->memory, {}, clock).rows();
+    rows.insert(rows.end(), pods.begin(), pods.end());
+    return rows;
 }
 
 // What the agent would do without BPF, in its own words.
 std::vector<SourceRow> file_rows(const std::string& why) {
     const auto hierarchies = kernel::find_hierarchies();
     const sys::SystemClock clock;
+    if (!hierarchies) {
+        return {};
+    }
     auto events =
-        hierarchies ? kernel::FileEvents::make(*hierarchies, clock, why) : tl::unexpected<Error>(hierarchies.error());
+        kernel::FileEvents::make(*hierarchies, kernel::CgroupWatch(hierarchies->memory, {}, clock), clock, why);
     return events ? (*events)->sources() : std::vector<SourceRow>{};
 }
 

@@ -9,7 +9,11 @@
 namespace evictd::app {
 namespace {
 
-Status open_bpf(const Config& config, KernelSources& sources) {
+kernel::CgroupWatch watch_cgroups(const kernel::CgroupDirs& cgroups, const sys::Clock& clock) {
+    return {cgroups.hierarchies().memory, cgroups.candidates(), clock};
+}
+
+Status open_bpf(const Config& config, const sys::Clock& clock, KernelSources& sources) {
     auto choice = kernel::choose_programs();
     if (!choice) {
         return tl::unexpected(choice.error());
@@ -26,7 +30,7 @@ Status open_bpf(const Config& config, KernelSources& sources) {
     if (!bpf) {
         return tl::unexpected(bpf.error());
     }
-    auto events = kernel::BpfEvents::make(**bpf);
+    auto events = kernel::BpfEvents::make(**bpf, watch_cgroups(*sources.cgroups, clock));
     if (!events) {
         return tl::unexpected(events.error());
     }
@@ -58,14 +62,15 @@ Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel:
     sources.node = std::move(*node);
     if (config.agent.bpf == BpfUse::off) {
         sources.why_not_bpf = "the configuration says so (evictd.bpf: off)";
-    } else if (auto opened = open_bpf(config, sources); !opened) {
+    } else if (auto opened = open_bpf(config, clock, sources); !opened) {
         if (config.agent.bpf == BpfUse::required) {
             return tl::unexpected(opened.error());
         }
         sources.why_not_bpf = opened.error().text();
     }
     if (!sources.bpf) {
-        auto events = kernel::FileEvents::make(hierarchies, clock, sources.why_not_bpf);
+        auto events =
+            kernel::FileEvents::make(hierarchies, watch_cgroups(*sources.cgroups, clock), clock, sources.why_not_bpf);
         if (!events) {
             return tl::unexpected(events.error());
         }

@@ -61,6 +61,8 @@ struct Bpf::Loaded {
     std::unique_ptr<evictd_bpf, FreeSkeleton> skeleton;
     std::map<std::string, Link> links;  // by program
     Link usage;                         // below the pods' root; none while there is no root
+    bpf_program* exits_program = nullptr;
+    Link exits;  // while watch_exits()
     std::optional<UsageRows> usage_rows;
 };
 
@@ -120,7 +122,12 @@ Status Bpf::attach(const Choice& choice) {
             }
             continue;
         }
-        Link link(bpf_program__attach(bpf_object__find_program_by_name(loaded_->skeleton->obj, candidate->program)));
+        bpf_program* program = bpf_object__find_program_by_name(loaded_->skeleton->obj, candidate->program);
+        if (candidate->on_demand) {
+            loaded_->exits_program = program;
+            continue;
+        }
+        Link link(bpf_program__attach(program));
         if (!link) {
             return bpf_error(candidate->program, errno);
         }
@@ -184,6 +191,14 @@ Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
     options.link_info_len = sizeof(info);
     loaded_->usage.reset(bpf_program__attach_iter(loaded_->skeleton->progs.read_usage, &options));
     return loaded_->usage ? Status{} : bpf_error("usage iterator", errno);
+}
+
+Status Bpf::watch_exits(bool on) {
+    const bool attach = on && !loaded_->exits && loaded_->exits_program != nullptr;
+    if (attach || !on) {
+        loaded_->exits.reset(attach ? bpf_program__attach(loaded_->exits_program) : nullptr);
+    }
+    return attach && !loaded_->exits ? Status(bpf_error("exits", errno)) : Status{};
 }
 
 Status Bpf::set_thresholds(const std::vector<evictd_watermark>& lines) {

@@ -39,6 +39,8 @@ public:
 
     // The pods' root for every program, and a new usage iterator below it.
     Status follow(const std::optional<port::PodsRoot>& root);
+    // Whether CgroupLife populated and emptied are told; nothing where no program can.
+    Status watch_exits(bool on);
     // Replaces all lines; each is compared afresh.
     Status set_thresholds(const std::vector<evictd_watermark>& lines);
     // One pass of the usage iterator: its rows (evictd_usage), good until the next. `vanished` while there is no pods'

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include <bpf/libbpf.h>
+#include <sys/epoll.h>
 
 #include "kernel/decode.hpp"
 #include "sys/fd.hpp"
@@ -12,11 +13,18 @@ namespace evictd::kernel {
 
 void BpfEvents::FreeRing::operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
 
-Result<std::unique_ptr<BpfEvents>> BpfEvents::make(Bpf& bpf) {
-    std::unique_ptr<BpfEvents> events(new BpfEvents(bpf));
+Result<std::unique_ptr<BpfEvents>> BpfEvents::make(Bpf& bpf, CgroupWatch cgroups) {
+    std::unique_ptr<BpfEvents> events(new BpfEvents(bpf, std::move(cgroups)));
     events->ring_.reset(ring_buffer__new(bpf.events_map(), &BpfEvents::on_record, events.get(), nullptr));
     if (!events->ring_) {
         return sys::fail_errno("BPF ring buffer", errno);
+    }
+    // libbpf's own epoll set waits for both; drain() does not ask it what is ready.
+    epoll_event readable{};
+    readable.events = EPOLLIN;
+    if (events->cgroups_.works() &&
+        epoll_ctl(ring_buffer__epoll_fd(events->ring_.get()), EPOLL_CTL_ADD, events->cgroups_.fd(), &readable) != 0) {
+        return sys::fail_errno("epoll", errno);
     }
     return events;
 }
@@ -33,6 +41,18 @@ Status BpfEvents::watch(std::span<const port::Watermark> watermarks) {
         lines.push_back(line);
     }
     return bpf_.set_thresholds(lines);
+}
+
+Status BpfEvents::follow(const std::optional<port::PodsRoot>& root) {
+    cgroups_.follow(root);
+    return bpf_.follow(root);
+}
+
+std::vector<SourceRow> BpfEvents::sources() const {
+    auto rows = bpf_.rows();
+    const auto pods = cgroups_.rows();
+    rows.insert(rows.end(), pods.begin(), pods.end());
+    return rows;
 }
 
 int BpfEvents::fd() const { return ring_buffer__epoll_fd(ring_.get()); }
@@ -52,6 +72,7 @@ void BpfEvents::drain(const Sink& sink) {
     sink_ = &sink;
     (void)ring_buffer__consume(ring_.get());  // negative only if the callback says so, and ours never does
     sink_ = nullptr;
+    cgroups_.drain(sink);
     report_lost(sink);
 }
 

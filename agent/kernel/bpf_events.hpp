@@ -8,6 +8,7 @@
 #include "evictd/abi/settings.h"
 #include "evictd/port/kernel_event_source.hpp"
 #include "kernel/bpf.hpp"
+#include "kernel/cgroup_watch.hpp"
 
 struct ring_buffer;
 
@@ -16,24 +17,27 @@ namespace evictd::kernel {
 class BpfEvents final : public port::KernelEventSource {
 public:
     // `bpf` must outlive it.
-    static Result<std::unique_ptr<BpfEvents>> make(Bpf& bpf);
+    static Result<std::unique_ptr<BpfEvents>> make(Bpf& bpf, CgroupWatch cgroups);
 
     Status watch(std::span<const port::Watermark> watermarks) override;
     [[nodiscard]] int fd() const override;
     void drain(const Sink& sink) override;
-    Status follow(const std::optional<port::PodsRoot>& root) override { return bpf_.follow(root); }
+    Status follow(const std::optional<port::PodsRoot>& root) override;
+    [[nodiscard]] bool tells_of_pods() const override { return cgroups_.works(); }
+    Status watch_exits(bool on) override { return bpf_.watch_exits(on); }
     [[nodiscard]] std::optional<Duration> look_within(Bytes /*distance*/) const override { return std::nullopt; }
-    [[nodiscard]] std::vector<SourceRow> sources() const override { return bpf_.rows(); }
+    [[nodiscard]] std::vector<SourceRow> sources() const override;
 
 private:
     struct FreeRing {
         void operator()(ring_buffer* ring) const;
     };
-    explicit BpfEvents(Bpf& bpf) : bpf_(bpf) {}
+    BpfEvents(Bpf& bpf, CgroupWatch cgroups) : bpf_(bpf), cgroups_(std::move(cgroups)) {}
     static int on_record(void* self, void* record, std::size_t size);
     void report_lost(const Sink& sink);
 
     Bpf& bpf_;
+    CgroupWatch cgroups_;
     std::unique_ptr<ring_buffer, FreeRing> ring_;
     const Sink* sink_ = nullptr;  // while draining
     MonotonicTime last_time_;

@@ -25,9 +25,10 @@ public:
     [[nodiscard]] const Hierarchies& hierarchies() const { return hierarchies_; }
     // The paths that were looked at, for people: "/kubepods, /kubepods.slice, ...".
     [[nodiscard]] std::string searched() const;
+    // The same as paths below the memory hierarchy's mount point.
+    [[nodiscard]] std::vector<std::string> candidates() const;
 
 private:
-    [[nodiscard]] std::vector<std::string> candidates() const;
     void collect(const std::string& path, int depth, std::vector<port::FoundPod>& found) const;
     [[nodiscard]] port::PodCgroupPtr open(const std::string& path) const;
     void refuse(const Error& error) const;

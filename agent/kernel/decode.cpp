@@ -53,14 +53,13 @@ std::optional<KernelEventKind> kind_of(const evictd_oom_event& record) {
 }
 
 std::optional<KernelEventKind> kind_of(const evictd_cgroup_event& record) {
-    if (record.change < EVICTD_CGROUP_MADE || record.change > EVICTD_CGROUP_EMPTIED) {
+    if (record.change != EVICTD_CGROUP_POPULATED && record.change != EVICTD_CGROUP_EMPTIED) {
         return std::nullopt;
     }
-    constexpr std::array changes{CgroupChange::made, CgroupChange::removed, CgroupChange::populated,
-                                 CgroupChange::emptied};
-    return CgroupLife{.change = changes[record.change - EVICTD_CGROUP_MADE],
-                      .cgroup = {record.cgroup_id},
-                      .path = text_of(record.path)};
+    return CgroupLife{
+        .change = record.change == EVICTD_CGROUP_EMPTIED ? CgroupChange::emptied : CgroupChange::populated,
+        .cgroup = {record.cgroup_id},
+        .path = text_of(record.path)};
 }
 
 std::optional<KernelEventKind> kind_of(const evictd_memcg_event& record) {

@@ -24,6 +24,9 @@ constexpr std::int64_t growth_per_second = std::int64_t{2} << 30;
 constexpr Duration shortest_look = std::chrono::milliseconds(10);
 constexpr Duration longest_look = std::chrono::seconds(1);
 
+// What epoll says of the watch over the pods' cgroups; a number below is an index of `watched_`.
+constexpr std::uint64_t pods_ready = ~std::uint64_t{0};
+
 std::int64_t read_number(const std::string& path) {
     auto file = sys::open(path, O_RDONLY);
     std::string text;
@@ -42,13 +45,22 @@ std::int64_t inactive_file(const std::string& directory) {
 
 }  // namespace
 
-FileEvents::FileEvents(Hierarchies hierarchies, const sys::Clock& clock, std::string why)
-    : hierarchies_(std::move(hierarchies)), clock_(clock), why_(std::move(why)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
+FileEvents::FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why)
+    : hierarchies_(std::move(hierarchies)),
+      cgroups_(std::move(cgroups)),
+      clock_(clock),
+      why_(std::move(why)),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
-Result<std::unique_ptr<FileEvents>> FileEvents::make(Hierarchies hierarchies, const sys::Clock& clock,
-                                                     std::string why) {
-    std::unique_ptr<FileEvents> events(new FileEvents(std::move(hierarchies), clock, std::move(why)));
-    if (!events->epoll_) {
+Result<std::unique_ptr<FileEvents>> FileEvents::make(Hierarchies hierarchies, CgroupWatch cgroups,
+                                                     const sys::Clock& clock, std::string why) {
+    std::unique_ptr<FileEvents> events(
+        new FileEvents(std::move(hierarchies), std::move(cgroups), clock, std::move(why)));
+    epoll_event readable{};
+    readable.events = EPOLLIN;
+    readable.data.u64 = pods_ready;
+    if (!events->epoll_ || (events->cgroups_.works() &&
+                            epoll_ctl(events->epoll_.get(), EPOLL_CTL_ADD, events->cgroups_.fd(), &readable) != 0)) {
         return sys::fail_errno("epoll", errno);
     }
     return events;
@@ -128,6 +140,7 @@ Status FileEvents::watch(std::span<const port::Watermark> watermarks) {
 
 Status FileEvents::follow(const std::optional<port::PodsRoot>& root) {
     root_ = root;
+    cgroups_.follow(root);
     arm();
     return {};
 }
@@ -138,12 +151,17 @@ void FileEvents::drain(const Sink& sink) {
     if (count <= 0) {
         return;
     }
+    cgroups_.drain(sink);
+    bool triggered = false;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); i++) {
         if (ready[i].data.u64 < watched_.size()) {
+            triggered = true;
             sink(KernelEvent{clock_.monotonic(), StallTriggered{watched_[ready[i].data.u64].file}});
         }
     }
-    arm();  // the v1 levels move with the inactive file cache; the others are read afresh
+    if (triggered) {
+        arm();  // the v1 levels move with the inactive file cache; the others are read afresh
+    }
 }
 
 std::optional<Duration> FileEvents::look_within(Bytes distance) const {
@@ -160,14 +178,12 @@ std::vector<SourceRow> FileEvents::sources() const {
         }
     }
     const std::string lost = "BPF is not used: " + why_;
-    return {
+    std::vector<SourceRow> rows{
         {.hook = "watermark",
          .chosen = "timed look, 10 ms to 1 s" + (files.empty() ? "" : "; " + files),
          .fallback = true,
          .detail = lost},
         {.hook = "usage", .chosen = "control files", .fallback = true, .detail = "slower by a factor of fifty"},
-        {.hook = "cgroup_made", .chosen = "listing at each look", .fallback = true, .detail = {}},
-        {.hook = "cgroup_removed", .chosen = "listing at each look", .fallback = true, .detail = {}},
         {.hook = "cgroup_populated", .chosen = "cgroup.procs at each look", .fallback = true, .detail = {}},
         {.hook = "oom", .chosen = {}, .fallback = true, .detail = "OOM kills by the kernel are not reported"},
         {.hook = "memcg",
@@ -175,6 +191,9 @@ std::vector<SourceRow> FileEvents::sources() const {
          .fallback = true,
          .detail = {}},
     };
+    const auto pods = cgroups_.rows();
+    rows.insert(rows.end(), pods.begin(), pods.end());
+    return rows;
 }
 
 }  // namespace evictd::kernel

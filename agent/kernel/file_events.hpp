@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "evictd/port/kernel_event_source.hpp"
+#include "kernel/cgroup_watch.hpp"
 #include "kernel/hierarchies.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
@@ -17,12 +18,15 @@ namespace evictd::kernel {
 class FileEvents final : public port::KernelEventSource {
 public:
     // `why`: the reason for which BPF is not used. `clock` must outlive it.
-    static Result<std::unique_ptr<FileEvents>> make(Hierarchies hierarchies, const sys::Clock& clock, std::string why);
+    static Result<std::unique_ptr<FileEvents>> make(Hierarchies hierarchies, CgroupWatch cgroups,
+                                                    const sys::Clock& clock, std::string why);
 
     Status watch(std::span<const port::Watermark> watermarks) override;
     [[nodiscard]] int fd() const override { return epoll_.get(); }
     void drain(const Sink& sink) override;
     Status follow(const std::optional<port::PodsRoot>& root) override;
+    [[nodiscard]] bool tells_of_pods() const override { return cgroups_.works(); }
+    Status watch_exits(bool /*on*/) override { return {}; }  // the timed look counts processes
     [[nodiscard]] std::optional<Duration> look_within(Bytes distance) const override;
     [[nodiscard]] std::vector<SourceRow> sources() const override;
 
@@ -32,7 +36,7 @@ private:
         sys::Fd fd;        // what epoll watches
         sys::Fd counter;   // v1: memory.usage_in_bytes, which the eventfd refers to
     };
-    FileEvents(Hierarchies hierarchies, const sys::Clock& clock, std::string why);
+    FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why);
     void arm();
     void arm_usage(const port::Watermark& watermark);
     void arm_memory_events();
@@ -40,6 +44,7 @@ private:
     void add(Watched watched, std::uint32_t events);
 
     Hierarchies hierarchies_;
+    CgroupWatch cgroups_;
     const sys::Clock& clock_;
     std::string why_;
     sys::Fd epoll_;

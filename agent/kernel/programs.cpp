@@ -168,9 +168,7 @@ const std::vector<Candidate>& candidates() {
     static const std::vector<Candidate> table{
         {"watermark", "start_watermarks", Attach::timer, "bpf_timer", nullptr, ""},
         {"usage", "read_usage", Attach::iterator, "cgroup", nullptr, ""},
-        {"cgroup_made", "on_cgroup_mkdir", Attach::tracepoint, "cgroup_mkdir", nullptr, ""},
-        {"cgroup_removed", "on_cgroup_rmdir", Attach::tracepoint, "cgroup_rmdir", nullptr, ""},
-        {"cgroup_populated", "on_cgroup_populated", Attach::tracepoint, "cgroup_notify_populated", nullptr, ""},
+        {"cgroup_populated", "on_cgroup_populated", Attach::tracepoint, "cgroup_notify_populated", nullptr, "", true},
         {"oom", "on_oom_kill_process", Attach::fentry, "oom_kill_process", nullptr, ""},
         {"oom", "on_mark_victim_task", Attach::tracepoint, "mark_victim", "task_struct",
          "global or cgroup OOM is told by which cgroup stands at its limit"},

@@ -22,6 +22,7 @@ struct Candidate {
     const char*
         first_argument;  // of a tracepoint whose arguments differ between kernels: the struct it must be; else null
     const char* note;    // what is lost with it, for people; "" for the best
+    bool on_demand;      // attached only while Bpf's owner asks for it
 };
 
 [[nodiscard]] const std::vector<Candidate>& candidates();

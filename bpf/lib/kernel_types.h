@@ -30,6 +30,7 @@ struct cgroup_subsys_state {
     struct cgroup* cgroup;
     struct list_head sibling, children;
     struct cgroup_subsys_state* parent;
+    unsigned int flags;
 };
 struct cgroup {
     int level;

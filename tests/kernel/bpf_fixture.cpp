@@ -18,11 +18,12 @@ struct Loaded {
 };
 
 Loaded& loaded() {
+    static const sys::SystemClock clock;
     static Loaded once = [] {
         Loaded made;
         auto bpf = load_bpf("");
         if (!bpf) return Loaded{nullptr, nullptr, bpf.error().text()};
-        auto events = kernel::BpfEvents::make(**bpf);
+        auto events = kernel::BpfEvents::make(**bpf, kernel::CgroupWatch(hierarchies().memory, {}, clock));
         if (!events) return Loaded{nullptr, nullptr, events.error().text()};
         return Loaded{std::move(*bpf), std::move(*events), {}};
     }();
@@ -67,6 +68,7 @@ void WithBpf::SetUp() {
 void WithBpf::TearDown() {
     if (events_ != nullptr) {
         EXPECT_TRUE(events_->watch({}));
+        EXPECT_TRUE(events_->watch_exits(false));
         EXPECT_TRUE(events_->follow(std::nullopt));
     }
 }

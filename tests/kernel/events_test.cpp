@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tracepoints tell: OOM kills, limits that are hit, cgroups that come and go, and events that were lost.
+#include <algorithm>
 #include <csignal>
 #include <set>
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernel/bpf_fixture.hpp"
@@ -13,7 +13,22 @@
 namespace evictd::kernel_test {
 namespace {
 
-using Events = WithBpf;
+class Events : public WithBpf {
+protected:
+    // Whether anything that is pending says that it filled or emptied.
+    bool exit_told_of(CgroupId cgroup) {
+        const auto events = pending();
+        return std::any_of(events.begin(), events.end(),
+                           [&](const KernelEvent& event) { return is_exit_of(cgroup, event); });
+    }
+    static bool is_exit_of(CgroupId cgroup, const KernelEvent& event) {
+        return is_exit(event) && std::get<CgroupLife>(event.kind).cgroup == cgroup;
+    }
+    static bool is_exit(const KernelEvent& event) {
+        const auto* life = std::get_if<CgroupLife>(&event.kind);
+        return life != nullptr && (life->change == CgroupChange::populated || life->change == CgroupChange::emptied);
+    }
+};
 
 // Reads `file` again and again, until the test is gone: its cgroup stays at its limit.
 PodProcess::Body keep_reading(const ColdFile& file) {
@@ -87,20 +102,21 @@ TEST_F(Events, ACgroupAboveItsHighMarkIsToldApartFromOneAtItsLimit) {
     EXPECT_EQ(std::get<MemcgBreach>(event->kind).limit, 24_MiB);
 }
 
-TEST_F(Events, ACgroupsLifeIsToldInOrderWithItsIdAndPath) {
+TEST_F(Events, ACgroupThatFillsAndEmptiesIsToldWithItsIdAndPathWhileItIsAskedFor) {
     make_pods_root(std::nullopt);
     cgroups_.make("kubepods/podshort");
     const auto id = cgroups_.id("kubepods/podshort");
-    {
+    const auto come_and_go = [&] {
         PodProcess pod(cgroups_, "kubepods/podshort");
         ::kill(pod.pid(), SIGKILL);
         EXPECT_TRUE(pod.killed_by(SIGKILL));
-    }
-    cgroups_.remove("kubepods/podshort");
+    };
+    come_and_go();
+    ASSERT_TRUE(events_->watch_exits(true));
+    come_and_go();
     MonotonicTime last;
-    for (const auto change :
-         {CgroupChange::made, CgroupChange::populated, CgroupChange::emptied, CgroupChange::removed}) {
-        const auto event = wait_for<CgroupLife>([&](const CgroupLife& life) { return life.cgroup == id; });
+    for (const auto change : {CgroupChange::populated, CgroupChange::emptied}) {
+        const auto event = wait_for_any([&](const KernelEvent& told) { return is_exit_of(id, told); }, patience);
         ASSERT_TRUE(event) << static_cast<int>(change);
         const auto& life = std::get<CgroupLife>(event->kind);
         EXPECT_EQ(life.change, change);
@@ -108,81 +124,57 @@ TEST_F(Events, ACgroupsLifeIsToldInOrderWithItsIdAndPath) {
         EXPECT_GE(event->time, last);
         last = event->time;
     }
+    ASSERT_TRUE(events_->watch_exits(false));
+    come_and_go();
+    EXPECT_FALSE(exit_told_of(id)) << "what nobody asked for, before or after";
 }
 
-TEST_F(Events, NothingIsToldOfCgroupsOutsideThePodsRoot) {
+TEST_F(Events, NothingIsToldOfWhoFillsCgroupsOutsideThePodsRootOrDeeperThanPodsAre) {
     make_pods_root(std::nullopt);
-    cgroups_.make("elsewhere/podother");
     TestCgroups foreign;
+    for (const char* other : {"elsewhere/podother", "kubepods/burstable/podouter/container/service"}) {
+        cgroups_.make(other);
+    }
     foreign.make("kubepods/podforeign");
-    cgroups_.make("kubepods/podmine");  // the last, so that what came before it has come
-    const auto mine = cgroups_.id("kubepods/podmine");
+    cgroups_.make("kubepods/podmine");
+    ASSERT_TRUE(events_->watch_exits(true));
+    {
+        const PodProcess other(cgroups_, "elsewhere/podother"), alien(foreign, "kubepods/podforeign");
+        const PodProcess deep(cgroups_, "kubepods/burstable/podouter/container/service");
+        const PodProcess mine(cgroups_, "kubepods/podmine");  // the last, so that what came before it has come
+    }
+    const std::set<CgroupId> pods{cgroups_.id("kubepods"), cgroups_.id("kubepods/podmine"),
+                                  cgroups_.id("kubepods/burstable"), cgroups_.id("kubepods/burstable/podouter")};
     EXPECT_TRUE(wait_for_any(
         [&](const KernelEvent& event) {
-            const auto* life = std::get_if<CgroupLife>(&event.kind);
-            if (life == nullptr) return false;
-            EXPECT_EQ(life->cgroup, mine) << life->path;
-            return life->cgroup == mine;
+            if (!is_exit(event)) return false;
+            const auto& life = std::get<CgroupLife>(event.kind);
+            EXPECT_TRUE(pods.contains(life.cgroup)) << life.path;
+            return life.cgroup == cgroups_.id("kubepods/podmine");
         },
         patience));
-}
-
-TEST_F(Events, NothingIsToldOfWhatIsDeeperThanPodsAre) {
-    make_pods_root(std::nullopt);
-    cgroups_.make("kubepods/burstable/podouter/container/service");
-    cgroups_.remove("kubepods/burstable/podouter/container/service");
-    cgroups_.make("kubepods/podlast");  // so that what came before it has come
-    std::set<std::string> told;
-    ASSERT_TRUE(wait_for_any(
-        [&](const KernelEvent& event) {
-            const auto* life = std::get_if<CgroupLife>(&event.kind);
-            if (life != nullptr) told.insert(life->path);
-            return told.contains(cgroups_.path("kubepods/podlast"));
-        },
-        patience));
-    EXPECT_EQ(told,
-              (std::set<std::string>{cgroups_.path("kubepods/burstable"), cgroups_.path("kubepods/burstable/podouter"),
-                                     cgroups_.path("kubepods/podlast")}));
-}
-
-TEST_F(Events, WhileThereIsNoPodsRootWhatCouldBeItIsReportedWhenMade) {
-    ASSERT_TRUE(events_->follow(std::nullopt));
-    (void)pending();
-    cgroups_.make("kubepods/burstable/podlater/container/deep");
-    std::set<std::string> made;
-    ASSERT_TRUE(wait_for_any(
-        [&](const KernelEvent& event) {
-            const auto* life = std::get_if<CgroupLife>(&event.kind);
-            if (life != nullptr) made.insert(life->path);
-            return made.contains(cgroups_.path("kubepods/burstable/podlater"));
-        },
-        patience));
-    EXPECT_TRUE(made.contains(cgroups_.path("kubepods")));
-    for (const auto& event : pending()) {
-        const auto* life = std::get_if<CgroupLife>(&event.kind);
-        EXPECT_FALSE(life != nullptr && life->path.ends_with("/deep")) << "too deep to be the pods' root";
-    }
 }
 
 TEST_F(Events, WhatFindsTheRingFullIsCountedAndToldOnceWithItsCause) {
     make_pods_root(std::nullopt);
-    const std::string parent = hierarchies().memory + cgroups_.path("kubepods");
-    constexpr std::uint64_t pods = 600;  // 1,200 records of 296 bytes into 256 KiB
-    for (std::uint64_t i = 0; i < pods; i++) {
-        const std::string directory = parent + "/pod" + std::to_string(i);
-        ASSERT_EQ(::mkdir(directory.c_str(), 0755), 0);
-        ASSERT_EQ(::rmdir(directory.c_str()), 0);
+    cgroups_.make("kubepods/poda");
+    cgroups_.make("kubepods/podb");
+    const PodProcess wanderer(cgroups_, "kubepods/poda");
+    ASSERT_TRUE(events_->watch_exits(true));
+    constexpr std::uint64_t moves = 600;  // 1,200 records of 296 bytes into 256 KiB
+    for (std::uint64_t i = 0; i < moves; i++) {
+        cgroups_.enter(i % 2 == 0 ? "kubepods/podb" : "kubepods/poda", wanderer.pid());
     }
     std::uint64_t told = 0, lost = 0, causes = 0;
     for (const auto& event : pending()) {
-        told += std::holds_alternative<CgroupLife>(event.kind) ? 1U : 0U;
+        told += is_exit(event) ? 1U : 0U;
         if (const auto* loss = std::get_if<EventsLost>(&event.kind)) {
             lost += loss->count;
             causes++;
             EXPECT_EQ(loss->cause, "cgroup: ring buffer full");
         }
     }
-    EXPECT_EQ(told + lost, 2 * pods);
+    EXPECT_EQ(told + lost, 2 * moves);
     EXPECT_GT(lost, 100U);
     EXPECT_EQ(causes, 1U);
     for (const auto& event : pending()) EXPECT_FALSE(std::holds_alternative<EventsLost>(event.kind)) << "told twice";

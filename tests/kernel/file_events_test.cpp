@@ -20,7 +20,8 @@ namespace {
 class WithoutBpf : public testing::Test {
 protected:
     void SetUp() override {
-        auto events = kernel::FileEvents::make(hierarchies(), clock_, "a test says so");
+        auto events = kernel::FileEvents::make(hierarchies(), kernel::CgroupWatch(hierarchies().memory, {}, clock_),
+                                               clock_, "a test says so");
         ASSERT_TRUE(events) << events.error().text();
         events_ = std::move(*events);
         cgroups_.make("kubepods");
@@ -39,8 +40,8 @@ protected:
             (void)::poll(&ready, 1, 1000);
             std::string found;
             events_->drain([&](const KernelEvent& event) {
-                const auto& source = std::get<StallTriggered>(event.kind).source;
-                if (source.ends_with(wanted)) found = source;
+                const auto* stall = std::get_if<StallTriggered>(&event.kind);
+                if (stall != nullptr && stall->source.ends_with(wanted)) found = stall->source;
             });
             if (!found.empty()) return found;
         }
@@ -98,8 +99,22 @@ TEST_F(WithoutBpf, PressureTriggersAreSetWhereThisKernelTellsOfPressure) {
 }
 
 TEST_F(WithoutBpf, EverySourceSaysWhyItIsAFallback) {
-    for (const auto& row : events_->sources()) EXPECT_TRUE(row.fallback) << row.hook;
+    for (const auto& row : events_->sources()) {
+        EXPECT_EQ(row.fallback, row.chosen != "inotify") << row.hook;
+    }
     EXPECT_NE(events_->sources().front().detail.find("a test says so"), std::string::npos);
+}
+
+TEST_F(WithoutBpf, PodsThatComeAndGoAreToldAllTheSame) {
+    std::vector<CgroupChange> changes;
+    const auto note = [&](const KernelEvent& event) {
+        if (const auto* life = std::get_if<CgroupLife>(&event.kind)) changes.push_back(life->change);
+    };
+    cgroups_.make("kubepods/podnew");
+    events_->drain(note);
+    cgroups_.remove("kubepods/podnew");
+    events_->drain(note);
+    EXPECT_EQ(changes, (std::vector{CgroupChange::made, CgroupChange::removed}));
 }
 
 TEST_F(WithoutBpf, TheNearerTheThresholdTheSoonerTheNextLook) {

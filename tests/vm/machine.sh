@@ -23,7 +23,7 @@ read_boot() { # read_boot NAME
     done
 }
 
-why_not() { # why_not CASE NAMED: the reason it is not run in this boot; nothing if it is. NAMED: it was asked for by name
+why_not() { # why_not CASE NAMED: the reason it is not run in this boot; nothing if it is. NAMED: it was asked for
     local reason
     reason=$(unmet "$(value "$1" WHERE)")
     reason=${reason:-${skip[$1]-}}

@@ -5,6 +5,7 @@
 # usage: run.sh [-b BUILD] [-B BOOT] [-m MIB] [-c CPUS] [-a KERNEL-ARGUMENTS] [-q QEMU-ARGUMENTS] [-i] [CASE...]
 #   -B BOOT  a name in matrix.yaml (its first); -m, -c, -a, -q change or add to what stands there
 #   -i CASE  a shell in the guest instead, the case ready at /cases/CASE/run; leave with poweroff -f or Ctrl-A x
+#   env: EVERY=1 (also the slow cases that would say nothing new in this boot)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
@@ -23,7 +24,7 @@ while getopts b:B:m:c:a:q:i option; do
     case $option in
         b) build=$OPTARG ;; B) boot=$OPTARG ;; i) interactive=yes ;;
         m) own_memory=$OPTARG ;; c) own_cpus=$OPTARG ;; a) own_append=$OPTARG ;; q) own_qemu=$OPTARG ;;
-        *) sed -n '5,7s/^# //p' "$0" >&2; exit 2 ;;
+        *) sed -n '5,8s/^# //p' "$0" >&2; exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
@@ -32,7 +33,7 @@ again="tests/vm/run.sh -b $build -B ${boot:=$(awk -f "$here/matrix.awk" "$here/m
 again+="${own_memory:+ -m $own_memory}${own_cpus:+ -c $own_cpus}${own_append:+ -a ${own_append@Q}}${own_qemu:+ -q ${own_qemu@Q}}"
 read_boot "$boot"
 memory=${own_memory:-$memory} cpus=${own_cpus:-$cpus} append="$append $own_append" qemu="$qemu $own_qemu"
-if [ $# -eq 0 ]; then named=no; mapfile -t wanted < <(case_names); else named=yes wanted=("$@"); fi
+if [ $# -eq 0 ]; then named=no && [ "${EVERY:-0}" != 1 ] || named=yes; mapfile -t wanted < <(case_names); else named=yes wanted=("$@"); fi
 for name in "${wanted[@]}"; do check_case "$name"; done
 prepare_machine
 

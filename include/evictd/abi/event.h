@@ -48,8 +48,6 @@ struct evictd_oom_event {
 };
 
 enum evictd_cgroup_change {
-    EVICTD_CGROUP_MADE = 1,
-    EVICTD_CGROUP_REMOVED = 2,
     EVICTD_CGROUP_POPULATED = 3,
     EVICTD_CGROUP_EMPTIED = 4,
 };

@@ -30,6 +30,11 @@ struct FakeEvents final : port::KernelEventSource {
         (void)!::read(ready.get(), &count, sizeof(count));
         for (const auto& event : std::exchange(pending, {})) sink(event);
     }
+    [[nodiscard]] bool tells_of_pods() const override { return tells; }
+    Status watch_exits(bool on) override {
+        exits.push_back(on);
+        return {};
+    }
     [[nodiscard]] std::optional<Duration> look_within(Bytes) const override { return std::nullopt; }
     [[nodiscard]] std::vector<SourceRow> sources() const override { return {}; }
 
@@ -43,6 +48,8 @@ struct FakeEvents final : port::KernelEventSource {
     std::vector<KernelEvent> pending;
     std::vector<port::Watermark> watermarks;
     int watches = 0;
+    bool tells = true;
+    std::vector<bool> exits;
     std::optional<port::PodsRoot> followed;
 };
 
@@ -288,6 +295,48 @@ TEST_F(Agents, TheApproachToALineIsPractisedAndNothingIsToldOrTouched) {
     EXPECT_EQ(records.size(), looks);
     EXPECT_EQ(tree.handle(hog_id)->kills, 0);
     EXPECT_EQ(tree.handle(hog_id)->listings, 2) << "once when the pods became known, once now";
+}
+
+TEST_F(Agents, ExitsAreToldFromTheApproachUntilSomeTimeAfterIt) {
+    declare(100_MiB);
+    make();
+    EXPECT_TRUE(events.exits.empty());
+    tree.line(hog_id).usage = 700_MiB;
+    tree.line(root_id).usage = 800_MiB;
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(events.exits, std::vector{true});
+    tree.line(hog_id).usage = 100_MiB;
+    tree.line(root_id).usage = 200_MiB;
+    for (const auto& [seconds, asked] : {std::pair{5, 1U}, {6, 2U}, {60, 2U}}) {
+        clock.advance(std::chrono::seconds(seconds));
+        agent->request_look();
+        EXPECT_EQ(events.exits.size(), asked) << seconds;
+    }
+    EXPECT_FALSE(events.exits.back());
+}
+
+TEST_F(Agents, WhereNoApproachWasSeenItLooksSoonAfterAskingForExits) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(events.exits, std::vector{true});
+    EXPECT_LE(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(5)) << "it may have ended before";
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
+}
+
+TEST_F(Agents, WhereNobodyTellsOfPodsEachTimedLookListsThem) {
+    declare(100_MiB);
+    events.tells = false;
+    make();
+    tree.declare({{.id = root_id, .level = 1, .usage = 100_MiB, .limit = 1_GiB},
+                  {.id = quiet_id, .level = 2, .usage = 100_MiB, .processes = 1, .pod = "quiet"}});
+    clock.set(MonotonicTime{});  // the timer is due at once
+    agent->set_config(eviction, Duration::zero());
+    ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
+    const auto& pods = last().observation.pods;
+    EXPECT_EQ(std::count_if(pods.begin(), pods.end(), [](const auto& pod) { return pod.cgroup.value != 0; }), 1);
 }
 
 TEST_F(Agents, WhoAsksRightAfterALookGetsTheNextOneSoon) {

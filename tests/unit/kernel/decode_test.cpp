@@ -81,9 +81,7 @@ TEST(DecodeEvent, EveryCgroupChangeHasItsMeaning) {
     auto record = record_of<evictd_cgroup_event>(EVICTD_EVENT_CGROUP);
     record.cgroup_id = 7;
     std::strcpy(record.path, "/kubepods/pod1");
-    const std::pair<evictd_cgroup_change, CgroupChange> meanings[]{{EVICTD_CGROUP_MADE, CgroupChange::made},
-                                                                   {EVICTD_CGROUP_REMOVED, CgroupChange::removed},
-                                                                   {EVICTD_CGROUP_POPULATED, CgroupChange::populated},
+    const std::pair<evictd_cgroup_change, CgroupChange> meanings[]{{EVICTD_CGROUP_POPULATED, CgroupChange::populated},
                                                                    {EVICTD_CGROUP_EMPTIED, CgroupChange::emptied}};
     for (const auto& [number, meaning] : meanings) {
         record.change = number;
@@ -114,7 +112,7 @@ TEST(DecodeEvent, TextWithoutNulEndsWithItsArray) {
     std::fill(std::begin(oom.comm), std::end(oom.comm), 'x');
     EXPECT_EQ(decoded<OomKill>(oom).comm, std::string(EVICTD_COMM_LENGTH, 'x'));
     auto life = record_of<evictd_cgroup_event>(EVICTD_EVENT_CGROUP);
-    life.change = EVICTD_CGROUP_MADE;
+    life.change = EVICTD_CGROUP_POPULATED;
     std::fill(std::begin(life.path), std::end(life.path), 'y');
     EXPECT_EQ(decoded<CgroupLife>(life).path, std::string(EVICTD_PATH_LENGTH, 'y'));
 }
@@ -150,7 +148,7 @@ TEST(DecodeEvent, ALongerRecordIsOneOfANewerKernelSideAndIsRead) {
 TEST(DecodeEvent, UnknownTypesAndUnknownKindsWithinATypeAreRefused) {
     for (const std::uint32_t type : {0U, static_cast<std::uint32_t>(EVICTD_EVENT_TYPES), ~0U}) {
         auto record = record_of<evictd_cgroup_event>(EVICTD_EVENT_CGROUP);
-        record.change = EVICTD_CGROUP_MADE;
+        record.change = EVICTD_CGROUP_POPULATED;
         record.head.type = type;
         EXPECT_FALSE(decode(record)) << type;
     }

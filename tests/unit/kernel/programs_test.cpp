@@ -59,8 +59,7 @@ TEST(Candidates, EveryCompiledProgramIsInTheTable) {
 TEST(Candidates, FeedTheKnownHooksAndNoOthers) {
     std::set<std::string> hooks;
     for (const auto& candidate : candidates()) hooks.insert(candidate.hook);
-    EXPECT_EQ(hooks, (std::set<std::string>{"watermark", "usage", "oom", "memcg", "cgroup_made", "cgroup_removed",
-                                            "cgroup_populated"}));
+    EXPECT_EQ(hooks, (std::set<std::string>{"watermark", "usage", "oom", "memcg", "cgroup_populated"}));
 }
 
 TEST(Candidates, OnlyTheBestOfAHookLosesNothing) {
