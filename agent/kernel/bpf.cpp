@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <set>
-#include <thread>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -14,22 +13,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "kernel/bpf_settings.hpp"
 #include "kernel/pins.hpp"
 #include "kernel/proc_files.hpp"
 #include "kernel/usage_rows.hpp"
 
 namespace evictd::kernel {
 namespace {
-
-// A CPU zeroing huge pages fills about 8 GiB/s, and no machine's memory takes more than some 64 GiB/s. Half of it would
-// let a hog cross a threshold unseen for up to twice the shortest period; double it and the timer ticks twice as often.
-constexpr std::uint64_t growth_per_cpu = (8ULL << 30U) / 1000;  // bytes per ms
-constexpr std::uint64_t growth_limit = (64ULL << 30U) / 1000;
-
-// Near a threshold 1 ms: the detection then takes 0.5 ms on average, as long as looking and killing do. Far from it
-// 100 ms, so that a value told by bpftool is not older than what a person notices.
-constexpr std::uint64_t min_period_ns = 1'000'000;
-constexpr std::uint64_t max_period_ns = 100'000'000;
 
 struct FreeSkeleton {
     void operator()(evictd_bpf* skeleton) const { evictd_bpf__destroy(skeleton); }
@@ -42,17 +32,6 @@ using Link = std::unique_ptr<bpf_link, FreeLink>;
 tl::unexpected<Error> bpf_error(const std::string& what, int error) {
     const auto kind = error == EPERM || error == EACCES ? ErrorKind::not_permitted : ErrorKind::failed;
     return fail(kind, "BPF " + what, std::strerror(error), "evictd doctor tells what this kernel takes");
-}
-
-evictd_settings initial_settings(const BpfOptions& options) {
-    evictd_settings settings{};
-    settings.node_capacity = static_cast<std::uint64_t>(options.node_capacity.value);
-    settings.fastest_growth =
-        std::min<std::uint64_t>(growth_limit, growth_per_cpu * std::max(1U, std::thread::hardware_concurrency()));
-    settings.min_period_ns = min_period_ns;
-    settings.max_period_ns = max_period_ns;
-    settings.hierarchy_id = options.hierarchy_id;
-    return settings;
 }
 
 }  // namespace
