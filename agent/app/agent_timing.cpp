@@ -84,11 +84,11 @@ bool Agent::expect_exits(bool soon) {
     if (wanted == exits_watched_) {
         return false;
     }
+    exits_watched_ = wanted;  // also if it is refused: not asked, and said, again with every rehearsal
     if (auto done = parts_.events.watch_exits(wanted); !done) {
         sys::log::error(done.error().text());
         return false;
     }
-    exits_watched_ = wanted;
     return wanted;
 }
 
