@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "config/load.hpp"
+#include "unit/config/faults.hpp"
 
 namespace evictd::config {
 namespace {
@@ -21,13 +22,6 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-std::vector<std::string> faults_of(const ConfigOutcome& outcome) {
-    std::vector<std::string> out;
-    if (outcome) return out;
-    for (const Fault& fault : outcome.error()) out.push_back(fault.text());
-    return out;
-}
 
 class Directory : public testing::Test {
 protected:

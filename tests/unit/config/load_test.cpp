@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "config/describe.hpp"
+#include "unit/config/faults.hpp"
 
 namespace evictd::config {
 namespace {
@@ -22,12 +23,6 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-std::vector<std::string> faults_of(const ConfigOutcome& outcome) {
-    std::vector<std::string> out;
-    if (outcome) return out;
-    for (const Fault& fault : outcome.error()) out.push_back(fault.text());
-    return out;
-}
 std::vector<std::string> faults_of(const std::string& yaml) { return faults_of(load(yaml, "f.yaml")); }
 
 TEST(Load, AnEmptyFileIsAllDefaults) {
