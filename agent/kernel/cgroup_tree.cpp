@@ -83,16 +83,26 @@ Status set_value(const std::string& path, const char* controller, const std::str
     return {};
 }
 
+bool is_there(const std::string& path, const std::string& controller) {
+    char* mount = nullptr;
+    if (cgroup_get_subsys_mount_point(controller.c_str(), &mount) != 0) {
+        return false;
+    }
+    const std::unique_ptr<char, decltype(&std::free)> owner(mount, &std::free);
+    std::error_code error;
+    return std::filesystem::exists(mount + path, error);
+}
+
 // Controllers share a directory where they share a hierarchy (v2, or mounted together), so each goes by itself and one
 // that is gone already is fine. Only an empty cgroup goes: libcgroup would move its processes to the parent otherwise.
+// Of one that is not empty libcgroup 2.0.2 says success, so that we look.
 int delete_empty(const std::string& path, const std::vector<std::string>& controllers) {
     int first_error = 0;
     for (const auto& controller : controllers) {
         const Group group = make_group(path, {controller});
         const int error = group ? cgroup_delete_cgroup_ext(group.get(), CGFLAG_DELETE_EMPTY_ONLY) : ECGFAIL;
-        const bool gone = error == ECGROUPNOTEXIST || (error == ECGOTHER && cgroup_get_last_errno() == ENOENT);
-        if (error != 0 && !gone && first_error == 0) {
-            first_error = error;
+        if (first_error == 0 && is_there(path, controller)) {
+            first_error = error != 0 ? error : ECGNONEMPTY;
         }
     }
     return first_error;

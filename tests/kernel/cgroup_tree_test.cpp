@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -86,6 +87,23 @@ TEST(CgroupTree, IsRemovedAsSoonAsItsLastProcessHasEnded) {
     const auto removed = tree->remove();
     EXPECT_TRUE(removed) << removed.error().text();
     EXPECT_FALSE(exists(root));
+}
+
+TEST(CgroupTree, IsWaitedForWhileAProcessIsInIt) {
+    const std::string root = own_name("waited");
+    auto tree = CgroupTree::make(hierarchies(), root);
+    ASSERT_TRUE(tree);
+    ASSERT_TRUE(tree->create("/pod"));
+    Sleeper sleeper;
+    ASSERT_TRUE(tree->attach("/pod", sleeper.pid()));
+    std::thread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        sleeper.end();
+    });
+    const auto removed = tree->remove();
+    EXPECT_TRUE(removed) << removed.error().text();
+    EXPECT_FALSE(exists(root));
+    later.join();
 }
 
 TEST(CgroupTree, ALimitOnNoCgroupIsAnError) {
