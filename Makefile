@@ -24,7 +24,7 @@ tools := tests/tools
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
 
-demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache
+demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache|sockets|oomrace|thrash
 	@$(tools)/need_root.sh "make demo"
 	@$(MAKE) --no-print-directory build
 	@$(BUILD)/evictd demo --scenario $(SCENARIO)

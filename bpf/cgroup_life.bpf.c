@@ -9,10 +9,7 @@
 #include "lib/cgroup.bpf.h"
 #include "lib/emit.bpf.h"
 
-/* Pods lie at most this deep below their root (QoS class, pod). What is deeper is a container's or made by what runs in
- * one. */
-#define POD_DEPTH 2
-
+/* What is deeper than POD_DEPTH is a container's or made by what runs in one. */
 static __always_inline bool may_be_a_pods(struct cgroup* cgroup) {
     const struct evictd_settings* current = get_settings();
     if (!current || !current->pods_root_id) return false;

@@ -5,8 +5,10 @@
 
 #include "lib/lru.bpf.h"
 #include "lib/maps.bpf.h"
+#include "lib/stall.bpf.h"
 
 extern struct mem_cgroup* pods_memcg;
+extern __u32 stall_seen;
 
 /* The rows of the last pass, in memory that the agent maps: a cgroup iterator that hands out more than its seq_file
  * buffer of 32 KiB (585 rows) is refused with EOPNOTSUPP. */
@@ -78,6 +80,14 @@ static __always_inline int read_total_again(void) {
     return 0;
 }
 
+/* Of a pod that is watched; nobody looks for it while nobody stood still for 10 s. */
+static __always_inline void read_stall(struct evictd_usage* row) {
+    const struct evictd_stall* known = stall_seen ? bpf_map_lookup_elem(&stall, &row->cgroup_id) : 0;
+    row->reclaimed = known ? known->reclaimed_10s : 0;
+    for (int window = 0; window < EVICTD_STALL_WINDOWS; window++)
+        row->stalled_us[window] = known ? known->lost_ns[window] / 1000 : 0;
+}
+
 SEC("iter/cgroup")
 int read_usage(struct bpf_iter__cgroup* ctx) {
     struct cgroup* cgroup = ctx->cgroup;
@@ -105,6 +115,7 @@ int read_usage(struct bpf_iter__cgroup* ctx) {
     row->active_file = lru.list[LRU_ACTIVE_FILE] * page_size;
     row->anon = (lru.list[LRU_INACTIVE_ANON] + lru.list[LRU_ACTIVE_ANON]) * page_size;
     row->processes = processes;
+    read_stall(row);
     return 0;
 }
 

@@ -15,6 +15,9 @@ const volatile __u32 numa_nodes = 1;
 struct mem_cgroup* root_memcg;
 struct mem_cgroup* pods_memcg;
 
+/* stall.bpf.c: closes a slot of stalled time if it is over. In how many ns the next one is. */
+extern int close_stall_slot(__u64 now);
+
 struct timer_slot {
     struct bpf_timer timer;
 };
@@ -41,6 +44,14 @@ struct {
     __type(value, struct evictd_timer_stats);
 } timer SEC(".maps");
 
+/* What the agent adds to an eviction's event: it reads this when one is told, never on its way there. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, EVICTD_HISTORY_SLOTS);
+    __type(key, __u32);
+    __type(value, struct evictd_sample);
+} history SEC(".maps");
+
 #define CLOCK_MONOTONIC 1
 
 /* Back above a threshold counts after this long above it: a value that trembles on the line must not wake the agent a
@@ -49,6 +60,17 @@ struct {
 
 /* Walking the pods' cgroups may take a twentieth of one CPU: the period is at least this many times a walk's cost. */
 #define WALK_SHARE 20
+
+/* For the history the pods' inactive file pages are also added up where no threshold is near: once a second, or where
+ * that would take more than a two-thousandth of a CPU, less often, but every ten seconds. */
+#define HISTORY_WALK_NS (1000 * 1000 * 1000ULL)
+#define HISTORY_WALK_SHARE 2000
+#define HISTORY_WALK_MOST_NS (10 * HISTORY_WALK_NS)
+
+/* The last walk: when, what it took, what it found. */
+__u64 walked_ns;
+__u64 walk_cost_ns;
+__u64 walked_inactive_file;
 
 /* MemFree + Inactive(file) over all nodes: what the kubelet's MemTotal - workingSet comes to. */
 static __always_inline __u64 node_available(void) {
@@ -138,17 +160,41 @@ static __always_inline __u64 pods_available(const struct evictd_settings* settin
     return limit > working_set ? limit - working_set : 0;
 }
 
+static __always_inline bool history_walk_due(__u64 now) {
+    __u64 rest = walk_cost_ns * HISTORY_WALK_SHARE;
+    if (rest < HISTORY_WALK_NS) rest = HISTORY_WALK_NS;
+    if (rest > HISTORY_WALK_MOST_NS) rest = HISTORY_WALK_MOST_NS; /* an interrupted walk seems to have taken seconds */
+    return now - walked_ns >= rest;
+}
+
 /* Limit minus usage is the least that can be available. Only where that is not enough, the inactive file pages are
  * added up by walking all the pods' cgroups. */
 static __always_inline void sample_pods(struct sample* sample, struct evictd_timer_stats* stats) {
     sample->pods_known = pods_root_alive(sample->settings);
     if (!sample->pods_known) return;
     sample->pods = pods_available(sample->settings, 0);
-    if (sample->pods >= sample->highest) return;
+    bool near = sample->pods < sample->highest;
+    if (!near && !history_walk_due(sample->now)) return;
     __u64 begin = bpf_ktime_get_ns();
-    sample->pods = pods_available(sample->settings, pods_inactive_file());
-    sample->walk_ns = bpf_ktime_get_ns() - begin;
+    walked_inactive_file = pods_inactive_file();
+    walked_ns = sample->now;
+    walk_cost_ns = bpf_ktime_get_ns() - begin;
+    sample->pods = pods_available(sample->settings, walked_inactive_file);
+    if (near) sample->walk_ns = walk_cost_ns; /* else the next tick need not wait for it */
     if (stats) stats->walks++;
+}
+
+/* The least of every tenth of a second. Global, hence verified once and not for each way that leads to it. */
+__weak __noinline int remember(__u64 now, __u64 node, __u64 pods) {
+    __u64 number = now / EVICTD_HISTORY_SLOT_NS;
+    __u32 slot = number % EVICTD_HISTORY_SLOTS;
+    struct evictd_sample* kept = bpf_map_lookup_elem(&history, &slot);
+    if (!kept) return 0;
+    bool first = kept->time_ns / EVICTD_HISTORY_SLOT_NS != number;
+    if (first || node < kept->node_available) kept->node_available = node;
+    if (first || pods < kept->pods_available) kept->pods_available = pods;
+    kept->time_ns = now;
+    return 0;
 }
 
 static __always_inline void report(struct evictd_watermark* line, __u64 now, bool under) {
@@ -222,8 +268,13 @@ static int on_tick(void* map, __u32* key, struct timer_slot* slot) {
     sample.node = node_available();
     bpf_loop(sample.settings->watermarks, find_highest, &sample, 0);
     sample_pods(&sample, stats);
+    /* Between two walks, the inactive file pages are those of the last. */
+    remember(sample.now, sample.node,
+             sample.pods_known ? pods_available(sample.settings, walked_inactive_file) : ~0ULL);
     bpf_loop(sample.settings->watermarks, compare_line, &sample, 0);
     __u64 period = next_period(&sample);
+    __u32 slot_left = close_stall_slot(sample.now);
+    if (period > slot_left) period = slot_left;
     if (stats) {
         stats->ticks++;
         stats->last_period_ns = period;

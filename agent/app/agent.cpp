@@ -27,6 +27,7 @@ Status Agent::start() {
         return tl::unexpected(timer.error());
     }
     timer_ = std::move(*timer);
+    watch_stalls();
     follow_pods_root();
     if (stopped_by_) {
         return tl::unexpected(*stopped_by_);
@@ -51,6 +52,7 @@ void Agent::tick(Cause cause) {
     tick.decided_at = parts_.clock.monotonic();
     tick.outcomes = parts_.executor.carry_out(verdict.decision.actions, tick.decided_at,
                                               [this](const PodUid& uid) { return table_.cgroup_of(uid); });
+    tick.shed = parts_.socket_shed.carry_out(verdict.decision.shed);
     tick.decision = std::move(verdict.decision);
     tick.kernel_events = std::exchange(kernel_events_, {});
     name_owners(tick.kernel_events);
@@ -63,8 +65,9 @@ void Agent::tick(Cause cause) {
     last_look_ = tick.observation.at;
     watch(tick.observation.readings);
     schedule(tick);
+    keep_scores(tick);
     if (!rehearsed_ && !pressure_) {
-        rehearse_over(tick.observation);
+        (void)rehearse_over(tick.observation);
     }
     parts_.publish(std::make_shared<const Record>(std::move(tick)));
     tell_trouble();
@@ -141,7 +144,12 @@ bool Agent::take(const KernelEvent& event) {
             return true;
         }
         table_.apply(*life, event.time, parts_.cgroups);
+        expect_scores(*life);
         return pressure_ && emptied;
+    }
+    if (const auto* changed = std::get_if<OomScoreChanged>(&event.kind)) {
+        check_scores(*changed);
+        return false;
     }
     if (std::holds_alternative<EventsLost>(event.kind)) {
         list_cgroups();  // what was lost may have been news of one
@@ -184,6 +192,7 @@ void Agent::set_config(const EvictionConfig& eviction, Duration look_period) {
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(eviction);
     }
+    watch_stalls();
     tick(Cause{.kind = CauseKind::config, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 
@@ -222,11 +231,24 @@ void Agent::list_cgroups() {
     }
 }
 
-// The kernel names a container's cgroup; people know pods.
+// The kernel program knows pods by the map of the last look; who is newer than that is found by his cgroup.
+PodUid Agent::owner_of(const OomKill& kill) const {
+    const auto known = table_.uid_of(kill.pod_cgroup);
+    return known ? *known : parts_.observer.owner_of(kill.cgroup, table_).value_or(PodUid{});
+}
+
+// The kernel names cgroups; people know pods and containers.
 void Agent::name_owners(std::vector<KernelEvent>& events) const {
     for (auto& event : events) {
         if (auto* kill = std::get_if<OomKill>(&event.kind)) {
-            kill->pod = parts_.observer.owner_of(kill->cgroup, table_).value_or(PodUid{});
+            kill->pod = owner_of(*kill);
+            if (const auto pod = table_.pod(kill->pod)) {
+                const auto* container = container_in(*pod, kill->container_cgroup);
+                kill->container = container != nullptr ? container->name : "";
+            }
+        }
+        if (auto* memory = std::get_if<SocketMemoryShort>(&event.kind)) {
+            memory->pod = table_.uid_of(memory->cgroup).value_or(PodUid{});
         }
     }
 }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "act/executor.hpp"
+#include "act/score_keeper.hpp"
+#include "act/socket_shed.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/state.hpp"
@@ -27,8 +29,10 @@ struct Parts {
     port::Cgroups& cgroups;
     observe::Observer& observer;
     act::Executor& executor;
+    act::SocketShed& socket_shed;
     std::function<void(RecordPtr)> publish;                   // must not wait
     std::function<Status(const port::PodsRoot&)> claim_root;  // before anything below a pods' root may be touched
+    act::ScoreOrders* scores = nullptr;                       // null: nobody keeps oom_score_adj
 };
 
 struct AgentOptions {
@@ -64,12 +68,18 @@ private:
     void note_for_tape(Tick& tick);
     void get_ready();
     bool expect_exits(bool soon);
-    void rehearse_over(Observation observation);
+    std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();
+    void keep_scores(const Tick& tick);
+    void steer(std::optional<PodUid> first);
+    void expect_scores(const CgroupLife& life);
+    void check_scores(const OomScoreChanged& changed);
     void follow_pods_root();
     void list_cgroups();
+    [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
     void name_owners(std::vector<KernelEvent>& events) const;
     void watch(const Readings& readings);
+    void watch_stalls();
     void schedule(const Tick& tick);
     [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
@@ -94,6 +104,8 @@ private:
     MonotonicTime exits_until_;                            // the kernel tells of exits
     MonotonicTime next_rehearsal_ = MonotonicTime::max();  // while a line is near
     bool exits_watched_ = false;
+    MonotonicTime scores_looked_at_;
+    std::optional<PodUid> steered_;
     bool rehearsed_ = false;
     bool approached_ = false;  // some line may be crossed in a moment
     bool pressure_ = false;    // some threshold is met, or a victim is on its way

@@ -5,6 +5,7 @@
 
 #include "app/agent.hpp"
 #include "app/rehearsal.hpp"
+#include "app/stall_lines.hpp"
 #include "app/watermarks.hpp"
 #include "sys/log.hpp"
 
@@ -59,6 +60,13 @@ void Agent::watch(const Readings& readings) {
     watermarks_ = std::move(wanted);
 }
 
+// Before the look that follows: an edge that is missed in between is seen by it.
+void Agent::watch_stalls() {
+    if (auto watching = parts_.events.watch_stalls(stall_lines_for(options_.eviction)); !watching) {
+        sys::log::error(watching.error().text());
+    }
+}
+
 // A look for practice: the eviction is played through over what is there now, nothing is decided, told or remembered.
 // The real one then finds the way in the CPU's caches.
 void Agent::get_ready() {
@@ -67,7 +75,11 @@ void Agent::get_ready() {
     auto observation = parts_.observer.look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, table_,
                                             {}, /*memory_returning=*/false);
     const bool near = is_near(watermarks_, observation.readings);
-    rehearse_over(std::move(observation));
+    const bool close = is_close(watermarks_, observation.readings);
+    const auto first = rehearse_over(std::move(observation));
+    if (!pressure_ && (near || !close)) {  // once a line is crossed, the decision says who is first
+        steer(near ? first : std::nullopt);
+    }
     const auto now = parts_.clock.monotonic();
     next_rehearsal_ = near ? now + std::max(rehearse_when_near, near_share * (now - begin)) : MonotonicTime::max();
     timer_.arm(std::min(next_look_, next_rehearsal_));
@@ -92,9 +104,11 @@ bool Agent::expect_exits(bool soon) {
     return wanted;
 }
 
-void Agent::rehearse_over(Observation observation) {
-    rehearsed_ = rehearse(options_.eviction, std::move(observation), parts_.clock,
+std::optional<PodUid> Agent::rehearse_over(Observation observation) {
+    auto first = rehearse(options_.eviction, std::move(observation), parts_.clock,
                           [this](const PodUid& uid) { return table_.cgroup_of(uid); });
+    rehearsed_ = first.has_value();
+    return first;
 }
 
 // Whether the kernel's last word on some line is that it is crossed, and our own look says it is not.
@@ -114,14 +128,15 @@ std::optional<Duration> Agent::look_soon(const Tick& tick) const {
     if (disagrees(tick.observation.readings)) {
         return look_when_disagreeing;
     }
-    const bool met = !decision.thresholds_met.empty() || !decision.thresholds_pending.empty();
+    const bool met = !decision.thresholds_met.empty() || !decision.thresholds_pending.empty() ||
+                     !decision.stalls_met.empty() || !decision.stalls_pending.empty();
     return met ? std::optional(look_under_pressure) : std::nullopt;
 }
 
 void Agent::schedule(const Tick& tick) {
     const auto now = parts_.clock.monotonic();
     const auto& decision = tick.decision;
-    pressure_ = !decision.thresholds_met.empty() || !decision.in_flight.empty();
+    pressure_ = !decision.thresholds_met.empty() || !decision.stalls_met.empty() || !decision.in_flight.empty();
     const auto killed = [](const Outcome& outcome) {
         return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
     };
@@ -130,6 +145,9 @@ void Agent::schedule(const Tick& tick) {
     }
     MonotonicTime next = now + options_.look_period;
     if (const auto soon = look_soon(tick)) {
+        next = std::min(next, now + *soon);
+    }
+    if (const auto soon = look_for_stalls(options_.eviction, parts_.events.watches_stalls())) {
         next = std::min(next, now + *soon);
     }
     if (reclaimed_) {

@@ -26,7 +26,7 @@ struct HookMeaning {
     const char* purpose;
     const char* lost;
 };
-constexpr std::array<HookMeaning, 7> meanings{{
+constexpr std::array<HookMeaning, 16> meanings{{
     {"watermark", "tells when free memory crosses a threshold", "a timed look at the files, 10 ms to 1 s, instead"},
     {"usage", "reads every pod's memory in one pass", "control files are read instead, fifty times slower"},
     {"cgroup_made", "cgroup_life: a pod's cgroup appears", "cgroups are listed at each look instead"},
@@ -34,7 +34,20 @@ constexpr std::array<HookMeaning, 7> meanings{{
     {"cgroup_populated", "cgroup_life: a victim's last process is gone; asked only while one may end soon",
      "cgroup.procs is read at each look instead"},
     {"oom", "tells whom the kernel's OOM killer took", "OOM kills by the kernel are not reported"},
+    {"oom_limit", "tells whose limit an OOM kill is for",
+     "taken to be the nearest cgroup at its limit, else the machine"},
+    {"oom_score", "tells when a pod's oom_score_adj is written",
+     "oom_score_adj is read with each regular look instead"},
+    {"stall", "counts the time tasks stand still for memory, per pod and node",
+     "the node's from /proc/pressure/memory at each look; pods' not at all"},
     {"memcg", "tells when pods run into their limits", "v2: memory.events of the pods' cgroup only; v1: nothing"},
+    {"sockets", "counts the sockets that pods make, and can refuse them",
+     "no pod's sockets are counted, none are shed"},
+    {"sockets_closed", "sockets: the last descriptor is closed", "sockets made are counted, but never as closed"},
+    {"sockets_incoming", "sockets: a connection comes in", "only sockets that pods made themselves are counted"},
+    {"sockets_before", "sockets: those open before evictd came", "counting begins with the agent"},
+    {"sockets_memory", "sockets: what their buffers take", "the memory of pods' sockets is not known"},
+    {"sockets_short", "tells when sockets are refused memory", "SocketMemoryPressure is not told"},
 }};
 
 const HookMeaning* meaning_of(const std::string& hook) {
@@ -73,6 +86,7 @@ Result<std::vector<SourceRow>> load_programs() {
     const std::int64_t capacity = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     const auto bpf = kernel::Bpf::load(*choice, {.pin_path = {},
                                                  .memory_mount = hierarchies->memory,
+                                                 .unified_mount = hierarchies->v2_mount(),
                                                  .hierarchy_id = hierarchies->memory_id,
                                                  .node_capacity = Bytes{capacity}});
     if (!bpf) {

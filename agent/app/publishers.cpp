@@ -7,7 +7,10 @@
 
 #include <unistd.h>
 
+#include "app/flight_recorder.hpp"
 #include "app/pods_map.hpp"
+#include "app/sockets_view.hpp"
+#include "kernel/history_map.hpp"
 #include "policy/explain.hpp"
 #include "policy/rank.hpp"
 #include "publish/console_lines.hpp"
@@ -55,11 +58,20 @@ publish::LossCounters losses(const publish::Fanout& fanout, const publish::Event
     };
 }
 
+publish::Fanout::Complete flight_recorder(const PublishersNeed& need) {
+    FlightRecorderNeeds needs{.eviction = need.eviction, .kernel_samples = {}};
+    if (need.bpf != nullptr)
+        needs.kernel_samples = [map = need.bpf->history_map()] { return kernel::read_history(map); };
+    return [recorder = std::make_shared<FlightRecorder>(std::move(needs))](const RecordPtr& record) {
+        return recorder->complete(record);
+    };
+}
+
 }  // namespace
 
 Result<Publishers> make_publishers(PublishersNeed need) {
     Publishers made;
-    auto fanout = publish::Fanout::make();
+    auto fanout = publish::Fanout::make(publish::Fanout::default_queue, flight_recorder(need));
     if (!fanout) {
         return tl::unexpected(fanout.error());
     }
@@ -89,13 +101,22 @@ Result<Publishers> make_publishers(PublishersNeed need) {
             return std::make_unique<publish::ConsoleLines>(STDOUT_FILENO, publish::ConsoleFormat::json, need.node);
         });
     }
+    SocketsView* sockets = nullptr;
+    if (need.bpf != nullptr) {
+        makers.emplace_back([&](sys::Loop&) -> Made {
+            auto view = std::make_unique<SocketsView>(need.bpf->sockets(), need.clock);
+            sockets = view.get();
+            return view;
+        });
+    }
     makers.emplace_back([&](sys::Loop&) -> Made {
         auto last = std::make_unique<publish::Snapshot>(
             std::move(need.status),
             [eviction = std::move(need.eviction)](const Tick& tick, Signal signal) {
                 return rank(eviction(), tick, signal);
             },
-            losses(*made.fanout, *event_log, tape));
+            losses(*made.fanout, *event_log, tape),
+            sockets == nullptr ? publish::ReadSockets{} : [sockets] { return sockets->read(); });
         made.snapshot = last.get();
         return last;
     });

@@ -21,8 +21,8 @@ Threshold always_met(Signal signal) {
 
 }  // namespace
 
-bool rehearse(const EvictionConfig& config, Observation observation, const sys::Clock& clock,
-              const act::Executor::Find& find) {
+std::optional<PodUid> rehearse(const EvictionConfig& config, Observation observation, const sys::Clock& clock,
+                               const act::Executor::Find& find) {
     EvictionConfig strict = config;
     strict.thresholds = {always_met(Signal::memory_available), always_met(Signal::allocatable_memory_available)};
     observation.outcomes.clear();
@@ -30,8 +30,9 @@ bool rehearse(const EvictionConfig& config, Observation observation, const sys::
     Nobody nobody;
     act::Executor executor(clock, nobody, /*dry_run=*/true);
     const auto outcomes = executor.carry_out(verdict.decision.actions, clock.monotonic(), find);
-    return std::any_of(outcomes.begin(), outcomes.end(),
-                       [](const Outcome& outcome) { return outcome.status == OutcomeStatus::dry_run; });
+    const auto walked = std::find_if(outcomes.begin(), outcomes.end(),
+                                     [](const Outcome& outcome) { return outcome.status == OutcomeStatus::dry_run; });
+    return walked == outcomes.end() ? std::nullopt : std::optional(walked->action.pod);
 }
 
 }  // namespace evictd::app

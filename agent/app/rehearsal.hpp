@@ -4,6 +4,8 @@
 // And what it ran through a moment ago is still in the CPU's caches.
 #pragma once
 
+#include <optional>
+
 #include "act/executor.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/observation.hpp"
@@ -12,8 +14,8 @@
 namespace evictd::app {
 
 // Decides over `observation` as if a threshold on memory were met, and looks for the victim's processes. Nothing is
-// signalled, published or remembered. True if somebody could have been evicted, so that the whole path was walked.
-bool rehearse(const EvictionConfig& config, Observation observation, const sys::Clock& clock,
-              const act::Executor::Find& find);
+// signalled, published or remembered. Who would have been evicted; none: the path was not walked to its end.
+std::optional<PodUid> rehearse(const EvictionConfig& config, Observation observation, const sys::Clock& clock,
+                               const act::Executor::Find& find);
 
 }  // namespace evictd::app

@@ -25,6 +25,7 @@ Status open_bpf(const Config& config, const sys::Clock& clock, KernelSources& so
     const auto& hierarchies = sources.cgroups->hierarchies();
     auto bpf = kernel::Bpf::load(*choice, {.pin_path = config.agent.bpffs_path,
                                            .memory_mount = hierarchies.memory,
+                                           .unified_mount = hierarchies.v2_mount(),
                                            .hierarchy_id = hierarchies.memory_id,
                                            .node_capacity = node->total});
     if (!bpf) {
@@ -77,6 +78,8 @@ Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel:
         sources.events = std::move(*events);
         sources.usage = std::make_unique<kernel::UsageFiles>(hierarchies, *sources.cgroups);
     }
+    sources.stalls = std::make_unique<kernel::NodeStalls>(sources.bpf ? sources.bpf->stalls() : nullptr);
+    sources.stalls->want(config.eviction);
     return sources;
 }
 

@@ -9,6 +9,7 @@
 #include "evictd/port/kernel_event_source.hpp"
 #include "kernel/bpf.hpp"
 #include "kernel/cgroup_dirs.hpp"
+#include "kernel/node_stalls.hpp"
 #include "kernel/proc_files.hpp"
 #include "sys/clock.hpp"
 
@@ -20,6 +21,7 @@ struct KernelSources {
     std::unique_ptr<kernel::Bpf> bpf;  // null: not used
     std::unique_ptr<port::KernelEventSource> events;
     std::unique_ptr<port::UsageSource> usage;
+    std::unique_ptr<kernel::NodeStalls> stalls;
     std::string why_not_bpf;  // empty: it is used
 };
 

@@ -58,6 +58,11 @@ bool is_near(const std::vector<port::Watermark>& watermarks, const Readings& rea
     });
 }
 
+bool is_close(const std::vector<port::Watermark>& watermarks, const Readings& readings) {
+    const auto left = nearest(watermarks, readings);
+    return left && *left <= approach;
+}
+
 std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, const Readings& readings) {
     std::optional<Bytes> distance;
     for (const auto& line : watermarks) {

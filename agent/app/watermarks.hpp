@@ -21,6 +21,9 @@ namespace evictd::app {
 // Whether some line is not crossed but so near that it may be in a moment.
 [[nodiscard]] bool is_near(const std::vector<port::Watermark>& watermarks, const Readings& readings);
 
+// Whether some line is crossed, or near in the sense above.
+[[nodiscard]] bool is_close(const std::vector<port::Watermark>& watermarks, const Readings& readings);
+
 // From what is available now down to the nearest line below it; 0 if a line is crossed; none without lines.
 [[nodiscard]] std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, const Readings& readings);
 

@@ -14,8 +14,11 @@
 #include "app/agent.hpp"
 #include "app/publishers.hpp"
 #include "app/realtime.hpp"
+#include "app/score_lane.hpp"
 #include "app/sources.hpp"
+#include "kernel/proc_scores.hpp"
 #include "kube/manifest_source.hpp"
+#include "policy/exhaustion.hpp"
 #include "sys/claim.hpp"
 #include "sys/log.hpp"
 
@@ -52,8 +55,12 @@ struct Wiring::House {
     std::optional<sys::Fd> claim;
     std::unique_ptr<act::Reaper> reaper;
     std::optional<act::Executor> executor;
+    std::optional<act::SocketShed> socket_shed;
     std::optional<observe::Observer> observer;
     Publishers publishers;
+    SourceRow score_row;
+    kernel::ProcScores process_scores;
+    std::unique_ptr<ScoreLane> scores;
     std::optional<Agent> agent;
     std::vector<std::unique_ptr<port::PodSource>> pod_sources;
     std::vector<sys::Source> signals;
@@ -61,6 +68,7 @@ struct Wiring::House {
     Status open_kernel();
     Status claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root);
     Status make_publishers();
+    Status make_scores();
     Status make_agent();
     Status start_pod_sources();
     Status listen_to_signals();
@@ -129,12 +137,44 @@ codec::AgentStatus Wiring::House::describe() const {
                               .dry_run = config.agent.dry_run,
                               .config_file = config.file,
                               .thresholds = config.eviction.thresholds,
+                              .stalls = config.eviction.stalls,
                               .sources = kernel.events->sources(),
                               .pod_sources = {}};
+    status.sources.push_back(score_row);
+    for (const auto& threshold : policy::time_thresholds(config.eviction)) {
+        status.thresholds.push_back(threshold);
+    }
     for (const auto& source : pod_sources) {
         status.pod_sources.push_back(source->describe());
     }
     return status;
+}
+
+// Before the agent says anything: what an agent that was killed left raised is put back first.
+Status Wiring::House::make_scores() {
+    auto made =
+        ScoreLane::make({.scores = process_scores,
+                         .clock = clock,
+                         .tell =
+                             [this](AgentNotice notice) {
+                                 (void)publishers.fanout->publish(std::make_shared<const Record>(std::move(notice)));
+                             },
+                         .show =
+                             [this](SourceRow row) {
+                                 loop->post([this, kept = std::move(row)]() mutable {
+                                     score_row = std::move(kept);
+                                     publishers.snapshot->set_agent(describe());
+                                 });
+                             }},
+                        config);
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    scores = std::move(*made);
+    if (claim) {
+        scores->recover(kernel.cgroups->list_pods().value_or(std::vector<port::FoundPod>{}));
+    }
+    return {};
 }
 
 Status Wiring::House::make_agent() {
@@ -144,15 +184,18 @@ Status Wiring::House::make_agent() {
     }
     reaper = std::move(*made);
     executor.emplace(clock, *reaper, config.agent.dry_run);
-    observer.emplace(*kernel.usage, *kernel.node, clock);
+    socket_shed.emplace(clock, kernel.bpf ? &kernel.bpf->sockets() : nullptr, config.agent.dry_run);
+    observer.emplace(*kernel.usage, *kernel.node, clock, kernel.stalls.get());
     agent.emplace(Parts{.loop = *loop,
                         .clock = clock,
                         .events = *kernel.events,
                         .cgroups = *kernel.cgroups,
                         .observer = *observer,
                         .executor = *executor,
+                        .socket_shed = *socket_shed,
                         .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
-                        .claim_root = [this](const port::PodsRoot& root) { return claim_pods(*kernel.cgroups, root); }},
+                        .claim_root = [this](const port::PodsRoot& root) { return claim_pods(*kernel.cgroups, root); },
+                        .scores = scores.get()},
                   AgentOptions{.eviction = config.eviction,
                                .look_period = config.agent.look_period,
                                .dry_run = config.agent.dry_run,
@@ -213,6 +256,7 @@ void Wiring::House::on_reload() {
         config.eviction = fresh->eviction;
     }
     config.agent.look_period = fresh->agent.look_period;
+    kernel.stalls->want(config.eviction);
     agent->set_config(config.eviction, config.agent.look_period);
     publishers.snapshot->set_agent(describe());
     agent->notice(Notice::config_reloaded,
@@ -244,7 +288,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
         return tl::unexpected(listening.error());
     }
     house->log.emplace(sys::log::open(sys::log::Level::info));
-    for (const auto step : {&House::open_kernel, &House::make_publishers, &House::make_agent}) {
+    for (const auto step : {&House::open_kernel, &House::make_publishers, &House::make_scores, &House::make_agent}) {
         if (auto done = ((*house).*step)(); !done) {
             return tl::unexpected(done.error());
         }
@@ -273,6 +317,7 @@ Status Wiring::run() {
     }
     auto ran = house.loop->run();
     house.pod_sources.clear();
+    house.scores.reset();  // puts back what is raised
     house.agent->notice(Notice::agent_stopped, "evictd ends; nobody watches this node's thresholds but the kubelet");
     if (house.agent->stopped_by()) {
         return tl::unexpected(*house.agent->stopped_by());

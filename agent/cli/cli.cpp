@@ -106,8 +106,8 @@ int run(int argc, char** argv) {
     CLI::App program{"evictd relieves a Kubernetes node of pressure before the kernel has to.", "evictd"};
     Action action;
     describe(program);
-    for (const auto add : {add_run, add_status, add_events, add_rank, add_replay, add_check, add_doctor, add_demo,
-                           add_completion, add_pod_process}) {
+    for (const auto add : {add_run, add_status, add_events, add_explain, add_rank, add_replay, add_check, add_doctor,
+                           add_demo, add_completion, add_pod_process}) {
         add(program, action);
     }
     const std::string first = argc > 1 ? argv[1] : "";

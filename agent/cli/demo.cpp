@@ -19,12 +19,18 @@ struct Options {
     std::string scenario = "spike";
     std::string output = "text";
     bool no_bpf = false;
+    bool no_steering = false;
 };
 
 Exit run(const Options& options) {
+    if (options.scenario == "thrash" && options.no_bpf) {
+        return tell({ErrorKind::invalid, "demo", "without BPF nobody knows which pod causes a stall",
+                     "leave --no-bpf out, or play another scenario"});
+    }
     const auto faults = demo::run_demo({.scenario = *demo::scenario_from(options.scenario),
                                         .json = options.output == "json",
                                         .bpf = !options.no_bpf,
+                                        .steering = !options.no_steering,
                                         .style = [] { return style_of(STDOUT_FILENO); },
                                         .rows = [] { return rows_of(STDOUT_FILENO); }});
     if (!faults) {
@@ -45,15 +51,20 @@ void add_demo(CLI::App& program, Action& action) {
     auto* verb = program.add_subcommand(
         "demo",
         "Show the main job on this machine: real pods, real pressure, one eviction; then clean up (needs root)");
-    verb->add_option("--scenario", options->scenario,
-                     "spike: a pod takes memory at full speed; leak: slowly, and it shuts down when asked; pagecache: "
-                     "its files fill the page cache, and nobody may be evicted")
-        ->check(CLI::IsMember({"spike", "leak", "pagecache"}))
+    verb->add_option(
+            "--scenario", options->scenario,
+            "spike: a pod takes memory at full speed; leak: slowly, and it shuts down when asked; pagecache: "
+            "its files fill the page cache, and nobody may be evicted; sockets: it opens connections until it gets "
+            "no more of them, and nobody is evicted; oomrace: the kernel's OOM killer is faster, and takes whom evictd "
+            "would have taken; thrash: it reads more files than fit, so that tasks stand still though bytes are free")
+        ->check(CLI::IsMember({"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"}))
         ->capture_default_str();
     verb->add_option("-o,--output", options->output, "text, or json: the agent's event records, one a line")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     verb->add_flag("--no-bpf", options->no_bpf, "let the agent do without BPF, as where the kernel does not allow it");
+    verb->add_flag("--no-steering", options->no_steering,
+                   "oomrace: let the kernel choose by itself, to see whom it takes then");
     verb->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -18,8 +18,12 @@ void add_pod_process(CLI::App& program, Action& action) {
     verb->add_flag("--grow", options->grows);
     verb->add_option("--rate", options->mib_per_second);
     verb->add_option("--up-to", options->grow_to_mib);
+    verb->add_option("--processes", options->processes);
     verb->add_option("--files", options->files);
     verb->add_option("--files-mib", options->files_mib);
+    verb->add_flag("--connect", options->connects);
+    verb->add_flag("--open-sockets", options->opens_sockets);
+    verb->add_option("--reread", options->reread);
     verb->add_option("--shutdown-ms", options->shutdown_ms);
     verb->callback(
         [options, &action] { action = [options] { return static_cast<Exit>(demo::run_pod_process(*options)); }; });

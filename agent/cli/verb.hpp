@@ -32,6 +32,7 @@ Exit tell(const config::Faults& faults);
 void add_run(CLI::App& program, Action& action);
 void add_status(CLI::App& program, Action& action);
 void add_events(CLI::App& program, Action& action);
+void add_explain(CLI::App& program, Action& action);
 void add_rank(CLI::App& program, Action& action);
 void add_replay(CLI::App& program, Action& action);
 void add_check(CLI::App& program, Action& action);

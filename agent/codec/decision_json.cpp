@@ -72,12 +72,20 @@ std::string decision_line(const Decision& decision, const Observation& observati
     add(line, "limit_evictions", listed(decision.limit_evictions, [&](const Eviction& each) {
             return Json{{"pod", pod_name(each.pod, observation)}, {"message", each.message}};
         }));
+    add(line, "shed_sockets", listed(decision.shed, [](const ShedPod& shed) { return shed.pod_name; }));
     add(line, "actions", listed(decision.actions, [](const Action& action) {
             return Json{{"kind", words_of<ActionKind>()[static_cast<std::size_t>(action.kind)]},
                         {"pod", action.pod_name}};
         }));
     add(line, "in_flight", listed(decision.in_flight, [](const Victim& victim) { return victim.pod_name; }));
     add(line, "finished", listed(decision.finished, finished));
+    if (const auto& out = decision.exhaustion) {
+        line["exhaustion"] = {{"signal", name(out->signal)},
+                              {"left_ns", out->left.count()},
+                              {"falls", out->falls.value},
+                              {"pod", out->pod.value},
+                              {"share_percent", out->share_percent}};
+    }
     if (decision.look_again_at) line["look_again_in_ns"] = (*decision.look_again_at - observation.at).count();
     add(line, "notes", listed(decision.notes, [](const std::string& note) { return note; }));
     line["why"] = decision.why;

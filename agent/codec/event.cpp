@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "event_id.hpp"
 #include "sentence.hpp"
 
 namespace evictd::codec {
@@ -31,7 +32,8 @@ EventPod event_pod(const Victim& victim) {
 }
 
 EventThreshold event_threshold(const MetThreshold& met) {
-    return {met.threshold.hard(), met.quantity, met.available, met.capacity, met.threshold.grace_period};
+    return {met.threshold.hard(),       met.quantity,           met.available, met.capacity,
+            met.threshold.grace_period, met.threshold.time_left};
 }
 
 // A span that both ends bound. Clocks are one and the same, so a negative one is a source's rounding: 0.
@@ -57,6 +59,26 @@ std::string cause_text(const Cause& cause) {
     return cause.kind == CauseKind::kernel_event && cause.event ? phrase(*cause.event) : "";
 }
 
+EventOom event_oom(const OomKill& kill) {
+    EventOom oom{.process = kill.comm,
+                 .pid = kill.pid,
+                 .oom_score_adj = kill.oom_score_adj,
+                 .container = kill.container,
+                 .cgroup = kill.container_cgroup,
+                 .role = kill.role == OomRole::first_process ? "first_process"
+                         : kill.role == OomRole::child       ? "child"
+                                                             : "",
+                 .group = kill.group,
+                 .memcg = kill.memcg,
+                 .usage = std::nullopt,
+                 .limit = std::nullopt};
+    if (kill.memcg) {
+        oom.usage = kill.usage;
+        oom.limit = kill.limit;
+    }
+    return oom;
+}
+
 class TickEvents {
 public:
     explicit TickEvents(const Tick& tick) : tick_(tick) {}
@@ -64,11 +86,14 @@ public:
     std::vector<Event> all() {
         for (const auto& event : tick_.kernel_events) kernel_event(event);
         for (const auto& edge : tick_.decision.threshold_edges) threshold(edge);
+        for (const auto& edge : tick_.decision.stall_edges) stall(edge);
         for (const auto& edge : tick_.decision.condition_edges) condition(edge);
         reclaim();
         for (const auto& eviction : tick_.decision.limit_evictions) evicting(eviction);
         if (tick_.decision.evict) evicting(*tick_.decision.evict);
+        for (const auto& edge : tick_.shed) shed(edge);
         for (const auto& victim : tick_.decision.finished) finished(victim);
+        for (auto& event : events_) add_history(event);
         std::stable_sort(events_.begin(), events_.end(),
                          [](const Event& a, const Event& b) { return a.time < b.time; });
         return std::move(events_);
@@ -84,8 +109,15 @@ private:
         return events_.emplace_back(std::move(event));
     }
 
+    void add_history(Event& event) const {
+        for (const auto& history : tick_.histories) {
+            if (history && !event.id.empty() && history->id == event.id) event.history = history;
+        }
+    }
+
     void kernel_event(const KernelEvent& kernel) {
         if (const auto* kill = std::get_if<OomKill>(&kernel.kind)) oom_kill(*kill, kernel);
+        if (const auto* memory = std::get_if<SocketMemoryShort>(&kernel.kind)) socket_memory(*memory, kernel);
         if (const auto* lost = std::get_if<EventsLost>(&kernel.kind)) {
             Event& event = add(Severity::warning, "KernelEventsLost", kernel.time);
             event.message = lost_sentence(*lost);
@@ -101,7 +133,29 @@ private:
         Event& event = add(Severity::warning, "OOMKilling", kernel.time);
         event.message = oom_sentence(kill, known ? owner->pod->full_name() : "");
         event.cause = phrase(kernel);
+        event.oom = event_oom(kill);
+        event.id = oom_id(kill, kernel.time);
         if (known) event.pod = with_qos(event_pod(*owner->pod), owner - pods.begin());
+    }
+
+    void socket_memory(const SocketMemoryShort& memory, const KernelEvent& kernel) {
+        const ObservedPod* owner = find_pod(tick_.observation, memory.pod);
+        Event& event = add(Severity::warning, "SocketMemoryPressure", kernel.time);
+        event.message = socket_memory_sentence(memory, owner != nullptr ? owner->pod->full_name() : "");
+        event.cause = phrase(kernel);
+        if (owner != nullptr) event.pod = with_qos(event_pod(*owner->pod), owner - tick_.observation.pods.data());
+    }
+
+    // From the kernel's crossing to the first socket that is refused, or no longer.
+    void shed(const ShedEdge& edge) {
+        Event& event = add(edge.begun ? Severity::warning : Severity::normal,
+                           edge.begun ? "SocketsShed" : "SocketsRestored", edge.at);
+        event.message = shed_sentence(edge, tick_.dry_run);
+        event.cause = cause_text(tick_.observation.cause);
+        event.error = edge.error;
+        if (edge.error.empty()) event.latency = latency(tick_.observation.cause, tick_.decided_at, edge.at);
+        const ObservedPod* pod = find_pod(tick_.observation, edge.pod.pod);
+        if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
     }
 
     // The class is the policy's to say, and it says it in the ranking.
@@ -118,6 +172,17 @@ private:
         event.message = edge.met ? met_sentence(edge.threshold) : cleared_sentence(edge.threshold);
         event.signal = edge.threshold.threshold.signal;
         event.threshold = event_threshold(edge.threshold);
+        event.cause = cause_text(tick_.observation.cause);
+    }
+
+    // MemoryStall for memory, and by the same pattern for the others.
+    void stall(const StallEdge& edge) {
+        constexpr std::array<const char*, stall_resource_count> reasons{"MemoryStall", "IOStall", "CPUStall"};
+        Event& event = add(edge.met ? Severity::warning : Severity::normal,
+                           reasons.at(static_cast<std::size_t>(edge.stall.threshold.resource)), tick_.observation.at);
+        const ObservedPod* pod = find_pod(tick_.observation, edge.stall.pod);
+        event.message = stall_sentence(edge, pod != nullptr ? pod->pod->full_name() : "");
+        if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
         event.cause = cause_text(tick_.observation.cause);
     }
 
@@ -153,6 +218,7 @@ private:
         Event& event = add(Severity::warning, "Evicting", signalled ? done->delivered_at : tick_.decided_at);
         const std::string pod_name = pod != nullptr ? pod->pod->full_name() : eviction.pod.value;
         event.message = evicting_sentence(eviction, pod_name, done);
+        event.id = eviction_id(eviction.pod, tick_.observation.cause);
         tell_threshold(eviction, event);
         if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
         event.cause = cause_text(tick_.observation.cause);
@@ -161,9 +227,9 @@ private:
         if (done != nullptr) event.error = done->error;
     }
 
-    // A limit of the pod's own is no threshold of the node's.
+    // A limit of the pod's own is no threshold of the node's, and a stall is no amount: the message tells of it.
     static void tell_threshold(const Eviction& eviction, Event& event) {
-        if (eviction.broken_limit) return;
+        if (eviction.broken_limit || eviction.stall) return;
         event.signal = eviction.threshold.threshold.signal;
         event.threshold = event_threshold(eviction.threshold);
     }
@@ -172,6 +238,7 @@ private:
         const bool failed = victim.failed || !victim.error.empty();
         Event& event = add(Severity::warning, failed ? "EvictionFailed" : "Evicted", victim.emptied_at);
         event.message = failed ? failed_sentence(victim) : evicted_sentence(victim, tick_.dry_run);
+        event.id = eviction_id(victim.pod, victim.cause);
         tell_threshold(victim.eviction, event);
         event.pod = event_pod(victim);
         event.cause = cause_text(victim.cause);
@@ -190,7 +257,7 @@ Event notice_event(const AgentNotice& notice) {
         const char* reason;
         Severity severity;
     };
-    constexpr std::array<Row, 8> rows{{
+    constexpr std::array<Row, 9> rows{{
         {Notice::agent_started, "AgentStarted", Severity::normal},
         {Notice::agent_stopped, "AgentStopped", Severity::normal},
         {Notice::signal_source_changed, "SignalSourceChanged", Severity::normal},
@@ -199,6 +266,7 @@ Event notice_event(const AgentNotice& notice) {
         {Notice::config_rejected, "ConfigRejected", Severity::warning},
         {Notice::pod_rejected, "PodRejected", Severity::warning},
         {Notice::look_incomplete, "LookIncomplete", Severity::warning},
+        {Notice::oom_score_adjusted, "OOMScoreAdjusted", Severity::normal},
     }};
     const Row& row = rows.at(static_cast<std::size_t>(notice.notice));
     Event event;
@@ -207,6 +275,8 @@ Event notice_event(const AgentNotice& notice) {
     event.severity = notice.error.empty() ? row.severity : Severity::warning;
     event.message = notice.message;
     event.error = notice.error;
+    event.dry_run = notice.dry_run;
+    if (notice.pod) event.pod = event_pod(*notice.pod);
     return event;
 }
 

@@ -24,6 +24,7 @@ struct EventThreshold {
     Amount available;
     Amount capacity;
     Duration grace_period{0};
+    Duration time_left{0};  // a threshold in time: `value` is what it came to
 };
 
 struct EventCondition {
@@ -49,6 +50,20 @@ struct EventLatency {
     [[nodiscard]] bool any() const { return detect || decide || act || total || empty; }
 };
 
+// A kill by the kernel's OOM killer.
+struct EventOom {
+    std::string process;
+    std::int32_t pid = 0;
+    std::int32_t oom_score_adj = 0;
+    std::string container;       // its name; empty: not known
+    std::string cgroup;          // the name of its cgroup
+    std::string role;            // "first_process", "child"; empty: not known
+    bool group = false;          // with all of its cgroup (memory.oom.group)
+    bool memcg = false;          // a cgroup's limit, not the whole machine
+    std::optional<Bytes> usage;  // of that cgroup, when it happened
+    std::optional<Bytes> limit;
+};
+
 struct Event {
     WallTime time;
     std::string node;  // filled when read from JSON; the writer names its own
@@ -60,10 +75,13 @@ struct Event {
     std::optional<EventCondition> condition;
     std::optional<EventPod> pod;
     std::string cause;  // what the kernel said
+    std::optional<EventOom> oom;
     std::optional<Bytes> reclaimed;
     bool dry_run = false;
     EventLatency latency;
     std::string error;
+    std::string id;      // of an eviction or an OOM kill, the same in all its events; for `evictd explain`
+    HistoryPtr history;  // what led to it; null: none was kept
 };
 
 // What a Record says to the world, in the order in which it happened.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "evictd/model/quantity.hpp"
+#include "history_json.hpp"
 #include "json_value.hpp"
 #include "units_text.hpp"
 
@@ -19,17 +20,31 @@ std::int64_t microseconds(Duration duration) { return std::chrono::round<std::ch
 
 Json threshold_json(const Event& event, const EventThreshold& threshold) {
     const Signal signal = event.signal.value_or(Signal::memory_available);
-    return {{"kind", threshold.hard ? "hard" : "soft"},
-            {"value", quantity_text(signal, threshold.value)},
-            {"available", quantity_text(signal, threshold.available)},
-            {"capacity", quantity_text(signal, threshold.capacity)},
-            {"grace_period", to_string(threshold.grace_period)}};
+    Json json{{"kind", threshold.hard ? "hard" : "soft"},
+              {"value", quantity_text(signal, threshold.value)},
+              {"available", quantity_text(signal, threshold.available)},
+              {"capacity", quantity_text(signal, threshold.capacity)},
+              {"grace_period", to_string(threshold.grace_period)}};
+    if (threshold.time_left != Duration::zero()) json["time_left"] = to_string(threshold.time_left);
+    return json;
 }
 
 Json pod_json(const EventPod& pod) {
     Json json{{"namespace", pod.name_space}, {"name", pod.name}, {"uid", pod.uid}};
     if (pod.qos) json["qos"] = name(*pod.qos);
     if (pod.priority) json["priority"] = *pod.priority;
+    return json;
+}
+
+Json oom_json(const EventOom& oom) {
+    Json json{{"process", oom.process}, {"pid", oom.pid}, {"oom_score_adj", oom.oom_score_adj}};
+    if (!oom.container.empty()) json["container"] = oom.container;
+    if (!oom.cgroup.empty()) json["cgroup"] = oom.cgroup;
+    if (!oom.role.empty()) json["role"] = oom.role;
+    if (oom.group) json["group"] = true;
+    json["scope"] = oom.memcg ? "memcg" : "node";
+    if (oom.usage) json["usage_bytes"] = oom.usage->value;
+    if (oom.limit) json["limit_bytes"] = oom.limit->value;
     return json;
 }
 
@@ -55,6 +70,7 @@ EventThreshold threshold_from(const Json& json) {
     threshold.available = amount_from(json, "available");
     threshold.capacity = amount_from(json, "capacity");
     threshold.grace_period = parse_duration(text_at(json, "grace_period")).value_or(Duration::zero());
+    threshold.time_left = parse_duration(text_at(json, "time_left")).value_or(Duration::zero());
     return threshold;
 }
 
@@ -67,9 +83,25 @@ EventPod pod_from(const Json& json) {
     return pod;
 }
 
+EventOom oom_from(const Json& json) {
+    EventOom oom;
+    oom.process = text_at(json, "process");
+    oom.pid = static_cast<std::int32_t>(number_at(json, "pid").value_or(0));
+    oom.oom_score_adj = static_cast<std::int32_t>(number_at(json, "oom_score_adj").value_or(0));
+    oom.container = text_at(json, "container");
+    oom.cgroup = text_at(json, "cgroup");
+    oom.role = text_at(json, "role");
+    oom.group = flag_at(json, "group");
+    oom.memcg = text_at(json, "scope") == "memcg";
+    if (const auto usage = number_at(json, "usage_bytes")) oom.usage = Bytes{*usage};
+    if (const auto limit = number_at(json, "limit_bytes")) oom.limit = Bytes{*limit};
+    return oom;
+}
+
 void read_objects(const Json& json, Event& event) {
     if (const Json* threshold = object_at(json, "threshold")) event.threshold = threshold_from(*threshold);
     if (const Json* pod = object_at(json, "pod")) event.pod = pod_from(*pod);
+    if (const Json* oom = object_at(json, "oom")) event.oom = oom_from(*oom);
     if (const Json* condition = object_at(json, "condition")) {
         event.condition = EventCondition{text_at(*condition, "type"), text_at(*condition, "status") == "True"};
     }
@@ -93,10 +125,13 @@ std::string to_json_line(const Event& event, std::string_view node) {
     }
     if (event.pod) json["pod"] = pod_json(*event.pod);
     if (!event.cause.empty()) json["cause"] = event.cause;
+    if (event.oom) json["oom"] = oom_json(*event.oom);
     if (event.reclaimed) json["reclaimed_bytes"] = event.reclaimed->value;
     if (event.dry_run) json["dry_run"] = true;
     if (event.latency.any()) json["latency_us"] = latency_json(event.latency);
     if (!event.error.empty()) json["error"] = event.error;
+    if (!event.id.empty()) json["id"] = event.id;
+    if (event.history) json["history"] = history_json(*event.history);
     return dump_line(json);
 }
 
@@ -120,6 +155,8 @@ Result<Event> event_from_json(std::string_view line) {
     if (const auto reclaimed = number_at(json, "reclaimed_bytes")) event.reclaimed = Bytes{*reclaimed};
     event.dry_run = flag_at(json, "dry_run");
     event.error = text_at(json, "error");
+    event.id = text_at(json, "id");
+    if (const Json* history = object_at(json, "history")) event.history = history_from(*history, event.id);
     read_objects(json, event);
     return event;
 }

@@ -31,6 +31,7 @@ std::string to_text_line(const Event& event, const TextStyle& style) {
     }
     if (const auto latency = latency_breakdown(event.latency); !latency.empty()) line += " (" + latency + ")";
     if (event.dry_run) line += " [dry run]";
+    if (!event.id.empty()) line += " " + toned("id=" + printable(event.id), Tone::dim, style);
     return line;
 }
 

@@ -17,6 +17,12 @@ std::string signal_name(const MetThreshold& met) { return std::string(name(met.t
 
 std::string amount(const MetThreshold& met, Amount value) { return amount_text(met.threshold.signal, value); }
 
+// "100Mi", or "30s left".
+std::string line_of(const MetThreshold& met) {
+    const auto time = met.threshold.time_left;
+    return time != Duration::zero() ? to_string(time) + " left" : amount(met, met.quantity);
+}
+
 std::string processes_text(int count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
 
 // The tail of the kubelet's messages is a blank; a sentence of ours ends without one.
@@ -51,8 +57,35 @@ std::string phrase_of(const MemcgBreach& event) {
            " reached in a pod's cgroup: " + bytes_text(event.usage.value) + " of " + bytes_text(event.limit.value);
 }
 std::string phrase_of(const StallTriggered& event) { return "tasks stalled on memory (" + event.source + ")"; }
+std::string phrase_of(const SocketMemoryShort& event) {
+    return "a " + event.protocol + " socket was refused memory: such sockets use " + bytes_text(event.used.value) +
+           " of " + bytes_text(event.limit.value);
+}
+
+std::string phrase_of(const StallCrossed& event) {
+    return std::string("tasks ") + (event.cgroup == CgroupId{} ? "of the node" : "of a pod") +
+           (event.over ? " stood still for memory for " : " stand still for memory no more than ") +
+           share_text(event.lost, event.window) + " of the last " + std::string(name(event.window));
+}
 std::string phrase_of(const EventsLost& event) {
     return std::to_string(event.count) + " kernel events lost (" + event.cause + ")";
+}
+std::string phrase_of(const OomScoreChanged& event) {
+    return "oom_score_adj of pid " + std::to_string(event.pid) + " is now " + std::to_string(event.oom_score_adj);
+}
+
+// A dead child is what people miss: the container goes on, and no restart tells of it.
+std::string consequence_of(const OomKill& kill) {
+    if (kill.group) return "; all processes of its cgroup are killed with it (memory.oom.group)";
+    switch (kill.role) {
+        case OomRole::first_process:
+            return "; it was the first process of its container, which ends with it";
+        case OomRole::child:
+            return "; it was not the first process of its container, which goes on without it";
+        case OomRole::unknown:
+            break;
+    }
+    return {};
 }
 
 }  // namespace
@@ -60,8 +93,11 @@ std::string phrase_of(const EventsLost& event) {
 // eviction_manager.synchronize says `Attempting to reclaim %s` when it starts on a threshold.
 std::string met_sentence(const MetThreshold& met) {
     std::string text = "Attempting to reclaim " + std::string(traits(met.threshold.signal).resource) + ": " +
-                       signal_name(met) + " is " + amount(met, met.available) + " of " + amount(met, met.capacity) +
-                       ", below the " + kind_of(met.threshold) + " threshold of " + amount(met, met.quantity);
+                       signal_name(met) + " is " + amount(met, met.available) + " of " + amount(met, met.capacity);
+    if (met.threshold.time_left != Duration::zero()) {
+        text += " and used up in " + span_text(met.time_left()) + " at this rate";
+    }
+    text += ", below the " + kind_of(met.threshold) + " threshold of " + line_of(met);
     if (!met.threshold.hard()) text += "; its grace period of " + to_string(met.threshold.grace_period) + " runs";
     return text;
 }
@@ -69,7 +105,7 @@ std::string met_sentence(const MetThreshold& met) {
 std::string cleared_sentence(const MetThreshold& cleared) {
     return signal_name(cleared) + " is " + amount(cleared, cleared.available) + " of " +
            amount(cleared, cleared.capacity) + ", no longer below the " + kind_of(cleared.threshold) +
-           " threshold of " + amount(cleared, cleared.quantity);
+           " threshold of " + line_of(cleared);
 }
 
 // nodestatus.MemoryPressureCondition and its siblings, said of the node.
@@ -83,6 +119,29 @@ std::string condition_sentence(const ConditionEdge& edge) {
             return edge.status ? "node has insufficient PID available" : "node has sufficient PID available";
     }
     return {};
+}
+
+std::string share_text(Duration lost, StallWindow window) {
+    const auto tenths = lost / (length(window) / 1000);
+    return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + "%";
+}
+
+std::string stall_sentence(const StallEdge& edge, const std::string& pod) {
+    const auto& threshold = edge.stall.threshold;
+    const std::string line =
+        "threshold " + share_text(line_of(threshold), threshold.window) + (threshold.hard() ? ", hard" : ", soft");
+    const std::string whose = pod.empty() ? "of the node" : "of pod " + pod;
+    const std::string resource(name(threshold.resource));
+    const std::string window(name(threshold.window));
+    if (!edge.met) {
+        return "Tasks " + whose + " no longer stand still for " + resource + " as long as the threshold says (" +
+               std::string(name(threshold.kind)) + ", " + line + ", of " + window + ")";
+    }
+    std::string text = "Tasks " + whose + " stood still for " + resource + " for " +
+                       share_text(edge.stall.lost, threshold.window) + " of the last " + window + " (" +
+                       std::string(name(threshold.kind)) + "; " + line + ")";
+    if (!threshold.hard()) text += "; its grace period of " + to_string(threshold.grace_period) + " runs";
+    return text;
 }
 
 std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim) {
@@ -138,11 +197,39 @@ std::string oom_sentence(const OomKill& kill, const std::string& pod) {
     std::string text =
         (kill.memcg ? "Memory cgroup out of memory, victim process: " : "System OOM encountered, victim process: ") +
         kill.comm + ", pid: " + std::to_string(kill.pid);
-    if (!pod.empty()) text += ", of pod " + pod;
+    if (!kill.container.empty()) {
+        text += ", of container " + kill.container;
+    } else if (!kill.container_cgroup.empty()) {
+        text += ", of cgroup " + kill.container_cgroup;
+    }
+    if (!pod.empty()) text += (kill.container.empty() ? ", of pod " : " of pod ") + pod;
     if (kill.memcg && kill.limit.value > 0) {
         text += "; its cgroup used " + bytes_text(kill.usage.value) + " of " + bytes_text(kill.limit.value);
     }
-    return text;
+    return text + consequence_of(kill);
+}
+
+std::string socket_memory_sentence(const SocketMemoryShort& memory, const std::string& pod) {
+    const std::string socket = "a " + memory.protocol + " socket" + (pod.empty() ? "" : " of pod " + pod);
+    const std::string figures = bytes_text(memory.used.value) + " (pressure from " + bytes_text(memory.pressure.value) +
+                                ", limit " + bytes_text(memory.limit.value) + ")";
+    if (memory.of_node()) {
+        return "The node is short of memory for " + memory.protocol + " sockets: they use " + figures + "; " + socket +
+               " was refused some";
+    }
+    return "The cgroup of pod " + (pod.empty() ? std::string("unknown") : pod) +
+           " is short of memory for its sockets: " + socket + " was refused some; all " + memory.protocol +
+           " sockets of the node use " + figures;
+}
+
+std::string shed_sentence(const ShedEdge& edge, bool dry_run) {
+    const std::string& pod = edge.pod.pod_name;
+    if (!edge.error.empty()) return "Pod " + pod + " should get no new sockets, but that cannot be done";
+    if (dry_run && edge.begun) return "Dry run: pod " + pod + " would get no new sockets while memory is short";
+    if (dry_run) return "Dry run: pod " + pod + " would get new sockets again";
+    if (edge.begun) return "Pod " + pod + " gets no new sockets (EPERM) while memory is short; open ones stay open";
+    return "Pod " + pod + " gets new sockets again; " + std::to_string(edge.refused) +
+           (edge.refused == 1 ? " was" : " were") + " refused";
 }
 
 std::string lost_sentence(const EventsLost& lost) {

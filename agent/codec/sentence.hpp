@@ -13,12 +13,19 @@ namespace evictd::codec {
 [[nodiscard]] std::string met_sentence(const MetThreshold& met);
 [[nodiscard]] std::string cleared_sentence(const MetThreshold& cleared);
 [[nodiscard]] std::string condition_sentence(const ConditionEdge& edge);
+// `pod` is whose tasks stand still; empty: the node's.
+[[nodiscard]] std::string stall_sentence(const StallEdge& edge, const std::string& pod);
+// "87.5%" of a window.
+[[nodiscard]] std::string share_text(Duration lost, StallWindow window);
 [[nodiscard]] std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim);
 [[nodiscard]] std::string evicting_sentence(const Eviction& eviction, const std::string& pod, const Outcome* outcome);
 [[nodiscard]] std::string evicted_sentence(const Victim& victim, bool dry_run);
 [[nodiscard]] std::string failed_sentence(const Victim& victim);
 // `pod`: the pod the victim process belonged to; empty when it is none that we know.
 [[nodiscard]] std::string oom_sentence(const OomKill& kill, const std::string& pod);
+// Likewise of the socket's pod.
+[[nodiscard]] std::string socket_memory_sentence(const SocketMemoryShort& memory, const std::string& pod);
+[[nodiscard]] std::string shed_sentence(const ShedEdge& edge, bool dry_run);
 [[nodiscard]] std::string lost_sentence(const EventsLost& lost);
 
 // What the kernel said, in a phrase: "memory.available fell below 100Mi to 95.1Mi".

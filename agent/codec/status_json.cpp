@@ -10,9 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "event.hpp"
+#include "event_id.hpp"
 #include "evictd/model/quantity.hpp"
 #include "json_value.hpp"
 #include "sentence.hpp"
+#include "stall_json.hpp"
+#include "status_sockets.hpp"
 #include "units_text.hpp"
 
 namespace evictd::codec {
@@ -48,8 +51,10 @@ const MetThreshold* find(const std::vector<MetThreshold>& list, const Threshold&
 }
 
 Json threshold_json(const Threshold& threshold, const Tick& tick, const Reading* reading) {
-    Json json{{"kind", threshold.hard() ? "hard" : "soft"}, {"value", value_text(threshold.value)}};
-    if (reading != nullptr) {
+    const bool in_time = threshold.time_left != Duration::zero();
+    Json json{{"kind", threshold.hard() ? "hard" : "soft"},
+              {"value", in_time ? to_string(threshold.time_left) + " left" : value_text(threshold.value)}};
+    if (reading != nullptr && !in_time) {
         json["quantity"] = quantity_text(threshold.signal, quantity_of(threshold.value, reading->capacity));
     }
     json["grace_period"] = to_string(threshold.grace_period);
@@ -85,9 +90,24 @@ Json signals_json(const AgentStatus& agent, const Tick& tick) {
     return signals;
 }
 
+Json exhaustion_json(const Exhaustion& out, const Observation& observation) {
+    Json json{{"signal", name(out.signal)},
+              {"left_ms", std::chrono::round<std::chrono::milliseconds>(out.left).count()},
+              {"falls_bytes_per_second", out.falls.value}};
+    for (const auto& observed : observation.pods) {
+        if (out.pod.value.empty() || !observed.pod || observed.pod->uid != out.pod) continue;
+        json["pod"] = observed.pod->full_name();
+        json["share_percent"] = out.share_percent;
+    }
+    return json;
+}
+
 Json conditions_json(const AgentStatus& agent, const Tick& tick) {
     std::set<Condition> possible(tick.decision.conditions.begin(), tick.decision.conditions.end());
     for (const auto& threshold : agent.thresholds) possible.insert(traits(threshold.signal).condition);
+    for (const auto& threshold : agent.stalls) {
+        if (threshold.resource == StallResource::memory) possible.insert(Condition::memory_pressure);
+    }
     Json conditions = Json::array();
     for (const auto condition : possible) {
         const auto& now = tick.decision.conditions;
@@ -128,6 +148,7 @@ Json pod_json(const RankedPod& row, std::size_t rank, const Observation& observa
     if (observed.usage) json["memory"] = usage_json(*observed.usage);
     if (observed.cgroup != CgroupId{}) json["cgroup_id"] = observed.cgroup.value;
     json["populated"] = observed.populated;
+    if (observed.stall) json["stall"] = stall_json(*observed.stall);
     if (row.exemption != Exemption::none) json["exemption"] = text_of(row.exemption);
     if (!place.empty()) json["place"] = place;
     if (observed.pod && !observed.pod->source.empty()) json["source"] = observed.pod->source;
@@ -145,9 +166,14 @@ Json order_json(const VictimOrder& order, const Observation& observation) {
 
 Json victim_json(const Victim& victim) {
     const MetThreshold& met = victim.eviction.threshold;
-    Json json{
-        {"pod", victim.pod_name}, {"uid", victim.pod.value}, {"qos", name(victim.qos)}, {"priority", victim.priority}};
-    if (!victim.eviction.broken_limit) {
+    Json json{{"id", eviction_id(victim.pod, victim.cause)},
+              {"pod", victim.pod_name},
+              {"uid", victim.pod.value},
+              {"qos", name(victim.qos)},
+              {"priority", victim.priority}};
+    if (victim.eviction.stall) {
+        json["stall"] = stall_json(*victim.eviction.stall);
+    } else if (!victim.eviction.broken_limit) {
         json["signal"] = name(met.threshold.signal);
         json["threshold"] = quantity_text(met.threshold.signal, met.quantity);
         json["available"] = quantity_text(met.threshold.signal, met.available);
@@ -234,10 +260,15 @@ std::string status_json(const StatusInput& input) {
         json["cause"] = cause_json(tick.observation.cause);
         json["why"] = tick.decision.why;
         json["signals"] = signals_json(input.agent, tick);
+        if (Json stalls = stalls_json(input.agent.stalls, tick); !stalls.empty()) json["stalls"] = std::move(stalls);
+        if (const auto& out = tick.decision.exhaustion) {
+            json["exhaustion"] = exhaustion_json(*out, tick.observation);
+        }
         json["conditions"] = conditions_json(input.agent, tick);
         json["ranking"] = order_json(input.order, tick.observation);
         json["in_flight"] = in_flight_json(tick);
     }
+    add_sockets(input, json);
     json["last_evictions"] = past_json(input.last_evictions);
     json["sources"] = sources_json(input.agent.sources);
     json["pod_sources"] = input.agent.pod_sources;

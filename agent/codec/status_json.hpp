@@ -12,6 +12,7 @@
 #include "evictd/model/decision.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/signal.hpp"
+#include "evictd/model/sockets.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd::codec {
@@ -23,8 +24,9 @@ struct AgentStatus {
     std::int64_t pid = 0;
     WallTime started;
     bool dry_run = false;
-    std::string config_file;            // empty: built-in defaults
-    std::vector<Threshold> thresholds;  // all that are configured
+    std::string config_file;             // empty: built-in defaults
+    std::vector<Threshold> thresholds;   // all that are configured
+    std::vector<StallThreshold> stalls;  // likewise
     std::vector<SourceRow> sources;
     std::vector<std::string> pod_sources;  // a description each
 };
@@ -48,6 +50,7 @@ struct StatusInput {
     const VictimOrder& order;
     const std::vector<PastEviction>& last_evictions;   // newest last
     const std::map<std::string, std::uint64_t>& lost;  // by cause
+    SocketsReading sockets{};                          // empty: they are not counted
 };
 
 [[nodiscard]] std::string status_json(const StatusInput& input);

@@ -39,6 +39,7 @@ std::string to_json_line(const StatusRequest& request) {
     if (request.follow) json["follow"] = true;
     if (request.since) json["since_ms"] = std::chrono::ceil<std::chrono::milliseconds>(*request.since).count();
     if (!request.reason.empty()) json["reason"] = request.reason;
+    if (!request.id.empty()) json["id"] = request.id;
     return dump_line(json);
 }
 
@@ -62,6 +63,7 @@ Result<StatusRequest> request_from_json(std::string_view line) {
     request.since = *since;
     request.follow = flag_at(json, "follow");
     request.reason = text_at(json, "reason");
+    request.id = text_at(json, "id");
     return request;
 }
 

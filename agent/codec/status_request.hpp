@@ -22,6 +22,7 @@ struct StatusRequest {
     bool follow = false;                       // events: go on with what happens
     std::optional<Duration> since;             // events: from so long ago; without it all, or with follow only new ones
     std::string reason;                        // events: only these; empty: all
+    std::string id;                            // events: only those whose id begins so; "*": those that have one
 };
 
 // {"verb":"events","follow":true,"since_ms":600000,"reason":"Evicted"}; without the newline.

@@ -2,12 +2,15 @@
 // The status page: what the agent sees, what it would do, what it did, and where its numbers come from.
 #include "status_text.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "event_text.hpp"
 #include "evictd/model/quantity.hpp"
 #include "json_value.hpp"
 #include "status_text_pods.hpp"
+#include "status_text_stall.hpp"
 #include "text_table.hpp"
 #include "units_text.hpp"
 
@@ -22,6 +25,22 @@ Cell cell(std::string text, Tone tone = Tone::plain) { return {std::move(text), 
 
 std::string title(const std::string& text, const TextStyle& style) {
     return "\n" + toned(text, Tone::bold, style) + "\n";
+}
+
+// "Out of memory in 2.3 s at this rate: memory.available falls by 1.2Gi a second, 95 % of it shop/web's."
+std::string exhaustion_line(const Json& document, const TextStyle& style) {
+    const Json* out = object_at(document, "exhaustion");
+    if (out == nullptr) return {};
+    const auto left = std::chrono::milliseconds(
+        std::clamp<std::int64_t>(number_at(*out, "left_ms").value_or(0), 0, std::int64_t{3600} * 24 * 1000));
+    const Duration soon = std::chrono::minutes(1);
+    std::string line = "Out of memory in " + (left < soon ? latency_text(left) : span_text(left)) +
+                       " at this rate: " + shown(*out, "signal") + " falls by " +
+                       bytes_text(number_at(*out, "falls_bytes_per_second").value_or(0)) + " a second";
+    if (const auto pod = shown(*out, "pod"); !pod.empty()) {
+        line += ", " + std::to_string(number_at(*out, "share_percent").value_or(0)) + " % of it " + pod + "'s";
+    }
+    return toned(line + ".", left < soon ? Tone::yellow : Tone::plain, style) + "\n";
 }
 
 std::string header(const Json& document, const TextStyle& style) {
@@ -51,7 +70,7 @@ std::string header(const Json& document, const TextStyle& style) {
     }
     line += ".\n";
     if (const auto why = shown(document, "why"); !why.empty()) line += why + "\n";
-    return line;
+    return line + exhaustion_line(document, style);
 }
 
 std::int64_t quantity_at(const Json& json, const char* key) {
@@ -100,7 +119,8 @@ void add_signal(const Json& row, std::optional<WallTime> now, Table& table) {
     const auto& thresholds = list_at(row, "thresholds");
     Bar bar{known ? used(available) : 0, {}, tone_of(thresholds)};
     for (const auto& threshold : thresholds) {
-        if (capacity > 0) bar.marks.push_back(used(quantity_at(threshold, "quantity")));
+        const auto quantity = quantity_at(threshold, "quantity");
+        if (capacity > 0 && quantity > 0) bar.marks.push_back(used(quantity));
     }
     std::vector<Cell> line{cell(shown(row, "signal")),
                            {"", Tone::plain, bar},
@@ -163,16 +183,21 @@ std::string span_at(const Json* spans, const char* key) {
 
 Cell because_cell(const Json& past) {
     if (flag_at(past, "failed")) return cell("FAILED: " + shown(past, "error"), Tone::red);
+    const std::string begin = flag_at(past, "dry_run") ? "dry run: " : "";
+    if (const Json* stall = object_at(past, "stall")) return cell(begin + stall_because(*stall));
     const auto signal = signal_from(text_at(past, "signal")).value_or(Signal::memory_available);
     const auto amount = [&](const char* key) { return amount_text(signal, Amount{quantity_at(past, key)}); };
-    return cell((flag_at(past, "dry_run") ? "dry run: " : "") + shown(past, "signal") + " " + amount("available") +
-                " < " + amount("threshold"));
+    return cell(begin + shown(past, "signal") + " " + amount("available") + " < " + amount("threshold"));
 }
+
+// Of ten digits; `evictd explain` takes the beginning of an id, too.
+constexpr std::size_t shown_of_id = 8;
 
 std::string evictions_section(const Json& document, const TextStyle& style) {
     const auto& list = list_at(document, "last_evictions");
     if (list.empty()) return title("LAST EVICTIONS", style) + "  none since the agent started\n";
     Table table({{"TIME", Fit::left},
+                 {"ID", Fit::left},
                  {"POD", Fit::clip},
                  {"FREED", Fit::right},
                  {"TOTAL", Fit::right},
@@ -186,7 +211,8 @@ std::string evictions_section(const Json& document, const TextStyle& style) {
         const auto usage = number_at(*past, "usage_bytes");
         const Json* spans = object_at(*past, "latency_us");
         const bool failed = flag_at(*past, "failed");
-        table.add({cell(time ? time_of_day(*time, style.utc_offset, 3) : "-"), cell(shown(*past, "pod"), Tone::bold),
+        table.add({cell(time ? time_of_day(*time, style.utc_offset, 0) : "-"),
+                   cell(shown(*past, "id").substr(0, shown_of_id)), cell(shown(*past, "pod"), Tone::bold),
                    cell(usage && !failed ? bytes_text(*usage) : "-"), cell(span_at(spans, "total"), Tone::bold),
                    cell(span_at(spans, "detect")), cell(span_at(spans, "decide")), cell(span_at(spans, "act")),
                    cell(span_at(spans, "empty")), because_cell(*past)});
@@ -227,7 +253,9 @@ std::string sources_section(const Json& document, const TextStyle& style) {
 Result<std::string> status_text(std::string_view json, Detail detail, const TextStyle& style) {
     const Json document = Json::parse(json, nullptr, false);
     if (!document.is_object()) return fail(ErrorKind::invalid, "agent's answer", "not a status document");
-    std::string text = header(document, style) + signals_section(document, style) + conditions_line(document, style);
+    std::string text = header(document, style) + signals_section(document, style);
+    if (const auto stalls = stalls_table(document, style); !stalls.empty()) text += title("STALLS", style) + stalls;
+    text += conditions_line(document, style);
     if (const Json* ranking = object_at(document, "ranking")) {
         text += title("PODS, who would go first for " + shown(*ranking, "signal"), style);
         text += list_at(*ranking, "pods").empty() ? "  none\n" : pods_table(*ranking, detail, style);

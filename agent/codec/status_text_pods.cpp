@@ -6,6 +6,7 @@
 #include <array>
 
 #include "json_value.hpp"
+#include "status_sockets.hpp"
 #include "text_table.hpp"
 #include "units_text.hpp"
 
@@ -77,6 +78,7 @@ void add_wide(const Json& pod, std::vector<Cell>& row) {
     row.push_back(bytes("file_bytes"));
     const auto processes = memory != nullptr ? number_at(*memory, "processes") : std::nullopt;
     row.push_back({processes ? std::to_string(*processes) : "-", Tone::plain, std::nullopt});
+    for (auto& cell : socket_cells(pod)) row.push_back(std::move(cell));
     const auto cgroup = number_at(pod, "cgroup_id");
     row.push_back({cgroup ? std::to_string(*cgroup) : "-", Tone::plain, std::nullopt});
     row.push_back({printable(text_at(pod, "uid")), Tone::plain, std::nullopt});
@@ -87,7 +89,8 @@ std::vector<Column> columns_of(Detail detail, const std::string& resource) {
                                 {"PRIORITY", Fit::right}, {resource, Fit::bar},   {"USED", Fit::right},
                                 {"REQUEST", Fit::right},  {"STANDING", Fit::clip}};
     if (detail == Detail::wide) {
-        for (const char* title : {"CHARGED", "ANON", "FILE", "PROCS", "CGROUP"}) columns.push_back({title, Fit::right});
+        for (const char* title : {"CHARGED", "ANON", "FILE", "PROCS", "SOCKETS", "SOCK MEM", "CGROUP"})
+            columns.push_back({title, Fit::right});
         columns.push_back({"UID", Fit::left});
     }
     return columns;

@@ -9,6 +9,7 @@
 #include "evictd/model/observation.hpp"
 #include "evictd/model/state.hpp"
 #include "tape_field.hpp"
+#include "tape_fields_stall.hpp"
 
 namespace evictd::codec {
 
@@ -39,16 +40,21 @@ template <>
 struct Described<Threshold> {
     static constexpr auto fields =
         std::tuple(field("signal", &Threshold::signal), field("value", &Threshold::value),
-                   field("grace_period", &Threshold::grace_period), field("min_reclaim", &Threshold::min_reclaim));
+                   field("grace_period", &Threshold::grace_period), field("min_reclaim", &Threshold::min_reclaim),
+                   field("time_left", &Threshold::time_left));
 };
 template <>
 struct Described<EvictionConfig> {
-    static constexpr auto fields =
-        std::tuple(field("thresholds", &EvictionConfig::thresholds),
-                   field("pressure_transition_period", &EvictionConfig::pressure_transition_period),
-                   field("max_pod_grace_period", &EvictionConfig::max_pod_grace_period),
-                   field("local_storage_isolation", &EvictionConfig::local_storage_isolation),
-                   field("ranking", &EvictionConfig::ranking), field("tie_break", &EvictionConfig::tie_break));
+    static constexpr auto fields = std::tuple(
+        field("thresholds", &EvictionConfig::thresholds),
+        field("pressure_transition_period", &EvictionConfig::pressure_transition_period),
+        field("max_pod_grace_period", &EvictionConfig::max_pod_grace_period),
+        field("local_storage_isolation", &EvictionConfig::local_storage_isolation),
+        field("ranking", &EvictionConfig::ranking), field("tie_break", &EvictionConfig::tie_break),
+        field("shed_sockets", &EvictionConfig::shed_sockets), field("shed_pods", &EvictionConfig::shed_pods),
+        field("stalls", &EvictionConfig::stalls), field("confirm_pressure", &EvictionConfig::confirm_pressure),
+        field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
+        field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period));
 };
 
 // ---- what was seen of the node
@@ -61,11 +67,19 @@ struct Described<WatermarkCrossed> {
 };
 template <>
 struct Described<OomKill> {
-    static constexpr auto fields =
-        std::tuple(field("pid", &OomKill::pid), field("comm", &OomKill::comm), field("memcg", &OomKill::memcg),
-                   field("cgroup", &OomKill::cgroup), field("limiting_cgroup", &OomKill::limiting_cgroup),
-                   field("usage", &OomKill::usage), field("limit", &OomKill::limit),
-                   field("oom_score_adj", &OomKill::oom_score_adj), field("pod", &OomKill::pod));
+    static constexpr auto fields = std::tuple(
+        field("pid", &OomKill::pid), field("comm", &OomKill::comm), field("memcg", &OomKill::memcg),
+        field("cgroup", &OomKill::cgroup), field("limiting_cgroup", &OomKill::limiting_cgroup),
+        field("usage", &OomKill::usage), field("limit", &OomKill::limit),
+        field("oom_score_adj", &OomKill::oom_score_adj), field("pod", &OomKill::pod),
+        field("pod_cgroup", &OomKill::pod_cgroup), field("role", &OomKill::role), field("group", &OomKill::group),
+        field("container_cgroup", &OomKill::container_cgroup), field("container", &OomKill::container));
+};
+template <>
+struct Described<OomScoreChanged> {
+    static constexpr auto fields = std::tuple(
+        field("pid", &OomScoreChanged::pid), field("cgroup", &OomScoreChanged::cgroup),
+        field("pod_cgroup", &OomScoreChanged::pod_cgroup), field("oom_score_adj", &OomScoreChanged::oom_score_adj));
 };
 template <>
 struct Described<CgroupLife> {
@@ -85,6 +99,13 @@ struct Described<StallTriggered> {
 template <>
 struct Described<EventsLost> {
     static constexpr auto fields = std::tuple(field("cause", &EventsLost::cause), field("count", &EventsLost::count));
+};
+template <>
+struct Described<SocketMemoryShort> {
+    static constexpr auto fields =
+        std::tuple(field("cgroup", &SocketMemoryShort::cgroup), field("protocol", &SocketMemoryShort::protocol),
+                   field("used", &SocketMemoryShort::used), field("pressure", &SocketMemoryShort::pressure),
+                   field("limit", &SocketMemoryShort::limit), field("pod", &SocketMemoryShort::pod));
 };
 template <>
 struct Described<KernelEvent> {
@@ -127,9 +148,10 @@ struct Described<PodUsage> {
 };
 template <>
 struct Described<ObservedPod> {
-    static constexpr auto fields = std::tuple(
-        field("pod", &ObservedPod::pod), field("usage", &ObservedPod::usage), field("cgroup", &ObservedPod::cgroup),
-        field("populated", &ObservedPod::populated), field("emptied_at", &ObservedPod::emptied_at));
+    static constexpr auto fields =
+        std::tuple(field("pod", &ObservedPod::pod), field("usage", &ObservedPod::usage),
+                   field("cgroup", &ObservedPod::cgroup), field("populated", &ObservedPod::populated),
+                   field("emptied_at", &ObservedPod::emptied_at), field("stall", &ObservedPod::stall));
 };
 template <>
 struct Described<Action> {
@@ -149,11 +171,11 @@ struct Described<ReclaimOutcome> {
 };
 template <>
 struct Described<Observation> {
-    static constexpr auto fields =
-        std::tuple(field("cause", &Observation::cause), field("at", &Observation::at),
-                   field("wall", &Observation::wall), field("readings", &Observation::readings),
-                   field("pods", &Observation::pods), field("outcomes", &Observation::outcomes),
-                   field("fs_layout", &Observation::fs_layout), field("reclaimed", &Observation::reclaimed));
+    static constexpr auto fields = std::tuple(
+        field("cause", &Observation::cause), field("at", &Observation::at), field("wall", &Observation::wall),
+        field("readings", &Observation::readings), field("pods", &Observation::pods),
+        field("outcomes", &Observation::outcomes), field("fs_layout", &Observation::fs_layout),
+        field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls));
 };
 
 // ---- what its manifest says of a pod
@@ -165,9 +187,9 @@ struct Described<ResourceList> {
 };
 template <>
 struct Described<Container> {
-    static constexpr auto fields =
-        std::tuple(field("name", &Container::name), field("requests", &Container::requests),
-                   field("limits", &Container::limits), field("restartable", &Container::restartable));
+    static constexpr auto fields = std::tuple(
+        field("name", &Container::name), field("requests", &Container::requests), field("limits", &Container::limits),
+        field("restartable", &Container::restartable), field("id", &Container::id));
 };
 template <>
 struct Described<Volume> {
@@ -225,9 +247,9 @@ template <>
 struct Described<Eviction> {
     static constexpr auto fields =
         std::tuple(field("pod", &Eviction::pod), field("threshold", &Eviction::threshold),
-                   field("broken_limit", &Eviction::broken_limit), field("grace_period", &Eviction::grace_period),
-                   field("immediate", &Eviction::immediate), field("message", &Eviction::message),
-                   field("annotations", &Eviction::annotations));
+                   field("broken_limit", &Eviction::broken_limit), field("stall", &Eviction::stall),
+                   field("grace_period", &Eviction::grace_period), field("immediate", &Eviction::immediate),
+                   field("message", &Eviction::message), field("annotations", &Eviction::annotations));
 };
 template <>
 struct Described<Victim> {
@@ -260,13 +282,29 @@ struct Described<Reclaiming> {
     static constexpr auto fields = std::tuple(field("asked", &Reclaiming::asked), field("acting", &Reclaiming::acting));
 };
 template <>
-struct Described<State> {
+struct Described<Trend> {
     static constexpr auto fields =
-        std::tuple(field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
-                   field("condition_last_observed", &State::condition_last_observed),
-                   field("conditions", &State::conditions), field("last_readings", &State::last_readings),
-                   field("in_flight", &State::in_flight), field("passed_over", &State::passed_over),
-                   field("reclaiming", &State::reclaiming), field("evicted", &State::evicted));
+        std::tuple(field("value", &Trend::value), field("rates", &Trend::rates), field("intervals", &Trend::intervals));
+};
+template <>
+struct Described<PodTrend> {
+    static constexpr auto fields =
+        std::tuple(field("cgroup", &PodTrend::cgroup), field("working_set", &PodTrend::working_set));
+};
+template <>
+struct Described<Trends> {
+    static constexpr auto fields = std::tuple(field("since", &Trends::since), field("available", &Trends::available),
+                                              field("pods", &Trends::pods));
+};
+template <>
+struct Described<State> {
+    static constexpr auto fields = std::tuple(
+        field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
+        field("condition_last_observed", &State::condition_last_observed), field("conditions", &State::conditions),
+        field("last_readings", &State::last_readings), field("in_flight", &State::in_flight),
+        field("passed_over", &State::passed_over), field("reclaiming", &State::reclaiming),
+        field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
+        field("relieved_at", &State::relieved_at), field("trends", &State::trends));
 };
 
 }  // namespace evictd::codec

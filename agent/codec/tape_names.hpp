@@ -63,6 +63,10 @@ struct Named<MemcgLimit> {
     static constexpr Words<2> words{"high", "max"};
 };
 template <>
+struct Named<OomRole> {
+    static constexpr Words<3> words{"unknown", "first_process", "child"};
+};
+template <>
 struct Named<FsLayout> {
     static constexpr Words<4> words{"unknown", "single", "dedicated_image_fs", "split"};
 };
@@ -103,6 +107,22 @@ struct Named<Condition> {
     static constexpr Words<condition_count> words{"MemoryPressure", "DiskPressure", "PIDPressure"};
 };
 template <>
+struct Named<StallResource> {
+    static constexpr Words<stall_resource_count> words{"memory", "io", "cpu"};
+};
+template <>
+struct Named<StallKind> {
+    static constexpr Words<2> words{"some", "full"};
+};
+template <>
+struct Named<StallScope> {
+    static constexpr Words<2> words{"node", "pod"};
+};
+template <>
+struct Named<StallWindow> {
+    static constexpr Words<stall_window_count> words{"100ms", "1s", "10s"};
+};
+template <>
 struct Named<Signal> {
     static constexpr Words<signal_count> words = [] {
         Words<signal_count> names{};
@@ -112,8 +132,9 @@ struct Named<Signal> {
 };
 template <>
 struct Named<KernelEventKind> {
-    static constexpr Words<6> words{"watermark_crossed", "oom_kill",        "cgroup_life",
-                                    "memcg_breach",      "stall_triggered", "events_lost"};
+    static constexpr Words<9> words{"watermark_crossed",   "oom_kill",          "cgroup_life",
+                                    "memcg_breach",        "stall_triggered",   "events_lost",
+                                    "socket_memory_short", "oom_score_changed", "stall_crossed"};
 };
 template <>
 struct Named<std::variant<Quantity, float>> {

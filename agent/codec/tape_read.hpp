@@ -41,6 +41,7 @@ inline bool plausible(const MetThreshold& met) {
     return within(met.available.value, longest_time) && within(met.capacity.value, longest_time) &&
            within(met.quantity.value, longest_time);
 }
+inline bool plausible(const PodStall& stall) { return within(stall.reclaimed.value, most_used); }
 inline bool plausible(const VolumeUsage& volume) { return within(volume.used.value, most_used); }
 inline bool plausible(const ContainerUsage& container) {
     const Bytes none;

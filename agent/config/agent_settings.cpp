@@ -7,6 +7,7 @@
 #include <cctype>
 #include <utility>
 
+#include "config/stall_settings.hpp"
 #include "evictd/model/quantity.hpp"
 
 namespace evictd::config {
@@ -66,6 +67,10 @@ constexpr Words<BpfUse, 3> bpf_words{
 constexpr Words<RankingOrder, 2> ranking_words{{{"kubelet", RankingOrder::kubelet}, {"qos", RankingOrder::qos}}};
 constexpr Words<TieBreak, 2> tie_break_words{{{"scaleDown", TieBreak::scale_down}, {"uid", TieBreak::uid}}};
 
+constexpr Words<OomScoreAdjPolicy, 3> oom_score_adj_words{{{"enforce", OomScoreAdjPolicy::enforce},
+                                                           {"observe", OomScoreAdjPolicy::observe},
+                                                           {"off", OomScoreAdjPolicy::off}}};
+
 template <class Value, std::size_t count>
 void read_word(const Setting& setting, const Words<Value, count>& words, Value& value) {
     const auto text = setting.text();
@@ -92,6 +97,19 @@ void read_ranking(const Setting& setting, Config& config) {
 }
 void read_tie_break(const Setting& setting, Config& config) {
     read_word(setting, tie_break_words, config.eviction.tie_break);
+}
+
+void read_shed_sockets(const Setting& setting, Config& config) {
+    config.eviction.shed_sockets = setting.boolean().value_or(config.eviction.shed_sockets);
+}
+
+// More than a handful is not relief but an outage; a thousand is every pod of the largest nodes.
+void read_shed_pods(const Setting& setting, Config& config) {
+    config.eviction.shed_pods = static_cast<int>(setting.integer(1, 1000).value_or(config.eviction.shed_pods));
+}
+
+void read_oom_score_adj_policy(const Setting& setting, Config& config) {
+    read_word(setting, oom_score_adj_words, config.agent.oom_score_adj_policy);
 }
 
 // The two that kubelets have given, older ones -998 (qos/policy.go guaranteedOOMScoreAdj).
@@ -123,6 +141,24 @@ void read_look_period(const Setting& setting, Config& config) {
     config.agent.look_period = *period;
 }
 
+// Less than a second nobody can act upon softly; beyond the hour the policy looks ahead no further.
+void read_time_to_exhaustion(const Setting& setting, Config& config) {
+    const auto time = setting.duration();
+    if (!time) return;
+    if (*time != 0s && (*time < 1s || *time > 1h)) {
+        setting.refuse("out of range: " + to_string(*time), "1s to 1h; 0s switches it off");
+    }
+    config.eviction.time_to_exhaustion = *time;
+}
+
+// Never 0: that would make a hard threshold of it, and an estimate is no reason to kill at once.
+void read_exhaustion_grace_period(const Setting& setting, Config& config) {
+    const auto period = setting.duration();
+    if (!period) return;
+    if (*period < 100ms || *period > 1h) setting.refuse("out of range: " + to_string(*period), "100ms to 1h");
+    config.eviction.time_to_exhaustion_grace_period = *period;
+}
+
 template <std::string AgentConfig::*member>
 std::string show_text(const Config& config) {
     return printable(config.agent.*member);
@@ -138,6 +174,11 @@ std::string show_number(const Config& config) {
 std::string show_bpf(const Config& config) { return show_word(bpf_words, config.agent.bpf); }
 std::string show_ranking(const Config& config) { return show_word(ranking_words, config.eviction.ranking); }
 std::string show_tie_break(const Config& config) { return show_word(tie_break_words, config.eviction.tie_break); }
+std::string show_shed_sockets(const Config& config) { return config.eviction.shed_sockets ? "true" : "false"; }
+std::string show_shed_pods(const Config& config) { return std::to_string(config.eviction.shed_pods); }
+std::string show_oom_score_adj_policy(const Config& config) {
+    return show_word(oom_score_adj_words, config.agent.oom_score_adj_policy);
+}
 std::string show_guaranteed_oom_score_adj(const Config& config) {
     return std::to_string(config.guaranteed_oom_score_adj);
 }
@@ -145,10 +186,19 @@ std::string show_max_size(const Config& config) {
     return to_string(Quantity::of(config.agent.event_log_max_size.value, Quantity::Format::binary_si));
 }
 std::string show_look_period(const Config& config) { return to_string(config.agent.look_period); }
+std::string show_time_to_exhaustion(const Config& config) { return to_string(config.eviction.time_to_exhaustion); }
+std::string show_exhaustion_grace_period(const Config& config) {
+    return to_string(config.eviction.time_to_exhaustion_grace_period);
+}
+
+void read_confirm_pressure(const Setting& setting, Config& config) {
+    config.eviction.confirm_pressure = setting.boolean().value_or(config.eviction.confirm_pressure);
+}
+std::string show_confirm_pressure(const Config& config) { return config.eviction.confirm_pressure ? "true" : "false"; }
 
 using Agent = AgentConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 16> settings{{
+constexpr std::array<AgentSetting, 24> settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_bpf, show_bpf},
@@ -161,9 +211,17 @@ constexpr std::array<AgentSetting, 16> settings{{
     {"statePath", read_path<&Agent::state_path>, show_text<&Agent::state_path>},
     {"podManifestPath", read_path<&Agent::pod_manifest_path>, show_text<&Agent::pod_manifest_path>},
     {"lookPeriod", read_look_period, show_look_period},
+    {"timeToExhaustion.soft", read_time_to_exhaustion, show_time_to_exhaustion},
+    {"timeToExhaustion.softGracePeriod", read_exhaustion_grace_period, show_exhaustion_grace_period},
     {"ranking", read_ranking, show_ranking},
     {"tieBreak", read_tie_break, show_tie_break},
+    {"sockets.shed", read_shed_sockets, show_shed_sockets},
+    {"sockets.shedPods", read_shed_pods, show_shed_pods},
     {"guaranteedOOMScoreAdj", read_guaranteed_oom_score_adj, show_guaranteed_oom_score_adj},
+    {"oomScoreAdjPolicy", read_oom_score_adj_policy, show_oom_score_adj_policy},
+    {"oomScoreAdjSteering", read_flag<&Agent::oom_score_adj_steering>, show_flag<&Agent::oom_score_adj_steering>},
+    {"psi", read_stalls, show_stalls},
+    {"confirmPressure", read_confirm_pressure, show_confirm_pressure},
     {"realtimePriority", read_number<&Agent::realtime_priority, 0, 99>, show_number<&Agent::realtime_priority>},
 }};
 

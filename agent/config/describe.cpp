@@ -103,8 +103,8 @@ std::string line(std::string_view title, const std::string& value, bool colour) 
 std::string describe(const Config& config, bool colour) {
     std::string out = line("configuration", config.file.empty() ? "built-in defaults" : printable(config.file), colour);
     out += "\n";
-    out += config.eviction.thresholds.empty() ? std::string{"no thresholds: nothing is ever evicted for pressure\n"}
-                                              : table(rows(config), colour);
+    const bool none = config.eviction.thresholds.empty() && config.eviction.stalls.empty();
+    out += none ? std::string{"no thresholds: nothing is ever evicted for pressure\n"} : table(rows(config), colour);
     out += containerfs_notes(config);
     out += "\n";
     out += line("conditions stay for", to_string(config.eviction.pressure_transition_period), colour);

@@ -14,8 +14,9 @@ namespace evictd::demo {
 
 struct DemoOptions {
     Scenario scenario = Scenario::spike;
-    bool json = false;  // the agent's event records on stdout, and nothing else
-    bool bpf = true;    // false: the agent does without
+    bool json = false;     // the agent's event records on stdout, and nothing else
+    bool bpf = true;       // false: the agent does without
+    bool steering = true;  // of oomrace; false: to see whom the kernel takes by itself
     std::function<codec::TextStyle()> style;
     std::function<int()> rows;  // of the terminal; 0: it is none
 };

@@ -43,16 +43,23 @@ std::string manifest(const Plan& plan, const PodPlan& pod) {
 }
 
 std::string agent_config(const Plan& plan, const AgentPlaces& places, bool bpf) {
-    std::string text = "evictionHard: {allocatableMemory.available: " + mebibytes(plan.hard) + "}\n";
+    // 0 % is the kubelet's way to have none; naming one drops the defaults.
+    std::string text = plan.hard > Bytes{0}
+                           ? "evictionHard: {allocatableMemory.available: " + mebibytes(plan.hard) + "}\n"
+                           : "evictionHard: {memory.available: 0%}\n";
     if (plan.soft) {
         text += "evictionSoft: {allocatableMemory.available: " + mebibytes(*plan.soft) + "}\n";
         text += "evictionSoftGracePeriod: {allocatableMemory.available: " + std::to_string(plan.soft_grace.count()) +
                 "s}\n";
         text += "evictionMaxPodGracePeriod: " + std::to_string(plan.pod_grace.count()) + "\n";
     }
-    return text + "cgroupRoot: " + quoted(places.cgroup_root) + "\nevictd:\n  bpf: " + (bpf ? "auto" : "off") +
-           "\n  bpffsPath: " + quoted(places.bpffs) + "\n  podManifestPath: " + quoted(places.manifests()) +
-           "\n  socketPath: " + quoted(places.socket()) + "\n  statePath: " + quoted(places.directory + "/state") +
+    const std::string stalls =
+        plan.stall > 0 ? "\n  psi: [{resource: memory, share: " + std::to_string(plan.stall) + "%, window: 1s}]" : "";
+    return text + "cgroupRoot: " + quoted(places.cgroup_root) + "\nevictd:\n  bpf: " + (bpf ? "auto" : "off") + stalls +
+           (plan.neighbour ? "\n  sockets: {shed: true}" : "") + "\n  bpffsPath: " + quoted(places.bpffs) +
+           "\n  podManifestPath: " + quoted(places.manifests()) + "\n  socketPath: " + quoted(places.socket()) +
+           "\n  statePath: " + quoted(places.directory + "/state") +
+           (plan.steering ? "" : "\n  oomScoreAdjSteering: false") +
            "\n  eventLog: {path: " + quoted(places.directory + "/events.jsonl") + ", stdout: true}\n";
 }
 

@@ -30,6 +30,12 @@ const char* what_now(Scenario scenario) {
             return "it grows";
         case Scenario::leak:
             return "it grows: first the soft threshold, then its grace period, then SIGTERM";
+        case Scenario::sockets:
+            return "it opens connections: first the soft threshold, then no new sockets, until memory is back";
+        case Scenario::oomrace:
+            return "it grows, and nobody can act in time: whom does the kernel take?";
+        case Scenario::thrash:
+            return "files are read again and again; bytes are free, and everybody waits";
         case Scenario::pagecache:
             break;
     }
@@ -195,12 +201,18 @@ Status Play::go_through() {
     stage_->act();
     const auto over = [&] {
         const bool full = stage_->actor().filled && most_used_.value * 100 >= plan.limit.value * 95;
+        if (plan.neighbour) {
+            return (stage_->actor().opened > 0 && story_.restored()) || story_.over();
+        }
+        if (plan.scenario == Scenario::oomrace) {
+            return story_.oom_kills() > 0 || story_.over();
+        }
         return plan.expects_eviction() ? story_.over() : full || story_.over();
     };
     if (auto played = wait_for(what_now(plan.scenario), over); !played) {
         return played;
     }
-    if (plan.expects_eviction()) {
+    if (plan.expects_eviction() || plan.neighbour || plan.scenario == Scenario::oomrace) {
         return pass("does anybody else have to go?", afterwards);
     }
     note_full_cache();
@@ -256,7 +268,8 @@ void Play::refresh() {
             return;
         }
         drawn_at_ = now;
-        const bool spiking = stage_->plan().scenario == Scenario::spike && now - acted_at_ < undisturbed;
+        const bool spiking =
+            stage_->plan().growth == 0 && stage_->plan().files == Bytes{} && now - acted_at_ < undisturbed;
         if (status_ && (!spiking || story_.over())) {
             ask_agent();
         }

@@ -19,6 +19,8 @@ inline constexpr char said_holding = 'r';   // all it holds is touched
 inline constexpr char said_outside = 'x';   // it is not in its cgroup, so it ends rather than take anything
 inline constexpr char said_filled = 'f';    // all files were written and read once
 inline constexpr char said_asked = 't';     // SIGTERM came; it shuts down
+inline constexpr char said_refused = 'e';   // socket(2) gave EPERM, the first time or, opening them idly, every time
+inline constexpr char said_opened = 'o';    // it got a socket after it was refused one; opening them idly: ten more
 inline constexpr char said_no_files = 'n';  // the files cannot be written
 
 struct PodProcessOptions {
@@ -27,8 +29,12 @@ struct PodProcessOptions {
     bool grows = false;
     std::int64_t mib_per_second = 0;  // 0: as fast as it goes
     std::int64_t grow_to_mib = 0;     // and never further
+    int processes = 1;                // that share what is held and what is grown to
     std::string files;                // directory to write and read files in
     std::int64_t files_mib = 0;
+    std::string reread;            // directory to make files in, and to read them again and again
+    bool connects = false;         // grows by a socket and a mebibyte at a time; refused one, it gives all back
+    bool opens_sockets = false;    // and closes them again, a hundred a second
     std::int64_t shutdown_ms = 0;  // how long it takes to end after SIGTERM
 };
 

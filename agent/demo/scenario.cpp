@@ -44,12 +44,18 @@ constexpr std::array<Row, 8> rows{{
     {"kube-system", "log-store", QosClass::burstable, system_node_critical, 32, 272},
 }};
 constexpr std::size_t actor_row = 4;
+constexpr std::size_t neighbour_row = 2;
 
 // The tail of the rows' sum is 652 MiB, so 372 are left to begin with.
 constexpr std::int64_t hard_for_spike = 192;  // the grower reaches some 196 MiB and has as much before the limit
 constexpr std::int64_t soft_for_leak = 264;   // after some 2 s of growing
 constexpr std::int64_t hard_for_leak = 72;    // stays out of reach: the grace period takes 120 MiB
 constexpr std::int64_t leak_per_second = 60;
+// Longer than the play: what is shed gives its memory back by itself, and nobody is evicted.
+constexpr std::chrono::seconds grace_for_sockets = std::chrono::seconds(120);
+constexpr std::int64_t hard_for_thrash = 72;  // file pages that nobody uses twice count as free: far out of reach
+constexpr std::int64_t thrash_files = 640;    // 372 MiB are left for them
+constexpr std::int32_t thrash_stall = 20;     // percent of a second; the pods' readers reach several times that
 
 Bytes scaled(std::int64_t figure, Bytes limit) {
     constexpr std::int64_t mib = std::int64_t{1} << 20U;
@@ -71,7 +77,8 @@ std::vector<PodPlan> pods_for(Bytes limit) {
 }  // namespace
 
 std::optional<Scenario> scenario_from(std::string_view scenario_name) {
-    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache}) {
+    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache, Scenario::sockets,
+                                Scenario::oomrace, Scenario::thrash}) {
         if (name(scenario) == scenario_name) {
             return scenario;
         }
@@ -80,7 +87,7 @@ std::optional<Scenario> scenario_from(std::string_view scenario_name) {
 }
 
 std::string_view name(Scenario scenario) {
-    constexpr std::array<std::string_view, 3> names{"spike", "leak", "pagecache"};
+    constexpr std::array<std::string_view, 6> names{"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"};
     return names[static_cast<std::size_t>(scenario)];
 }
 
@@ -113,6 +120,23 @@ Plan plan_for(Scenario scenario, Bytes limit) {
         case Scenario::pagecache:
             plan.files = {limit.value + limit.value / 4};
             plan.headline = actor + " writes and reads files until the pods' cgroup is full of page cache";
+            break;
+        case Scenario::sockets:
+            plan.hard = scaled(hard_for_leak, limit);
+            plan.soft = scaled(soft_for_leak, limit);
+            plan.soft_grace = grace_for_sockets;
+            plan.growth = scaled(leak_per_second, limit).value;
+            plan.neighbour = neighbour_row;
+            plan.headline = actor + " opens connections without end, each takes memory, and " +
+                            plan.pods[neighbour_row].full_name() + " opens some as ever";
+            break;
+        case Scenario::oomrace:
+            break;  // has pods of its own: oomrace_plan()
+        case Scenario::thrash:
+            plan.hard = scaled(hard_for_thrash, limit);
+            plan.files = scaled(thrash_files, limit);
+            plan.stall = thrash_stall;
+            plan.headline = actor + " reads the same files again and again, and they do not fit into what is left";
             break;
     }
     return plan;

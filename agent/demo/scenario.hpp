@@ -19,6 +19,9 @@ enum class Scenario : std::uint8_t {
     spike,      // a pod takes memory as fast as the machine lets it
     leak,       // a pod takes memory slowly, and ends when it is asked to
     pagecache,  // a pod fills its cgroup with page cache: no reason to evict anybody
+    sockets,    // a pod opens connections that take memory: it gets no more of them until memory is back
+    oomrace,    // the kernel's OOM killer is faster: whom does it take?
+    thrash,     // a pod reads the same files for ever and they do not fit: bytes are free, and nothing gets done
 };
 [[nodiscard]] std::optional<Scenario> scenario_from(std::string_view scenario_name);
 [[nodiscard]] std::string_view name(Scenario scenario);
@@ -32,6 +35,7 @@ struct PodPlan {
     bool critical = false;  // system-node-critical
     Bytes request;
     Bytes holds;  // memory it touches before anything happens
+    int processes = 1;
     [[nodiscard]] std::string full_name() const { return name_space + "/" + name; }
 };
 
@@ -39,16 +43,23 @@ struct Plan {
     Scenario scenario = Scenario::spike;
     Bytes limit;  // of the pods' cgroup: all they may use together
     std::vector<PodPlan> pods;
-    std::size_t actor = 0;  // the pod that something happens in
-    Bytes hard;             // allocatableMemory.available below this: evict at once
+    std::size_t actor = 0;                   // the pod that something happens in
+    std::optional<std::size_t> neighbour{};  // sockets: the one that opens some all the time, and may
+    Bytes hard;                              // allocatableMemory.available below this: evict at once
     std::optional<Bytes> soft;
     std::chrono::seconds soft_grace{0};  // for the threshold
     std::chrono::seconds pod_grace{0};   // for the pod, between SIGTERM and SIGKILL
     std::int64_t growth = 0;             // bytes a second; 0: as fast as it goes
-    Bytes files;                         // pagecache: how much is written and read before it begins anew
+    Bytes files;             // pagecache: how much is written and read before it begins anew; thrash: how much is read
+    std::int32_t stall = 0;  // thrash: evict at once when so much of a second is lost, in percent
     std::string headline;
+    bool steering = true;   // oomrace: whether the agent steers the kernel's choice
+    std::size_t quiet = 0;  // oomrace: the pod that the kernel would take by itself
+    Bytes grows_to;         // oomrace: the actor's processes together
 
-    [[nodiscard]] bool expects_eviction() const { return scenario != Scenario::pagecache; }
+    [[nodiscard]] bool expects_eviction() const {
+        return scenario == Scenario::spike || scenario == Scenario::leak || scenario == Scenario::thrash;
+    }
     [[nodiscard]] const PodPlan& actor_pod() const { return pods[actor]; }
 };
 

@@ -95,6 +95,9 @@ std::vector<std::string> Stage::arguments_for(const PodPlan& pod) const {
     const auto mib = [](Bytes bytes) { return std::to_string(bytes.value >> 20U); };
     std::vector<std::string> arguments{"pod-process", "--cgroup", tree_.root() + container_cgroup(pod), "--hold",
                                        mib(pod.holds)};
+    if (plan_.neighbour && &pod == &plan_.pods[*plan_.neighbour]) {
+        arguments.emplace_back("--open-sockets");
+    }
     if (&pod != &plan_.actor_pod()) {
         return arguments;
     }
@@ -102,8 +105,18 @@ std::vector<std::string> Stage::arguments_for(const PodPlan& pod) const {
         arguments.insert(arguments.end(), {"--files", places_.directory + "/files", "--files-mib", mib(plan_.files)});
         return arguments;
     }
+    if (plan_.scenario == Scenario::oomrace) {
+        arguments.insert(arguments.end(),
+                         {"--grow", "--up-to", mib(plan_.grows_to), "--processes", std::to_string(pod.processes)});
+        return arguments;
+    }
+    if (plan_.scenario == Scenario::thrash) {
+        arguments.insert(arguments.end(), {"--reread", places_.directory + "/files", "--files-mib", mib(plan_.files)});
+        return arguments;
+    }
     // Never more than the pods may have together: a limit that did not hold must not cost the machine its memory.
-    arguments.insert(arguments.end(), {"--grow", "--rate", mib({plan_.growth}), "--up-to", mib(plan_.limit)});
+    arguments.insert(arguments.end(), {plan_.neighbour ? "--connect" : "--grow", "--rate", mib({plan_.growth}),
+                                       "--up-to", mib(plan_.limit)});
     if (plan_.pod_grace.count() > 0) {
         arguments.insert(arguments.end(), {"--shutdown-ms", std::to_string(shutdown_ms)});
     }
@@ -142,6 +155,13 @@ Result<bool> Stage::hear(Actor& actor) {
             case said_asked:
                 actor.asked_to_end = true;
                 break;
+            case said_refused:
+                actor.refused = true;
+                break;
+            case said_opened:
+                actor.opened++;
+                opened_meanwhile_ += &actor != &this->actor() && this->actor().refused && this->actor().opened == 0;
+                break;
             case said_outside:
                 return fail(ErrorKind::failed, actor.plan->full_name(), "its process is not in its cgroup",
                             "is something on this machine moving processes between cgroups?");
@@ -155,7 +175,12 @@ Result<bool> Stage::hear(Actor& actor) {
     return got != 0;
 }
 
-void Stage::act() { actor().process.say(order_act); }
+void Stage::act() {
+    actor().process.say(order_act);
+    if (plan_.neighbour) {
+        pods_[*plan_.neighbour]->process.say(order_act);
+    }
+}
 
 Status Stage::start_agent() {
     auto errors = sys::open(places_.directory + "/agent.err", O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
@@ -177,6 +202,10 @@ Result<Facts> Stage::facts() {
         return tl::unexpected(kills.error());
     }
     facts.oom_kills = *kills;
+    facts.actor_refused = actor().refused;
+    facts.actor_opened_again = actor().refused && actor().opened > 0;
+    facts.neighbour_refused = plan_.neighbour && pods_[*plan_.neighbour]->refused;
+    facts.opened_meanwhile = opened_meanwhile_;
     for (const auto& pod : pods_) {
         const auto ended = pod->process.ended();
         if (!ended) {

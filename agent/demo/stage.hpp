@@ -27,6 +27,8 @@ struct Actor {
     bool holding = false;
     bool filled = false;
     bool asked_to_end = false;
+    bool refused = false;  // a socket
+    int opened = 0;        // times it said so
 };
 
 class Stage {
@@ -41,7 +43,7 @@ public:
     Status start_pods();
     // What a pod's process said since the last call; carries its part of the play on. False: it will say no more.
     Result<bool> hear(Actor& actor);
-    // Begins what the plan's actor is there for.
+    // Begins what the plan's actor is there for, and its neighbour.
     void act();
     Status start_agent();
     void stop_agent();
@@ -72,6 +74,7 @@ private:
     kernel::CgroupTree tree_;
     std::vector<std::unique_ptr<Actor>> pods_;
     std::optional<Child> agent_;
+    int opened_meanwhile_ = 0;  // times the neighbour said so while the actor got no sockets
     bool torn_down_ = false;
 };
 

@@ -8,8 +8,13 @@ namespace {
 
 using codec::Tone;
 
-// The part of the kubelet's message that is about the pod: "Container app was using ..., request is ..." .
+// The part of the message that is about the pod: "Container app was using ..., request is ..." in the kubelet's, that
+// tasks stood still in ours.
 std::string reason_in(const std::string& message) {
+    if (const auto stall = message.find("Tasks stood still"); stall != std::string::npos) {
+        const auto end = message.find(". Sent", stall);
+        return message.substr(stall, end == std::string::npos ? end : end - stall);
+    }
     const auto from = message.find("Container ");
     const auto to = message.find(", has larger", from == std::string::npos ? 0 : from);
     return from == std::string::npos ? message : message.substr(from, to == std::string::npos ? to : to - from);
@@ -23,6 +28,10 @@ std::string signal_in(const std::string& message) {
 
 // Without BPF nobody knows when the kernel crossed the line: the agent notices it, and that takes no time.
 std::optional<Duration> known(std::optional<Duration> span) { return span && span->count() > 0 ? span : std::nullopt; }
+
+bool is_raising(const codec::Event& event) {
+    return event.reason == "OOMScoreAdjusted" && event.pod && event.message.starts_with("Raised ");
+}
 
 std::string after_prefix(const std::string& message, std::string_view prefix) {
     return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
@@ -44,7 +53,7 @@ void Story::note(WallTime at, Tone tone, const std::string& text) {
 }
 
 void Story::hear(const codec::Event& event) {
-    if (event.reason == "EvictionThresholdMet" && !met_) {
+    if ((event.reason == "EvictionThresholdMet" || event.reason == "MemoryStall") && !met_) {
         met_ = event;
     } else if (event.reason == "Evicting") {
         evicting_ = event;
@@ -52,8 +61,14 @@ void Story::hear(const codec::Event& event) {
         evicted_.push_back(event);
     } else if (event.reason == "EvictionFailed") {
         failed_.push_back(event);
+    } else if (event.reason == "SocketsShed" && !shed_) {
+        shed_ = event;
+    } else if (event.reason == "SocketsRestored" && !restored_) {
+        restored_ = event;
     } else if (event.reason == "OOMKilling" && event.pod) {  // elsewhere on this machine it is none of our business
-        oom_kills_++;
+        oom_killed_.push_back(event);
+    } else if (is_raising(event) && oom_killed_.empty()) {
+        raised_.push_back(event.pod->uid);
     }
     tell(event);
 }
@@ -63,17 +78,26 @@ void Story::tell(const codec::Event& event) {
     const std::string message = codec::printable(event.message);
     if (event.reason == "EvictionThresholdMet") {
         note(event.time, Tone::yellow, "threshold  " + after_prefix(message, "Attempting to reclaim memory: "));
+    } else if (event.reason == "MemoryStall") {
+        note(event.time, event.severity == codec::Severity::warning ? Tone::yellow : Tone::plain,
+             "stall      " + message);
     } else if (event.reason == "EvictionThresholdCleared") {
         note(event.time, Tone::plain, "cleared    " + message);
     } else if (event.reason == "Evicting") {
         note(event.time, Tone::red, "decision   " + pod_name(event) + " has to go: " + reason_in(message));
         note(event.time, Tone::red, "signal     " + signal_in(message));
+    } else if (event.reason == "SocketsShed") {
+        note(event.time, Tone::yellow, "shed       " + message);
+    } else if (event.reason == "SocketsRestored") {
+        note(event.time, Tone::green, "restored   " + message);
     } else if (event.reason == "Evicted") {
         note(event.time, Tone::green, "gone       " + message);
     } else if (event.reason == "EvictionFailed") {
         note(event.time, Tone::red, "failed     " + message);
     } else if (event.reason == "OOMKilling" && event.pod) {
         note(event.time, Tone::red, "OOM kill   " + message);
+    } else if (is_raising(event)) {
+        note(event.time, Tone::yellow, "steering   " + message);
     }
 }
 

@@ -38,7 +38,12 @@ public:
     [[nodiscard]] const std::vector<StoryLine>& lines() const { return lines_; }
     [[nodiscard]] const std::vector<codec::Event>& evicted() const { return evicted_; }
     [[nodiscard]] const std::vector<codec::Event>& failed() const { return failed_; }
-    [[nodiscard]] std::size_t oom_kills() const { return oom_kills_; }
+    [[nodiscard]] const std::optional<codec::Event>& shed() const { return shed_; }          // the first
+    [[nodiscard]] const std::optional<codec::Event>& restored() const { return restored_; }  // likewise
+    [[nodiscard]] std::size_t oom_kills() const { return oom_killed_.size(); }
+    [[nodiscard]] const std::vector<codec::Event>& oom_killed() const { return oom_killed_; }
+    // Uids of pods that were raised for the kernel's OOM killer before it came.
+    [[nodiscard]] const std::vector<std::string>& raised() const { return raised_; }
     [[nodiscard]] bool over() const { return !evicted_.empty() || !failed_.empty(); }
     [[nodiscard]] std::optional<Duration> crossed_after() const;  // from the beginning to the first threshold met
 
@@ -56,7 +61,10 @@ private:
     std::optional<codec::Event> evicting_;
     std::vector<codec::Event> evicted_;
     std::vector<codec::Event> failed_;
-    std::size_t oom_kills_ = 0;
+    std::optional<codec::Event> shed_;
+    std::optional<codec::Event> restored_;
+    std::vector<codec::Event> oom_killed_;
+    std::vector<std::string> raised_;
     std::vector<StoryLine> lines_;
 };
 

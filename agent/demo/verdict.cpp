@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codec/units_text.hpp"
+#include "demo/oomrace.hpp"
 
 namespace evictd::demo {
 namespace {
@@ -15,15 +16,41 @@ constexpr Duration kubelet_period = std::chrono::seconds(10);
 // "Full of page cache": the kernel reclaims in batches and never stays at the very limit.
 constexpr double full = 0.95;
 
+void append_socket_faults(const Plan& plan, const Story& story, const Facts& facts, std::vector<std::string>& faults) {
+    const auto actor = plan.actor_pod().full_name();
+    const auto neighbour = plan.pods[*plan.neighbour].full_name();
+    if (!facts.actor_refused) {
+        faults.push_back(actor + " was never refused a socket");
+    } else if (!facts.actor_opened_again) {
+        faults.push_back(actor + " got no sockets again when memory was back");
+    }
+    for (const auto* told : {&story.shed(), &story.restored()}) {
+        if (!*told || !(*told)->pod || (*told)->pod->uid != plan.actor_pod().uid) {
+            faults.push_back("the agent did not tell that " + actor + (told == &story.shed() ? " gets no" : " gets") +
+                             " new sockets");
+        }
+    }
+    if (facts.neighbour_refused) {
+        faults.push_back("a bystander was refused a socket: " + neighbour);
+    }
+    if (facts.opened_meanwhile == 0) {
+        faults.push_back(neighbour + " opened no sockets meanwhile");
+    }
+}
+
 std::vector<std::string> faults_of(const Plan& plan, const Story& story, const Facts& facts) {
     std::vector<std::string> faults;
     const auto& actor = plan.actor_pod();
     for (const auto& event : story.evicted()) {
         const std::string pod = pod_name(event);
         if (!plan.expects_eviction()) {
-            faults.push_back(pod + " was evicted, though nothing but page cache had grown");
+            faults.push_back(pod + " was evicted, though " +
+                             (plan.neighbour ? "keeping a pod from new sockets would have been enough"
+                                             : "nothing but page cache had grown"));
         } else if (!event.pod || event.pod->uid != actor.uid) {
             faults.push_back("the wrong pod was evicted: " + pod);
+        } else if (plan.stall > 0 && event.threshold) {
+            faults.push_back(pod + " was evicted for bytes, which should have been free");
         }
     }
     if (plan.expects_eviction() && story.evicted().size() != 1) {
@@ -41,6 +68,9 @@ std::vector<std::string> faults_of(const Plan& plan, const Story& story, const F
     if (facts.oom_kills + story.oom_kills() > 0) {
         faults.push_back("the kernel's OOM killer was faster: it killed " +
                          std::to_string(std::max<std::uint64_t>(facts.oom_kills, story.oom_kills())));
+    }
+    if (plan.neighbour) {
+        append_socket_faults(plan, story, facts, faults);
     }
     if (plan.scenario == Scenario::pagecache &&
         static_cast<double>(facts.most_used.value) < full * static_cast<double>(plan.limit.value)) {
@@ -88,6 +118,21 @@ std::vector<std::string> remarks_on_spike(const Plan& plan, const Story& story) 
     return remarks;
 }
 
+std::vector<std::string> remarks_on_thrash(const Plan& plan, const Story& story) {
+    std::vector<std::string> remarks;
+    if (const auto after = story.crossed_after()) {
+        remarks.push_back("Tasks stood still for " + std::to_string(plan.stall) + "% of a second " +
+                          latency_text(*after) + " after it began.");
+    }
+    const auto& latency = story.evicted().front().latency;
+    if (latency.total) {
+        remarks.push_back("From the closing of the window to SIGKILL: " + latency_text(*latency.total) + ".");
+    }
+    remarks.emplace_back(
+        "The kubelet would have seen nothing: all the time more bytes were available than any threshold asks for.");
+    return remarks;
+}
+
 std::vector<std::string> remarks_on_leak(const Plan& plan, const Story& story, const Facts& facts) {
     const auto& event = story.evicted().front();
     std::vector<std::string> remarks;
@@ -106,15 +151,41 @@ std::vector<std::string> remarks_on_leak(const Plan& plan, const Story& story, c
     return remarks;
 }
 
+Verdict shed_verdict(const Plan& plan, const Story& story, const Facts& facts) {
+    const auto actor = plan.actor_pod().full_name();
+    Verdict verdict{.right = true,
+                    .faults = {},
+                    .sentence = actor + " got no new sockets while memory was short, and nobody was evicted.",
+                    .remarks = {}};
+    const auto told = [&](const char* what, const std::optional<codec::Event>& event) {
+        if (event->latency.total) {
+            verdict.remarks.push_back(what + latency_text(*event->latency.total) + ".");
+        }
+    };
+    told("From the crossing until its sockets were refused: ", story.shed());
+    told("From memory being back above the line until it got them again: ", story.restored());
+    verdict.remarks.emplace_back("Its own processes saw EPERM from socket(2), and a socket when it was over.");
+    verdict.remarks.push_back(plan.pods[*plan.neighbour].full_name() + " opened more than " +
+                              std::to_string(10 * (facts.opened_meanwhile - 1)) +
+                              " sockets meanwhile and was refused none; all pods are alive.");
+    return verdict;
+}
+
 }  // namespace
 
 Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
+    if (plan.scenario == Scenario::oomrace) {
+        return judge_oomrace(plan, story, facts);
+    }
     Verdict verdict;
     verdict.faults = faults_of(plan, story, facts);
     verdict.right = verdict.faults.empty();
     if (!verdict.right) {
         verdict.sentence = "This is not what should have happened.";
         return verdict;
+    }
+    if (plan.neighbour) {
+        return shed_verdict(plan, story, facts);
     }
     if (!plan.expects_eviction()) {
         verdict.sentence = "Nobody was evicted: page cache that nobody needs goes before anybody has to.";
@@ -127,7 +198,9 @@ Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
     const auto biggest = std::max_element(plan.pods.begin(), plan.pods.end(),
                                           [](const auto& a, const auto& b) { return a.holds < b.holds; });
     verdict.sentence = plan.actor_pod().full_name() + " was evicted, and only it.";
-    verdict.remarks = plan.soft ? remarks_on_leak(plan, story, facts) : remarks_on_spike(plan, story);
+    verdict.remarks = plan.soft                           ? remarks_on_leak(plan, story, facts)
+                      : plan.scenario == Scenario::thrash ? remarks_on_thrash(plan, story)
+                                                          : remarks_on_spike(plan, story);
     verdict.remarks.insert(verdict.remarks.begin(),
                            "The other " + std::to_string(plan.pods.size() - 1) + " pods are alive, " +
                                biggest->full_name() +

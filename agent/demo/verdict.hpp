@@ -17,7 +17,11 @@ struct Facts {
     std::string actor_end;                  // "killed by signal 9"
     std::vector<std::string> others_ended;  // pods that should live, and how they ended
     std::uint64_t oom_kills = 0;            // the kernel's own counters
-    Bytes most_used;                        // by all pods together, as far as it was looked at
+    bool actor_refused = false;             // sockets
+    bool actor_opened_again = false;
+    bool neighbour_refused = false;
+    int opened_meanwhile = 0;  // by the neighbour while the actor was refused, tens of them
+    Bytes most_used;           // by all pods together, as far as it was looked at
 };
 
 struct Verdict {

@@ -40,9 +40,13 @@ std::string seconds(Duration after) {
 }
 
 std::string thresholds_text(const Plan& plan) {
-    std::string text = "evicts at once below " + bytes_text(plan.hard.value);
+    std::string text = plan.hard > Bytes{0} ? "evicts at once below " + bytes_text(plan.hard.value) : "evicts";
     if (plan.soft) {
-        text += ", after " + codec::span_text(plan.soft_grace) + " below " + bytes_text(plan.soft->value);
+        text += (plan.hard > Bytes{0} ? ", after " : " after ") + codec::span_text(plan.soft_grace) + " below " +
+                bytes_text(plan.soft->value);
+    }
+    if (plan.stall > 0) {
+        text += ", or when tasks stand still for " + std::to_string(plan.stall) + "% of a second";
     }
     return text;
 }
@@ -77,7 +81,7 @@ std::vector<std::string> memory_bars(const Scene& scene, const TextStyle& style)
     if (const auto least = scene.story.least_available()) {
         thresholds += "; the least there was: " + bytes_text(least->value);
     }
-    const bool cache = scene.plan.scenario == Scenario::pagecache;
+    const bool cache = scene.plan.files > Bytes{0};
     const std::string of_all = " of " + bytes_text(limit);
     std::vector<std::string> lines{
         labelled_bar(cache ? "needed      " : "", bar, bytes_text(available) + of_all + " left", style)};

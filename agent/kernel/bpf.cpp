@@ -67,6 +67,7 @@ Result<std::unique_ptr<Bpf>> Bpf::load(const Choice& choice, BpfOptions options)
     for (const auto* candidate : choice.chosen) {
         wanted.insert(candidate->program);
     }
+    skeleton->rodata->oom_is_told = wanted.contains("on_oom_kill_process") ? 1 : 0;
     bpf_program* program = nullptr;
     bpf_object__for_each_program(program, skeleton->obj) {
         bpf_program__set_autoload(program, wanted.contains(bpf_program__name(program)));
@@ -80,9 +81,13 @@ Result<std::unique_ptr<Bpf>> Bpf::load(const Choice& choice, BpfOptions options)
     }
     bpf->loaded_->usage_rows = std::move(*rows);
     bpf->rows_ = choice.rows;
+    if (wanted.contains("on_stalled_exit")) {
+        bpf->stalls_.emplace(bpf_map__fd(skeleton->maps.stall), bpf_map__fd(skeleton->maps.stall_lines));
+    }
     if (auto attached = bpf->attach(choice); !attached) {
         return tl::unexpected(attached.error());
     }
+    bpf->sockets_ = std::make_unique<Sockets>(skeleton->obj, choice, bpf->options_.unified_mount, bpf->rows_);
     bpf->pin();
     return bpf;
 }
@@ -92,8 +97,8 @@ Status Bpf::attach(const Choice& choice) {
         return written;
     }
     for (const auto* candidate : choice.chosen) {
-        if (candidate->attach == Attach::iterator) {
-            continue;  // follow() attaches it, below the pods' root
+        if (candidate->attach == Attach::iterator || candidate->attach == Attach::cgroup) {
+            continue;  // follow() attaches that of usage below the pods' root, Sockets its own
         }
         if (candidate->attach == Attach::timer) {
             if (auto started = start_timer(); !started) {
@@ -136,6 +141,8 @@ Status Bpf::write_settings() {
 
 int Bpf::events_map() const { return bpf_map__fd(loaded_->skeleton->maps.events); }
 
+int Bpf::history_map() const { return bpf_map__fd(loaded_->skeleton->maps.history); }
+
 evictd_drops Bpf::drops() const {
     evictd_drops drops{};
     const std::uint32_t zero = 0;
@@ -169,7 +176,11 @@ Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
     options.link_info = &info;
     options.link_info_len = sizeof(info);
     loaded_->usage.reset(bpf_program__attach_iter(loaded_->skeleton->progs.read_usage, &options));
-    return loaded_->usage ? Status{} : bpf_error("usage iterator", errno);
+    if (!loaded_->usage) {
+        return bpf_error("usage iterator", errno);
+    }
+    sockets_->count_existing();
+    return {};
 }
 
 Status Bpf::watch_exits(bool on) {
@@ -244,6 +255,9 @@ Status Bpf::show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods) 
         }
     }
     shown_ = std::move(now);
+    if (auto kept = stalls_ ? stalls_->keep(shown_) : Status{}; result && !kept) {
+        result = std::move(kept);
+    }
     return result;
 }
 
@@ -268,7 +282,8 @@ Status Bpf::pin_all() {
     }
     pins_ = std::move(*prepared);
     const auto& maps = loaded_->skeleton->maps;
-    for (const bpf_map* map : {maps.thresholds, maps.settings, maps.drops, maps.timer, maps.pods, maps.events}) {
+    for (const bpf_map* map : {maps.thresholds, maps.settings, maps.drops, maps.timer, maps.history, maps.pods,
+                               maps.sockets, maps.events, maps.stall, maps.stall_lines}) {
         const std::string path = options_.pin_path + "/" + bpf_map__name(map);
         if (bpf_obj_pin(bpf_map__fd(map), path.c_str()) != 0) {
             return bpf_error("pin " + path, errno);

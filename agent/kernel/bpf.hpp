@@ -14,13 +14,16 @@
 #include "evictd/model/result.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "kernel/programs.hpp"
+#include "kernel/sockets.hpp"
+#include "kernel/stall_map.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::kernel {
 
 struct BpfOptions {
-    std::string pin_path;      // directory on a bpffs; empty: nothing is pinned
-    std::string memory_mount;  // mount point of the memory hierarchy
+    std::string pin_path;       // directory on a bpffs; empty: nothing is pinned
+    std::string memory_mount;   // mount point of the memory hierarchy
+    std::string unified_mount;  // of the v2 hierarchy; empty: none
     std::uint32_t hierarchy_id = 0;
     Bytes node_capacity;
 };
@@ -34,6 +37,7 @@ public:
     ~Bpf();
 
     [[nodiscard]] int events_map() const;
+    [[nodiscard]] int history_map() const;
     [[nodiscard]] evictd_drops drops() const;
     [[nodiscard]] evictd_timer_stats timer_stats() const;
 
@@ -46,8 +50,13 @@ public:
     // One pass of the usage iterator: its rows (evictd_usage), good until the next. `vanished` while there is no pods'
     // root. Not from two threads at once.
     [[nodiscard]] Result<std::span<const std::byte>> read_usage();
-    // Replaces the contents of the map "pods". Off the kill path.
+    // The pods' and the node's stalls; null: no program counts them on this kernel.
+    [[nodiscard]] StallMap* stalls() { return stalls_ ? &*stalls_ : nullptr; }
+    // Replaces the contents of the map "pods", and watches these pods' stalls. Off the kill path.
     Status show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods);
+
+    // The pods' sockets. It lives as long as this.
+    [[nodiscard]] Sockets& sockets() { return *sockets_; }
 
     // One row a hook, and one for the pins.
     [[nodiscard]] const std::vector<SourceRow>& rows() const { return rows_; }
@@ -63,9 +72,11 @@ private:
 
     BpfOptions options_;
     std::unique_ptr<Loaded> loaded_;
+    std::unique_ptr<Sockets> sockets_;
     evictd_settings settings_{};
     std::vector<SourceRow> rows_;
     std::vector<CgroupId> shown_;
+    std::optional<StallMap> stalls_;
     std::optional<sys::Fd> pins_;  // the claim on the directory of pins
 };
 

@@ -55,6 +55,22 @@ std::vector<SourceRow> BpfEvents::sources() const {
     return rows;
 }
 
+Status BpfEvents::watch_stalls(std::span<const port::StallLine> lines) {
+    if (bpf_.stalls() == nullptr) {
+        return {};
+    }
+    std::vector<evictd_stall_line> watched;
+    watched.reserve(lines.size());
+    for (const auto& line : lines) {
+        evictd_stall_line one{};
+        one.lost_ns = static_cast<std::uint64_t>(line.lost.count());
+        one.window = static_cast<evictd_stall_window>(line.window);
+        one.scope = line.scope == StallScope::node ? EVICTD_STALL_NODE : EVICTD_STALL_POD;
+        watched.push_back(one);
+    }
+    return bpf_.stalls()->watch(watched);
+}
+
 int BpfEvents::fd() const { return ring_buffer__epoll_fd(ring_.get()); }
 
 int BpfEvents::on_record(void* self, void* record, std::size_t size) {
@@ -72,7 +88,13 @@ void BpfEvents::drain(const Sink& sink) {
     sink_ = &sink;
     (void)ring_buffer__consume(ring_.get());  // negative only if the callback says so, and ours never does
     sink_ = nullptr;
-    cgroups_.drain(sink);
+    cgroups_.drain([&](const KernelEvent& event) {
+        const auto* life = std::get_if<CgroupLife>(&event.kind);
+        if (life != nullptr && life->change == CgroupChange::removed) {
+            bpf_.sockets().forget(life->cgroup);
+        }
+        sink(event);
+    });
     report_lost(sink);
 }
 
@@ -87,6 +109,9 @@ void BpfEvents::report_lost(const Sink& sink) {
     report("oom kill: ring buffer full", now.oom_kill, told_.oom_kill);
     report("cgroup: ring buffer full", now.cgroup, told_.cgroup);
     report("memcg: ring buffer full", now.memcg, told_.memcg);
+    report("socket memory: ring buffer full", now.sockets, told_.sockets);
+    report("oom_score_adj: ring buffer full", now.oom_score, told_.oom_score);
+    report("stall: ring buffer full", now.stall, told_.stall);
     report("record that could not be decoded", undecodable_, undecodable_told_);
     told_ = now;
     undecodable_told_ = undecodable_;

@@ -20,6 +20,8 @@ public:
     static Result<std::unique_ptr<BpfEvents>> make(Bpf& bpf, CgroupWatch cgroups);
 
     Status watch(std::span<const port::Watermark> watermarks) override;
+    Status watch_stalls(std::span<const port::StallLine> lines) override;
+    [[nodiscard]] bool watches_stalls() const override { return bpf_.stalls() != nullptr; }
     [[nodiscard]] int fd() const override;
     void drain(const Sink& sink) override;
     Status follow(const std::optional<port::PodsRoot>& root) override;

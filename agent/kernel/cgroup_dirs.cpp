@@ -14,7 +14,7 @@
 namespace evictd::kernel {
 namespace {
 
-// Pods lie at most this deep below the pods' root: QoS class, pod (POD_DEPTH of bpf/cgroup_life.bpf.c, CgroupWatch).
+// Pods lie at most this deep below the pods' root: QoS class, pod (POD_DEPTH of bpf/lib/cgroup.bpf.h, CgroupWatch).
 constexpr int max_pod_depth = 2;
 
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }

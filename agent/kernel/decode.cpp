@@ -49,7 +49,22 @@ std::optional<KernelEventKind> kind_of(const evictd_oom_event& record) {
                    .limiting_cgroup = {record.limit_cgroup_id},
                    .usage = bytes_of(record.usage),
                    .limit = bytes_of(record.limit),
-                   .oom_score_adj = record.oom_score_adj};
+                   .oom_score_adj = record.oom_score_adj,
+                   .pod = {},
+                   .pod_cgroup = {record.pod_cgroup_id},
+                   .role = record.role == EVICTD_OOM_FIRST_PROCESS ? OomRole::first_process
+                           : record.role == EVICTD_OOM_CHILD       ? OomRole::child
+                                                                   : OomRole::unknown,
+                   .group = record.group != 0,
+                   .container_cgroup = text_of(record.container),
+                   .container = {}};
+}
+
+std::optional<KernelEventKind> kind_of(const evictd_oom_score_event& record) {
+    return OomScoreChanged{.pid = record.pid,
+                           .cgroup = {record.cgroup_id},
+                           .pod_cgroup = {record.pod_cgroup_id},
+                           .oom_score_adj = record.oom_score_adj};
 }
 
 std::optional<KernelEventKind> kind_of(const evictd_cgroup_event& record) {
@@ -70,6 +85,39 @@ std::optional<KernelEventKind> kind_of(const evictd_memcg_event& record) {
                        .cgroup = {record.cgroup_id},
                        .usage = bytes_of(record.usage),
                        .limit = bytes_of(record.limit)};
+}
+
+std::optional<KernelEventKind> kind_of(const evictd_socket_event& record) {
+    return SocketMemoryShort{.cgroup = {record.cgroup_id},
+                             .protocol = text_of(record.protocol),
+                             .used = bytes_of(record.used),
+                             .pressure = bytes_of(record.pressure),
+                             .limit = bytes_of(record.limit),
+                             .pod = {}};
+}
+
+static_assert(static_cast<std::uint32_t>(StallWindow::ten_seconds) == EVICTD_STALL_10S, "windows in the same order");
+
+std::optional<KernelEventKind> kind_of(const evictd_stall_event& record) {
+    if (record.window >= EVICTD_STALL_WINDOWS) {
+        return std::nullopt;
+    }
+    return StallCrossed{.over = record.over != 0,
+                        .window = static_cast<StallWindow>(record.window),
+                        .lost = Duration{bytes_of(record.lost_ns).value},
+                        .line = Duration{bytes_of(record.line_ns).value},
+                        .cgroup = {record.cgroup_id}};
+}
+
+// None: nothing was lost.
+std::optional<PodStall> stall_of(const evictd_usage& row) {
+    PodStall stall{.some = {}, .reclaimed = bytes_of(row.reclaimed)};
+    for (std::size_t i = 0; i < stall.some.size(); i++) {
+        stall.some.at(i) =
+            std::min<Duration>(std::chrono::microseconds(row.stalled_us[i]), length(static_cast<StallWindow>(i)));
+    }
+    const bool lost = std::any_of(stall.some.begin(), stall.some.end(), [](Duration d) { return d > Duration{0}; });
+    return lost || stall.reclaimed > Bytes{0} ? std::optional(stall) : std::nullopt;
 }
 
 template <class Record>
@@ -94,8 +142,14 @@ std::optional<KernelEvent> decode_event(std::span<const std::byte> record) {
             return decode_as<evictd_oom_event>(record, time);
         case EVICTD_EVENT_CGROUP:
             return decode_as<evictd_cgroup_event>(record, time);
+        case EVICTD_EVENT_OOM_SCORE:
+            return decode_as<evictd_oom_score_event>(record, time);
         case EVICTD_EVENT_MEMCG:
             return decode_as<evictd_memcg_event>(record, time);
+        case EVICTD_EVENT_SOCKETS:
+            return decode_as<evictd_socket_event>(record, time);
+        case EVICTD_EVENT_STALL:
+            return decode_as<evictd_stall_event>(record, time);
         default:
             return std::nullopt;
     }
@@ -111,7 +165,8 @@ void decode_usage(std::span<const std::byte> rows, std::vector<port::CgroupUsage
                         .inactive_file = bytes_of(row->inactive_file),
                         .active_file = bytes_of(row->active_file),
                         .anon = bytes_of(row->anon),
-                        .processes = static_cast<std::int32_t>(row->processes)});
+                        .processes = static_cast<std::int32_t>(row->processes),
+                        .stall = stall_of(*row)});
         rows = rows.subspan(sizeof(evictd_usage));
     }
 }

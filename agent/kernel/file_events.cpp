@@ -170,6 +170,11 @@ std::optional<Duration> FileEvents::look_within(Bytes distance) const {
     return std::clamp(until_reached, shortest_look, longest_look);
 }
 
+bool FileEvents::pressure_is_watched() const {
+    return std::any_of(watched_.begin(), watched_.end(),
+                       [](const Watched& watched) { return watched.file.find("pressure") != std::string::npos; });
+}
+
 std::vector<SourceRow> FileEvents::sources() const {
     std::string files;
     for (const auto& watched : watched_) {
@@ -186,6 +191,11 @@ std::vector<SourceRow> FileEvents::sources() const {
         {.hook = "usage", .chosen = "control files", .fallback = true, .detail = "slower by a factor of fifty"},
         {.hook = "cgroup_populated", .chosen = "cgroup.procs at each look", .fallback = true, .detail = {}},
         {.hook = "oom", .chosen = {}, .fallback = true, .detail = "OOM kills by the kernel are not reported"},
+        {.hook = "oom_score", .chosen = "oom_score_adj at each regular look", .fallback = true, .detail = {}},
+        {.hook = "stall",
+         .chosen = pressure_is_watched() ? "PSI trigger; /proc/pressure at each look" : "",
+         .fallback = true,
+         .detail = "stalls of single pods are not known"},
         {.hook = "memcg",
          .chosen = hierarchies_.v2 ? "memory.events of the pods' root" : "",
          .fallback = true,

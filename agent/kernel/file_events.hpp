@@ -42,6 +42,7 @@ private:
     void arm_memory_events();
     void arm_pressure(const std::string& path);
     void add(Watched watched, std::uint32_t events);
+    [[nodiscard]] bool pressure_is_watched() const;
 
     Hierarchies hierarchies_;
     CgroupWatch cgroups_;

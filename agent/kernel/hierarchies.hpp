@@ -16,6 +16,9 @@ struct Hierarchies {
     std::string unified;          // the v2 hierarchy, also without controllers (hybrid); empty: none
     std::uint32_t memory_id = 0;  // hierarchy id of `memory`, as in /proc/cgroups; 0 for v2
 
+    // Mount point of the v2 hierarchy, with or without controllers; empty: none.
+    [[nodiscard]] std::string v2_mount() const { return v2 ? memory : unified; }
+
     // "v2", "v1" or "hybrid", as people call it.
     [[nodiscard]] std::string layout() const;
 };

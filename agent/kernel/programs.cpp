@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -98,9 +100,24 @@ int probe_timer() {
     return program ? 0 : errno;
 }
 
+int probe_cgroup(const Candidate& candidate) {
+    bpf_prog_load_opts options{};
+    options.sz = sizeof(options);
+    options.expected_attach_type =
+        std::strcmp(candidate.target, "sock_create") == 0 ? BPF_CGROUP_INET_SOCK_CREATE : BPF_CGROUP_INET_SOCK_RELEASE;
+    std::array<bpf_insn, 2> allow = nothing;
+    allow[0].imm = 1;
+    const sys::Fd program(
+        bpf_prog_load(BPF_PROG_TYPE_CGROUP_SOCK, "evictd_probe", "GPL", allow.data(), allow.size(), &options));
+    return program ? 0 : errno;
+}
+
 int probe(const btf* kernel, const Candidate& candidate) {
     if (candidate.attach == Attach::timer) {
         return probe_timer();
+    }
+    if (candidate.attach == Attach::cgroup) {
+        return probe_cgroup(candidate);
     }
     if (candidate.first_argument != nullptr &&
         first_argument(kernel, btf_name(candidate)) != candidate.first_argument) {
@@ -117,6 +134,8 @@ std::string label(const Candidate& candidate) {
             return std::string("fentry/") + candidate.target;
         case Attach::iterator:
             return std::string("iter/") + candidate.target;
+        case Attach::cgroup:
+            return std::string("cgroup/") + candidate.target;
         default:
             return candidate.target;
     }
@@ -154,6 +173,40 @@ const SourceRow* missing_essential(const Choice& choice) {
 
 void append(std::string& text, const std::string& more) { text += (text.empty() ? "" : "; ") + more; }
 
+// How many rows at the beginning belong together.
+std::size_t group_size(std::span<const Candidate> rows) {
+    const auto& first = rows.front();
+    std::size_t size = 1;
+    while (first.group != 0 && size < rows.size() && rows[size].group == first.group &&
+           std::string_view(rows[size].hook) == first.hook) {
+        size++;
+    }
+    return size;
+}
+
+// Takes the group for its hook, unless a better one was taken or the kernel refuses one of it. 0, or its errno.
+int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice) {
+    const auto& first = group.front();
+    auto& row = row_of(choice, first);
+    if (!row.chosen.empty()) {
+        return 0;
+    }
+    for (const auto& candidate : group) {
+        if (const int error = probe(kernel, candidate); error != 0) {
+            append(row.detail, label(candidate) + ": " + refusal(error));
+            return error;
+        }
+    }
+    row.chosen = label(first);
+    if (*first.note != '\0') {
+        append(row.detail, first.note);
+    }
+    for (const auto& candidate : group) {
+        choice.chosen.push_back(&candidate);
+    }
+    return 0;
+}
+
 // Where nothing loads at all, the error is not about the kernel's age.
 const char* remedy_for(bool nothing_loads, int error) {
     if (nothing_loads && error == EPERM) {
@@ -169,13 +222,32 @@ const std::vector<Candidate>& candidates() {
         {"watermark", "start_watermarks", Attach::timer, "bpf_timer", nullptr, ""},
         {"usage", "read_usage", Attach::iterator, "cgroup", nullptr, ""},
         {"cgroup_populated", "on_cgroup_populated", Attach::tracepoint, "cgroup_notify_populated", nullptr, "", true},
-        {"oom", "on_oom_kill_process", Attach::fentry, "oom_kill_process", nullptr, ""},
-        {"oom", "on_mark_victim_task", Attach::tracepoint, "mark_victim", "task_struct",
-         "global or cgroup OOM is told by which cgroup stands at its limit"},
-        {"oom", "on_mark_victim_pid", Attach::tracepoint, "mark_victim", "", "the victim is known by its pid only"},
+        {"oom", "on_mark_victim_task", Attach::tracepoint, "mark_victim", "task_struct", ""},
+        {"oom", "on_mark_victim_pid", Attach::tracepoint, "mark_victim", "",
+         "the victim is known by its pid only, but where its limit is told"},
+        {"oom_limit", "on_oom_kill_process", Attach::fentry, "oom_kill_process", nullptr, ""},
+        {"oom_score", "on_oom_score_adj_update", Attach::tracepoint, "oom_score_adj_update", "task_struct", ""},
         {"memcg", "on_try_to_free", Attach::fentry, "try_to_free_mem_cgroup_pages", nullptr, ""},
         {"memcg", "on_memcg_reclaim", Attach::tracepoint, "mm_vmscan_memcg_reclaim_begin", nullptr,
          "the cgroup is taken to be the nearest at its limit above the allocating task"},
+        {"sockets", "on_sock_create", Attach::cgroup, "sock_create", nullptr, ""},
+        {"sockets_closed", "on_sock_release", Attach::cgroup, "sock_release", nullptr, ""},
+        {"sockets_incoming", "on_sock_state", Attach::tracepoint, "inet_sock_set_state", nullptr, ""},
+        {"sockets_before", "count_open_files", Attach::iterator, "task_file", nullptr, ""},
+        {"sockets_memory", "add_socket_memory", Attach::iterator, "bpf_sk_storage_map", nullptr, ""},
+        {"sockets_short", "on_socket_memory_short", Attach::tracepoint, "sock_exceed_buf_limit", nullptr, ""},
+        {"stall", "on_memstall_enter", Attach::fentry, "psi_memstall_enter", nullptr, "", false, 1},
+        {"stall", "on_memstall_leave", Attach::fentry, "psi_memstall_leave", nullptr, "", false, 1},
+        {"stall", "count_direct_reclaim", Attach::tracepoint, "mm_vmscan_direct_reclaim_end", nullptr, "", false, 1},
+        {"stall", "count_memcg_reclaim", Attach::tracepoint, "mm_vmscan_memcg_reclaim_end", nullptr, "", false, 1},
+        {"stall", "on_stalled_exit", Attach::tracepoint, "sched_process_exit", nullptr, "", false, 1},
+        {"stall", "on_memcg_reclaim_begin", Attach::tracepoint, "mm_vmscan_memcg_reclaim_begin", nullptr,
+         "reclaim alone counts: waiting for refaults, compaction and throttling above memory.high do not", false, 2},
+        {"stall", "on_memcg_reclaim_end", Attach::tracepoint, "mm_vmscan_memcg_reclaim_end", nullptr, "", false, 2},
+        {"stall", "on_direct_reclaim_begin", Attach::tracepoint, "mm_vmscan_direct_reclaim_begin", nullptr, "", false,
+         2},
+        {"stall", "on_direct_reclaim_end", Attach::tracepoint, "mm_vmscan_direct_reclaim_end", nullptr, "", false, 2},
+        {"stall", "on_stalled_exit", Attach::tracepoint, "sched_process_exit", nullptr, "", false, 2},
     };
     return table;
 }
@@ -189,21 +261,11 @@ Result<Choice> choose_programs() {
     }
     Choice choice;
     int last_error = 0;
-    for (const auto& candidate : candidates()) {
-        auto& row = row_of(choice, candidate);
-        if (!row.chosen.empty()) {
-            continue;
-        }
-        if (const int error = probe(kernel.get(), candidate); error != 0) {
-            last_error = error;
-            append(row.detail, label(candidate) + ": " + refusal(error));
-            continue;
-        }
-        row.chosen = label(candidate);
-        if (*candidate.note != '\0') {
-            append(row.detail, candidate.note);
-        }
-        choice.chosen.push_back(&candidate);
+    for (std::span<const Candidate> left(candidates()); !left.empty();) {
+        const auto group = left.first(group_size(left));
+        left = left.subspan(group.size());
+        const int error = consider(kernel.get(), group, choice);
+        last_error = error != 0 ? error : last_error;
     }
     if (const auto* missing = missing_essential(choice)) {
         const bool nothing_loads = choice.chosen.empty();

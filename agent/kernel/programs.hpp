@@ -11,24 +11,26 @@
 
 namespace evictd::kernel {
 
-enum class Attach : std::uint8_t { tracepoint, fentry, iterator, timer };
+enum class Attach : std::uint8_t { tracepoint, fentry, iterator, timer, cgroup };
 
-// One way to feed a hook. Several rows of one hook with the same `group` belong together.
+// One way to feed a hook. Rows of one hook with the same `group` but 0 stand together and are taken together or not at
+// all.
 struct Candidate {
     const char* hook;     // "oom": what it is for, one of SourceRow::hook
     const char* program;  // its name in bpf/
     Attach attach;
-    const char* target;  // the kernel's name: tracepoint, function
+    const char* target;  // the kernel's name: tracepoint, function, a cgroup's hook
     const char*
         first_argument;  // of a tracepoint whose arguments differ between kernels: the struct it must be; else null
     const char* note;    // what is lost with it, for people; "" for the best
     bool on_demand;      // attached only while Bpf's owner asks for it
+    int group;
 };
 
 [[nodiscard]] const std::vector<Candidate>& candidates();
 
 struct Choice {
-    std::vector<const Candidate*> chosen;  // one for each hook that can be fed
+    std::vector<const Candidate*> chosen;  // one, or one group, for each hook that can be fed
     std::vector<SourceRow> rows;           // one for each hook
 };
 

@@ -55,6 +55,15 @@ void read_restarts(const Field& status, Pod& pod) {
     }
 }
 
+// "containerd://0123...": what the container's cgroup is named after.
+void read_ids(const Field& statuses, std::vector<Container>& containers) {
+    for (const Field& status : statuses.elements()) {
+        const auto name = status["name"].text();
+        for (auto& container : containers)
+            if (container.name == name) container.id = status["containerID"].text().value_or("");
+    }
+}
+
 }  // namespace
 
 void read_status(const Field& status, Pod& pod) {
@@ -63,6 +72,8 @@ void read_status(const Field& status, Pod& pod) {
     pod.start_time = status["startTime"].time();
     read_readiness(status["conditions"], pod);
     read_restarts(status, pod);
+    read_ids(status["containerStatuses"], pod.containers);
+    read_ids(status["initContainerStatuses"], pod.init_containers);
 }
 
 }  // namespace evictd::kube

@@ -13,7 +13,25 @@ void raise(std::optional<Quantity>& peak, const std::optional<Quantity>& other) 
     if (other && (!peak || *other > *peak)) peak = other;
 }
 
+// Shorter ones are no runtime's, and could stand in any name by chance.
+constexpr std::size_t shortest_id = 12;
+
+bool goes_with(const Container& container, std::string_view cgroup_name) {
+    const std::string_view full = container.id;
+    const auto scheme = full.find("://");
+    const auto id = scheme == std::string_view::npos ? full : full.substr(scheme + 3);
+    return cgroup_name == container.name ||
+           (id.size() >= shortest_id && cgroup_name.find(id) != std::string_view::npos);
+}
+
 }  // namespace
+
+const Container* container_in(const Pod& pod, std::string_view cgroup_name) {
+    for (const auto* list : {&pod.containers, &pod.init_containers})
+        for (const auto& container : *list)
+            if (goes_with(container, cgroup_name)) return &container;
+    return nullptr;
+}
 
 std::optional<Quantity> aggregate(const Pod& pod, ResourceList Container::*list,
                                   std::optional<Quantity> ResourceList::*resource) {

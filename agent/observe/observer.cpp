@@ -54,6 +54,7 @@ std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& row
     for (const auto& row : rows) {
         if (const auto pod = pod_of.find(row.id); pod != pod_of.end()) {
             current = &pods[pod->second].usage.emplace(PodUsage{.usage = row.usage, .working_set = row.usage});
+            pods[pod->second].stall = row.stall;
             level = row.level;
         } else if (row.level <= level) {
             current = nullptr;
@@ -71,8 +72,8 @@ std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& row
     return pods;
 }
 
-Observer::Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock)
-    : usage_(usage), node_(node), clock_(clock) {}
+Observer::Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock, port::Stalls* stalls)
+    : usage_(usage), node_(node), clock_(clock), stalls_(stalls) {}
 
 void Observer::read_node(Observation& observation, bool memory_returning) {
     const auto at = clock_.monotonic();
@@ -129,6 +130,9 @@ Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outco
     read_pods(observation, table);
     // Last: a victim found gone must not still be in what is said to be used, or a second pod would pay for it.
     read_node(observation, memory_returning);
+    if (stalls_ != nullptr) {
+        stalls_->read(clock_.monotonic(), observation.stalls);
+    }
     observation.at = clock_.monotonic();
     observation.wall = clock_.wall();
     return observation;

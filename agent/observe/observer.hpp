@@ -8,6 +8,7 @@
 #include "evictd/model/observation.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "evictd/port/node_memory.hpp"
+#include "evictd/port/stalls.hpp"
 #include "observe/pod_table.hpp"
 #include "sys/clock.hpp"
 
@@ -15,8 +16,8 @@ namespace evictd::observe {
 
 class Observer {
 public:
-    // All must outlive it.
-    Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock);
+    // All must outlive it. `stalls`: null where nobody counts the node's.
+    Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock, port::Stalls* stalls = nullptr);
 
     // `memory_returning`: a victim was killed a moment ago, so that the node's free memory is partly in per-CPU lists.
     [[nodiscard]] Observation look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes,
@@ -35,6 +36,7 @@ private:
     port::UsageSource& usage_;
     port::NodeMemory& node_;
     const sys::Clock& clock_;
+    port::Stalls* stalls_;
     std::vector<port::CgroupUsage> rows_;  // kept for its capacity
     Bytes node_total_;
     std::string trouble_;

@@ -87,6 +87,12 @@ void PodTable::fill(Row& row) const {
     row.emptied_at = held == held_.end() ? std::nullopt : held->second.emptied_at;
 }
 
+PodPtr PodTable::pod(const PodUid& uid) const {
+    const auto before = [](const Row& row, const PodUid& wanted) { return row.pod->uid < wanted; };
+    const auto row = std::lower_bound(rows_.begin(), rows_.end(), uid, before);
+    return row != rows_.end() && row->pod->uid == uid ? row->pod : nullptr;
+}
+
 port::PodCgroupPtr PodTable::cgroup_of(const PodUid& uid) const {
     const auto held = held_.find(uid);
     return held == held_.end() ? nullptr : held->second.cgroup;

@@ -31,6 +31,7 @@ public:
 
     // Every pod of the sources, ordered by uid.
     [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+    [[nodiscard]] PodPtr pod(const PodUid& uid) const;  // null: no source knows it
     [[nodiscard]] port::PodCgroupPtr cgroup_of(const PodUid& uid) const;
     [[nodiscard]] std::optional<PodUid> uid_of(CgroupId cgroup) const;
     // Cgroups that look like a pod's and are no known pod's: never touched.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "containerfs.hpp"
+#include "exhaustion.hpp"
 #include "explain.hpp"
 #include "flight.hpp"
 #include "grace.hpp"
@@ -15,12 +16,39 @@
 #include "qos.hpp"
 #include "rank.hpp"
 #include "reclaim.hpp"
+#include "shed.hpp"
+#include "stall.hpp"
 #include "thresholds.hpp"
+#include "trends.hpp"
 
 namespace evictd::policy {
 namespace {
 
-bool hard(const MetThreshold& met) { return met.threshold.hard(); }
+template <class Met>
+bool hard(const Met& met) {
+    return met.threshold.hard();
+}
+
+bool on_memory(const MetThreshold& met) { return traits(met.threshold.signal).condition == Condition::memory_pressure; }
+
+// What is met at this look, and which of it may cost a pod its life.
+struct Pressure {
+    ThresholdPass pass;
+    StallPass stalls;
+    std::vector<MetThreshold> acting;  // thresholds read anew, in the order of handling
+    bool unconfirmed = false;          // a threshold on memory is left out of them: nobody stands still for it
+
+    [[nodiscard]] bool for_stall() const { return acting.empty() && !stalls.acting.empty(); }
+};
+
+Pressure find_pressure(const EvictionConfig& config, const Observation& observation, const State& state) {
+    Pressure pressure{pass_thresholds(config, observation, state), pass_stalls(config, observation, state), {}, false};
+    pressure.acting = describe(pressure.pass.updated, observation.readings);
+    if (config.confirm_pressure && !is_confirmed(observation)) {
+        pressure.unconfirmed = std::erase_if(pressure.acting, on_memory) > 0;
+    }
+    return pressure;
+}
 
 // The first pod in order that may go; one whose eviction failed lately only where there is nobody else.
 const RankedPod* choose(const std::vector<RankedPod>& ranking) {
@@ -51,6 +79,23 @@ void begin(const ObservedPod& observed, const Eviction& eviction, const Observat
     const auto kind = eviction.immediate ? ActionKind::kill : ActionKind::terminate;
     verdict.decision.actions.push_back({kind, pod.uid, flight.victim.pod_name});
     verdict.state.in_flight.push_back(std::move(flight));
+}
+
+Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, const Observation& observation,
+                       Verdict& verdict) {
+    const RankedPod* chosen = choose(verdict.decision.ranking);
+    if (chosen == nullptr) return Course::no_candidate;
+    const ObservedPod& observed = observation.pods[chosen->pod];
+    Eviction eviction;
+    eviction.pod = observed.pod->uid;
+    eviction.stall = stall;
+    eviction.immediate = hard(stall);
+    eviction.grace_period = grace_period_of(
+        *observed.pod, Threshold{.grace_period = stall.threshold.grace_period, .min_reclaim = {}}, config);
+    eviction.message = stall_message(stall);
+    begin(observed, eviction, observation, verdict);
+    verdict.decision.evict = std::move(eviction);
+    return Course::evicting;
 }
 
 Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& acting, const EvictionConfig& config,
@@ -91,9 +136,10 @@ bool evict_beyond_limits(const EvictionConfig& config, const Observation& observ
     return !decision.limit_evictions.empty();
 }
 
-void report_thresholds(const ThresholdPass& pass, const EvictionConfig& config, const Observation& observation,
-                       const State& before, Verdict& verdict) {
+void report_pressure(const Pressure& pressure, const EvictionConfig& config, const Observation& observation,
+                     const State& before, Verdict& verdict) {
     auto& [decision, next] = verdict;
+    const ThresholdPass& pass = pressure.pass;
     decision.thresholds_met = describe(pass.satisfied, observation.readings);
     for (const auto& entry : pass.merged) {
         if (observation.at - entry.at < entry.threshold.grace_period) {
@@ -103,6 +149,7 @@ void report_thresholds(const ThresholdPass& pass, const EvictionConfig& config, 
     decision.threshold_edges = threshold_edges(before.first_observed, pass.merged, observation.readings);
 
     next.condition_last_observed = conditions_last_observed(pass.merged, before, observation.at);
+    report_stalls(pressure.stalls, before, observation.at, decision, next);
     decision.conditions =
         conditions_reported(next.condition_last_observed, config.pressure_transition_period, observation.at);
     decision.condition_edges = condition_edges(before.conditions, decision.conditions);
@@ -141,20 +188,28 @@ Course reclaim_or_evict(std::vector<MetThreshold> acting, const EvictionConfig& 
     return Course::reclaiming;
 }
 
+// Nobody has to go at this look: what there is to say of it.
+Course calm_course(const Pressure& pressure) {
+    if (pressure.unconfirmed) return Course::unconfirmed;
+    if (!pressure.pass.satisfied.empty()) return Course::stale;
+    if (!pressure.pass.merged.empty()) return Course::pending;
+    return pressure.stalls.merged.empty() ? Course::nothing : Course::stalled;
+}
+
 // Finishes what was begun, then begins at most one eviction.
-Course take_course(const ThresholdPass& pass, const EvictionConfig& config, const Observation& observation,
-                   Verdict& verdict) {
+Course take_course(Pressure pressure, const EvictionConfig& config, const Observation& observation, Verdict& verdict) {
     auto& [decision, next] = verdict;
-    std::vector<MetThreshold> acting = describe(pass.updated, observation.readings);
+    auto& acting = pressure.acting;
+    const auto& stalls = pressure.stalls.acting;
     const bool grace_ended = kill_after_grace(observation.at, next, decision);
-    const bool hard_met = std::any_of(acting.begin(), acting.end(), hard);
+    const bool hard_met = std::any_of(acting.begin(), acting.end(), hard<MetThreshold>) ||
+                          std::any_of(stalls.begin(), stalls.end(), hard<MetStall>);
     if (hard_met && cut_grace_short(observation.at, next, decision)) return Course::escalated;
     if (is_held_up(next, observation.at)) return grace_ended ? Course::grace_ended : Course::waiting;
     if (evict_beyond_limits(config, observation, verdict)) return Course::limits;
     if (acting.empty()) {
         if (grace_ended) return Course::grace_ended;
-        if (!pass.satisfied.empty()) return Course::stale;
-        return pass.merged.empty() ? Course::nothing : Course::pending;
+        return stalls.empty() ? calm_course(pressure) : evict_for_stall(stalls.front(), config, observation, verdict);
     }
     return reclaim_or_evict(std::move(acting), config, observation, verdict);
 }
@@ -183,9 +238,17 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
     return evict_first(acting, config, observation, verdict);
 }
 
+// A victim was killed, or is gone: it gives back more than everybody else takes meanwhile.
+bool memory_returned(const Observation& observation, const Decision& decision) {
+    return !decision.finished.empty() ||
+           std::any_of(observation.outcomes.begin(), observation.outcomes.end(), [](const Outcome& outcome) {
+               return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
+           });
+}
+
 // The next moment at which the verdict may change though nothing happens.
-std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verdict& verdict, MonotonicTime now) {
-    std::optional<MonotonicTime> next;
+std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verdict& verdict,
+                                        std::optional<MonotonicTime> next, MonotonicTime now) {
     const auto consider = [&](MonotonicTime time) {
         if (time > now && (!next || time < *next)) next = time;
     };
@@ -201,6 +264,7 @@ std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verd
         // Observed right now, its end is not in sight.
         if (last != now) consider(after(last, config.pressure_transition_period));
     }
+    if (const auto period = look_for_trends(config)) consider(after(now, *period));
     return next;
 }
 
@@ -209,21 +273,28 @@ std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verd
 Verdict decide(const EvictionConfig& configured, const Observation& observation, const State& state) {
     Verdict verdict{{}, state};
     auto& [decision, next] = verdict;
-    const EvictionConfig config = with_containerfs(configured, observation.fs_layout, decision.notes);
+    EvictionConfig config = with_containerfs(configured, observation.fs_layout, decision.notes);
     settle_victims(observation, next, decision);
+    next.trends = follow(state.trends, observation, memory_returned(observation, decision));
+    decision.exhaustion = exhaustion(next.trends, observation);
+    add_time_thresholds(config, next.trends, observation.readings);
     Course course = Course::nothing;
     std::vector<NodeReclaim> reclaim;
+    std::optional<MonotonicTime> stall_clock;
     if (next.reclaiming && observation.reclaimed) {
         reclaim = next.reclaiming->asked;
         course = go_on_after_reclaim(config, observation, state, verdict);
     } else {
-        const ThresholdPass pass = pass_thresholds(config, observation, state);
-        report_thresholds(pass, config, observation, state, verdict);
-        decision.ranking = rank_pods(config, signal_to_rank_by(pass), observation, next);
-        course = take_course(pass, config, observation, verdict);
+        Pressure pressure = find_pressure(config, observation, next);
+        report_pressure(pressure, config, observation, state, verdict);
+        decision.ranking = rank_pods(config, signal_to_rank_by(pressure.pass), observation, next);
+        if (pressure.for_stall()) rank_by_stall(observation, decision.ranking);
+        stall_clock = next_stall_clock(pressure.stalls, next, observation.at);
+        course = take_course(std::move(pressure), config, observation, verdict);
     }
     for (const auto& flight : next.in_flight) decision.in_flight.push_back(flight.victim);
-    decision.look_again_at = next_clock(config, verdict, observation.at);
+    decision.shed = pods_to_shed(config, observation, next);
+    decision.look_again_at = next_clock(config, verdict, stall_clock, observation.at);
     if (next.reclaiming) reclaim = next.reclaiming->asked;
     decision.why = why(course, decision, reclaim, config, observation);
     return verdict;

@@ -8,6 +8,7 @@
 #include "moments.hpp"
 #include "phrases.hpp"
 #include "requests.hpp"
+#include "stall.hpp"
 #include "thresholds.hpp"
 
 namespace evictd::policy {
@@ -15,9 +16,11 @@ namespace {
 
 std::string status_of(const MetThreshold& met, MonotonicTime now) {
     const auto format = format_of(met.threshold.signal);
-    const std::string threshold = say_amount(met.quantity, format);
+    const bool in_time = met.threshold.time_left != Duration::zero();
+    const std::string threshold = in_time ? say_duration(met.threshold.time_left) : say_amount(met.quantity, format);
     std::string said = std::string(name(met.threshold.signal)) + " is " + say_amount(met.available, format);
-    if (met.available >= met.quantity)
+    if (in_time) said += ", used up in " + say_duration(met.time_left()) + " at this rate";
+    if (met.available >= met.quantity && !in_time)
         return said + ", back above " + threshold + " but its minimum reclaim is not reached";
     said += ", under " + threshold;
     if (now > met.first_observed_at) said += " for " + say_duration(now - met.first_observed_at);
@@ -32,6 +35,7 @@ std::string nothing_met(const EvictionConfig& config, const Observation& observa
                static_cast<double>(std::max<std::int64_t>(met.quantity.value, 1));
     };
     for (const auto& threshold : config.thresholds) {
+        if (threshold.time_left != Duration::zero()) continue;  // in seconds: not comparable with the others
         if (!observation.readings[static_cast<std::size_t>(threshold.signal)]) continue;
         const MetThreshold candidate = describe(FirstObserved{threshold, observation.at}, observation.readings);
         if (!nearest || room(candidate) < room(*nearest)) nearest = candidate;
@@ -85,18 +89,40 @@ std::string reason_for(const RankedPod& chosen, Signal signal) {
            ", and is nearest to its request: no evictable pod is over its own";
 }
 
+// Why the chosen pod goes first of those that may when tasks stand still.
+std::string stall_reason(const RankedPod& chosen, const Observation& observation) {
+    const auto& stall = observation.pods[chosen.pod].stall;
+    if (!stall || stall->reclaimed == Bytes{0}) return " goes first as for memory: nobody is seen to cause it";
+    return " did " + say_amount({stall->reclaimed.value}, Quantity::Format::binary_si) +
+           " of reclaim work in the last 10s, and has the lowest priority of those who cause it, " +
+           std::to_string(chosen.priority);
+}
+
 std::string evicting(const Decision& decision, const Observation& observation) {
     const Eviction& eviction = *decision.evict;
     const auto chosen = std::find_if(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
         return observation.pods[ranked.pod].pod->uid == eviction.pod;
     });
-    std::string reason = reason_for(*chosen, eviction.threshold.threshold.signal);
+    std::string reason =
+        eviction.stall ? stall_reason(*chosen, observation) : reason_for(*chosen, eviction.threshold.threshold.signal);
     if (chosen->exemption == Exemption::failed_before)
         reason += ", and there is nobody else though its eviction failed before";
     std::string grace;
     if (!eviction.immediate) grace = "; it has " + say_duration(eviction.grace_period) + " to end by itself";
     return observation.pods[chosen->pod].pod->full_name() + reason + "; " +
-           status_of(eviction.threshold, observation.at) + grace;
+           (eviction.stall ? say_stall(*eviction.stall, observation) : status_of(eviction.threshold, observation.at)) +
+           grace;
+}
+
+// Within the grace period, or while what is lost may still be the last victim's doing.
+std::string stalled(const Decision& decision, const Observation& observation) {
+    const auto& pending = decision.stalls_pending;
+    if (pending.empty()) {
+        return say_stall(decision.stalls_met.front(), observation) +
+               "; that is still what was lost before the last eviction, whose effect is waited for";
+    }
+    const auto end = after(pending.front().first_observed_at, pending.front().threshold.grace_period);
+    return say_stall(pending.front(), observation) + "; its grace period ends in " + say_duration(end - observation.at);
 }
 
 std::string limits(const Decision& decision) {
@@ -173,7 +199,10 @@ std::string use_of(Signal signal, const RankedPod& ranked, const Pod& pod) {
 
 std::string why(Course course, const Decision& decision, const std::vector<NodeReclaim>& reclaim,
                 const EvictionConfig& config, const Observation& observation) {
-    const auto first = [&] { return status_of(decision.thresholds_met.front(), observation.at); };
+    const auto first = [&] {
+        return decision.thresholds_met.empty() ? say_stall(decision.stalls_met.front(), observation)
+                                               : status_of(decision.thresholds_met.front(), observation.at);
+    };
     std::string said;
     switch (course) {
         case Course::nothing:
@@ -206,6 +235,12 @@ std::string why(Course course, const Decision& decision, const std::vector<NodeR
             break;
         case Course::no_candidate:
             said = no_candidate(decision) + "; " + first();
+            break;
+        case Course::stalled:
+            said = stalled(decision, observation);
+            break;
+        case Course::unconfirmed:
+            said = first() + "; but nobody stands still for memory and reclaim succeeds: nobody is evicted for it";
             break;
         case Course::evicting:
             said = evicting(decision, observation);

@@ -23,6 +23,8 @@ enum class Course : std::uint8_t {
     reclaimed,     // and that was enough
     no_candidate,  // every pod is exempt
     evicting,
+    stalled,      // tasks stand still, within the grace period, or as long as the last eviction may still be why
+    unconfirmed,  // a threshold on memory is met, and nobody stands still for it
 };
 
 // `reclaim` is what the node was asked to give back, at this look or the last.

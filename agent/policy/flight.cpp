@@ -104,6 +104,8 @@ void settle_victims(const Observation& observation, State& state, Decision& deci
             continue;
         }
         if (fate == Fate::pretended) continue;
+        if (fate != Fate::failed)
+            state.relieved_at = std::max(state.relieved_at, std::optional(flight.victim.emptied_at));
         if (fate == Fate::gone && observed != nullptr && !observed->populated) {
             state.evicted.push_back(flight.victim.pod);
         }

@@ -4,6 +4,7 @@
 #include "oom_score.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "qos.hpp"
@@ -15,6 +16,10 @@ constexpr int best_effort_adj = 1000;  // what the kernel allows at most
 constexpr std::string_view node_critical_class = "system-node-critical";
 
 Int128 memory_request(const Container& container) { return container.requests.memory.value_or(Quantity{}).value(); }
+
+constexpr int kube_proxy_adj = -999;
+
+bool is_node_critical(const Pod& pod) { return is_critical_pod(pod) && pod.priority_class_name == node_critical_class; }
 
 // What the pod asks for beyond its containers, in equal parts, init containers counted.
 Int128 unclaimed_share(const Pod& pod) {
@@ -38,7 +43,7 @@ Int128 request_that_counts(const Pod& pod, const Container& container) {
 }  // namespace
 
 int oom_score_adj(const Pod& pod, const Container& container, Bytes node_memory, int guaranteed_oom_score_adj) {
-    if (is_critical_pod(pod) && pod.priority_class_name == node_critical_class) return guaranteed_oom_score_adj;
+    if (is_node_critical(pod)) return guaranteed_oom_score_adj;
     const QosClass qos = qos_class(pod);
     if (qos == QosClass::guaranteed) return guaranteed_oom_score_adj;
     if (qos == QosClass::best_effort) return best_effort_adj;
@@ -50,6 +55,24 @@ int oom_score_adj(const Pod& pod, const Container& container, Bytes node_memory,
     // Behind Guaranteed pods and before BestEffort ones, whatever it asks for.
     const Int128 lowest = best_effort_adj + guaranteed_oom_score_adj;
     return static_cast<int>(std::clamp<Int128>(adj, lowest, std::max<Int128>(lowest, best_effort_adj - 1)));
+}
+
+ScoreRange oom_score_adj_range(const Pod& pod, std::string_view cgroup_name, Bytes node_memory,
+                               int guaranteed_oom_score_adj) {
+    std::optional<ScoreRange> range;
+    const auto add = [&](const Container& container) {
+        const int adj = oom_score_adj(pod, container, node_memory, guaranteed_oom_score_adj);
+        range = range ? ScoreRange{std::min(range->least, adj), std::max(range->most, adj)} : ScoreRange{adj, adj};
+    };
+    if (const auto* known = container_in(pod, cgroup_name)) {
+        add(*known);
+    } else {
+        std::for_each(pod.containers.begin(), pod.containers.end(), add);
+        std::for_each(pod.init_containers.begin(), pod.init_containers.end(), add);
+        if (!range) add(Container{});  // none is told: by the class alone
+    }
+    if (is_node_critical(pod)) range->least = std::min(range->least, kube_proxy_adj);
+    return *range;
 }
 
 }  // namespace evictd::policy

@@ -15,7 +15,8 @@
 namespace evictd::publish {
 namespace {
 
-// No line of ours is a tenth of this; a longer one is not ours and is skipped, so that memory stays bounded.
+// No line of ours, with half a minute of history and the longest names, is a third of this; a longer one is not ours
+// and is skipped, so that memory stays bounded.
 constexpr std::size_t line_limit = std::size_t{64} << 10U;
 
 }  // namespace

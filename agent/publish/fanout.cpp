@@ -19,8 +19,9 @@ WallTime wall_of(const Record& record) {
 
 }  // namespace
 
-Result<std::unique_ptr<Fanout>> Fanout::make(std::size_t queue_capacity) {
+Result<std::unique_ptr<Fanout>> Fanout::make(std::size_t queue_capacity, Complete complete) {
     std::unique_ptr<Fanout> fanout(new Fanout);
+    fanout->complete_ = std::move(complete);
     auto lane = sys::Lane::make("evictd-publish", queue_capacity);
     if (!lane) return tl::unexpected(lane.error());
     fanout->lane_ = std::move(*lane);
@@ -59,12 +60,23 @@ bool Fanout::publish(RecordPtr record) {
 
 void Fanout::hand_out(const RecordPtr& record) {
     report_drops(*record);
+    const auto whole = completed(record);
     for (const auto& publisher : publishers_) {
         try {
-            publisher->publish(record);
+            publisher->publish(whole);
         } catch (const std::exception& thrown) {
             sys::log::error(std::string("publishing failed: ") + thrown.what());
         }
+    }
+}
+
+RecordPtr Fanout::completed(const RecordPtr& record) const {
+    if (!complete_) return record;
+    try {
+        return complete_(record);
+    } catch (const std::exception& thrown) {
+        sys::log::error(std::string("a record is published as it came: ") + thrown.what());
+        return record;
     }
 }
 

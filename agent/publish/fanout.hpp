@@ -20,9 +20,12 @@ public:
     // Records waiting at most. One with 1,000 pods is some 200 KB, so this is at most 13 MB behind a stuck disk; half
     // of it would drop in a burst of looks that a busy disk survives.
     static constexpr std::size_t default_queue = 64;
+    // Called in the lane with each record before any publisher: what is to be known of it and was no business of the
+    // kill path.
+    using Complete = std::function<RecordPtr(const RecordPtr& record)>;
     using Make = std::function<Result<std::unique_ptr<port::Publisher>>(sys::Loop& loop)>;
 
-    static Result<std::unique_ptr<Fanout>> make(std::size_t queue_capacity = default_queue);
+    static Result<std::unique_ptr<Fanout>> make(std::size_t queue_capacity = default_queue, Complete complete = {});
     Fanout(const Fanout&) = delete;
     Fanout& operator=(const Fanout&) = delete;
     // Publishes what was accepted, for as long as a Lane drains; then the publishers go, the last first.
@@ -40,7 +43,9 @@ private:
     Fanout() = default;
     void hand_out(const RecordPtr& record);
     void report_drops(const Record& record);
+    [[nodiscard]] RecordPtr completed(const RecordPtr& record) const;
 
+    Complete complete_;
     std::vector<std::unique_ptr<port::Publisher>> publishers_;  // the lane's, as is the next
     std::uint64_t reported_ = 0;
     std::atomic<std::uint64_t> dropped_ = 0;

@@ -14,8 +14,8 @@ constexpr std::size_t evictions_kept = 20;
 
 }  // namespace
 
-Snapshot::Snapshot(codec::AgentStatus agent, RankPods rank, LossCounters losses)
-    : agent_(std::move(agent)), rank_(std::move(rank)), losses_(std::move(losses)) {}
+Snapshot::Snapshot(codec::AgentStatus agent, RankPods rank, LossCounters losses, ReadSockets sockets)
+    : agent_(std::move(agent)), rank_(std::move(rank)), losses_(std::move(losses)), sockets_(std::move(sockets)) {}
 
 void Snapshot::publish(const RecordPtr& record) {
     const auto* tick = std::get_if<Tick>(record.get());
@@ -42,7 +42,8 @@ std::string Snapshot::status() const {
     const auto agent = this->agent();
     const Tick* last = tick();
     const auto order = last != nullptr ? this->order(*last) : codec::VictimOrder{};
-    return codec::status_json({agent, last, order, evictions_, lost});
+    const Result<SocketsReading> sockets = sockets_ ? sockets_() : SocketsReading{};
+    return codec::status_json({agent, last, order, evictions_, lost, sockets.value_or(SocketsReading{})});
 }
 
 Result<std::string> Snapshot::rank(Signal signal) const {
@@ -65,6 +66,9 @@ const Tick* Snapshot::tick() const { return last_ ? std::get_if<Tick>(last_.get(
 // The order the decision was made by: for the first met threshold's signal, else memory.available.
 codec::VictimOrder Snapshot::order(const Tick& tick) const {
     const auto& met = tick.decision.thresholds_met;
+    if (met.empty() && !tick.decision.stalls_met.empty()) {
+        return {Signal::memory_available, tick.decision.ranking, {}};  // by who causes the stall
+    }
     const Signal signal = met.empty() ? Signal::memory_available : met.front().threshold.signal;
     if (rank_) {
         if (auto order = rank_(tick, signal)) return std::move(*order);

@@ -20,10 +20,13 @@ using RankPods = std::function<Result<codec::VictimOrder>(const Tick& tick, Sign
 // Counters that no Record carries, by cause: lines of the event log, records dropped, ...
 using LossCounters = std::function<std::map<std::string, std::uint64_t>()>;
 
+// The pods' sockets as they are now; an error: they are not counted here.
+using ReadSockets = std::function<Result<SocketsReading>()>;
+
 class Snapshot final : public port::Publisher {
 public:
-    // Both callbacks are called in the publishing lane; either may be empty.
-    Snapshot(codec::AgentStatus agent, RankPods rank, LossCounters losses);
+    // The callbacks are called in the publishing lane; each may be empty.
+    Snapshot(codec::AgentStatus agent, RankPods rank, LossCounters losses, ReadSockets sockets = {});
 
     void publish(const RecordPtr& record) override;
     [[nodiscard]] std::string status() const;
@@ -41,6 +44,7 @@ private:
     codec::AgentStatus agent_;  // under mutex_
     RankPods rank_;
     LossCounters losses_;
+    ReadSockets sockets_;
     RecordPtr last_;  // a Tick
     std::vector<codec::PastEviction> evictions_;
     std::map<std::string, std::uint64_t> lost_;

@@ -26,6 +26,7 @@ public:
         write_gc();
         write_deleted();
         write_limit_evictions();
+        write_shed();
         write_deadlines();
         field("why", result_.decision.why);
         json_.close('}');
@@ -188,6 +189,12 @@ private:
             json_.close('}');
         }
         json_.close(']');
+    }
+
+    void write_shed() {
+        if (result_.decision.shed.empty()) return;
+        json_.key("shed_sockets");
+        json_.list(result_.decision.shed, [&](const ShedPod& shed) { json_.text(shed.pod_name); });
     }
 
     void write_deadlines() {

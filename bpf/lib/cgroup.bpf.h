@@ -14,6 +14,9 @@ extern const volatile __u64 page_size;
 
 #define NO_LIMIT (~0ULL)
 
+/* Pods lie at most this deep below their root (QoS class, pod). */
+#define POD_DEPTH 2
+
 /* Element `index` of an array of pointers, of a length that only the running kernel knows. */
 #define read_pointer_at(base, type, field, index)                                                            \
     ({                                                                                                       \

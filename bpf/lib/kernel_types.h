@@ -15,12 +15,16 @@ typedef __u32 u32;
 typedef struct {
     long counter;
 } atomic_long_t;
+typedef struct {
+    int counter;
+} atomic_t;
 
 struct list_head {
     struct list_head *next, *prev;
 };
 
 struct kernfs_node {
+    const char* name;
     u64 id;
 };
 struct cgroup_root {
@@ -59,6 +63,7 @@ struct task_struct {
     struct signal_struct* signal;
     struct css_set* cgroups;
     struct list_head cg_list;
+    unsigned int in_memstall : 1;
 };
 
 struct page_counter {
@@ -89,6 +94,7 @@ struct mem_cgroup_per_node {
 struct mem_cgroup {
     struct cgroup_subsys_state css;
     struct page_counter memory;
+    bool oom_group;
     struct mem_cgroup_per_node* nodeinfo[1];
 };
 struct oom_control {
@@ -96,13 +102,43 @@ struct oom_control {
     struct task_struct* chosen;
 };
 
+struct sock_common {
+    unsigned short skc_family;
+};
+struct sock {
+    struct sock_common __sk_common;
+    struct {
+        atomic_t rmem_alloc;
+    } sk_backlog;
+    int sk_forward_alloc, sk_wmem_queued;
+    struct socket* sk_socket;
+};
+struct socket {
+    struct sock* sk;
+};
+struct proto {
+    char name[32];
+    long* sysctl_mem;
+};
+
 struct seq_file;
 struct bpf_iter_meta {
     struct seq_file* seq;
+    u64 session_id;
 };
 struct bpf_iter__cgroup {
     struct bpf_iter_meta* meta;
     struct cgroup* cgroup;
+};
+struct bpf_iter__task_file {
+    struct bpf_iter_meta* meta;
+    struct task_struct* task;
+    struct file* file;
+};
+struct bpf_iter__bpf_sk_storage_map {
+    struct bpf_iter_meta* meta;
+    struct sock* sk;
+    void* value;
 };
 
 #pragma clang attribute pop
@@ -111,6 +147,10 @@ struct bpf_iter__cgroup {
 enum cgroup_subsys_id { memory_cgrp_id = 4 };
 enum zone_stat_item { NR_FREE_PAGES = 0 };
 enum node_stat_item { NR_INACTIVE_FILE = 2 };
+
+/* include/net/tcp_states.h and <sys/socket.h>: part of the kernel's interface, so they stay. */
+enum { TCP_SYN_RECV = 3, TCP_CLOSE = 7, TCP_LISTEN = 10 };
+enum { AF_INET = 2, AF_INET6 = 10 };
 
 /* enum lru_list: the same since 2.6.28. */
 enum { LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE, LRU_UNEVICTABLE, NR_LRU_LISTS };

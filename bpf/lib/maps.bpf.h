@@ -31,6 +31,14 @@ struct {
     __type(value, struct evictd_settings);
 } settings __weak SEC(".maps");
 
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, EVICTD_MAX_PODS);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, __u64); /* the pod's cgroup id */
+    __type(value, struct evictd_sockets);
+} sockets __weak SEC(".maps");
+
 static const __u32 evictd_zero = 0;
 
 static __always_inline struct evictd_settings* get_settings(void) {

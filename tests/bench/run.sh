@@ -3,7 +3,7 @@
 # The numbers, as one report on stdout; raw results and the report stay in $BUILD/bench. As root, on an otherwise quiet
 # machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 it could not be measured.
 # usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs),
-#        PARTS="latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike decide" (some of them),
+#        PARTS="latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike races decide" (some of them),
 #        KEEP=1 (the picture and the table of scale go into tests/bench)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
@@ -15,8 +15,8 @@ for program in evictd evictd_bench evictd_node_bench; do
 done
 out=$build/bench
 mkdir -p "$out"
-quick=() spikes=20 seconds=0.5
-[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 seconds=0.05
+quick=() spikes=20 races=50 seconds=0.5
+[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 races=3 seconds=0.05
 
 read -ra parts <<< "${PARTS:-}"
 wanted() { [ ${#parts[@]} -eq 0 ] || [[ " ${parts[*]} " == *" $1 "* ]]; }
@@ -25,7 +25,7 @@ wanted() { [ ${#parts[@]} -eq 0 ] || [[ " ${parts[*]} " == *" $1 "* ]]; }
 node_parts() {
     local part chosen=()
     for part in ${parts[@]+"${parts[@]}"}; do
-        case $part in spike | decide) ;; *) chosen+=("$part") ;; esac
+        case $part in spike | races | decide) ;; *) chosen+=("$part") ;; esac
     done
     [ ${#parts[@]} -eq 0 ] || [ ${#chosen[@]} -gt 0 ] || return 0
     "$build/evictd_node_bench" "$build/evictd" "$out" ${quick[@]+"${quick[@]}"} ${chosen[@]+"${chosen[@]}"}
@@ -67,6 +67,23 @@ totals() { sed -n 's/.*"reason":"Evicted".*"total":\([0-9]*\).*/\1/p' "$out/spik
 told() { printf '  %-58s %12s\n' "$1" "$2"; }
 judged() { printf '  %-58s %12s   %-14s %s\n' "$1" "$2" "$3" "$([ "$4" -eq 1 ] && echo met || echo MISSED)"; }
 
+# Races that the kernel's OOM killer wins by construction: whom does it take? And whom by itself?
+races() {
+    local right=0 other=0 controls=$((races / 10 + 1)) i
+    printf '\n%s\n' "evictd demo --scenario oomrace, $races times"
+    : > "$out/races.jsonl"
+    for ((i = 0; i < races; i++)); do
+        "$build/evictd" demo --scenario oomrace -o json >> "$out/races.jsonl" 2>> "$out/races.err" && right=$((right + 1))
+    done
+    for ((i = 0; i < controls; i++)); do
+        "$build/evictd" demo --scenario oomrace --no-steering -o json >> "$out/races.jsonl" 2>> "$out/races.err" &&
+            other=$((other + 1))
+    done
+    judged "lost races in which the kernel took the pod ranked first" "$right of $races" all $((right == races))
+    judged "without steering it took the biggest process" "$other of $controls" all $((other == controls))
+    [ "$right" -eq "$races" ] && [ "$other" -eq "$controls" ]
+}
+
 # One decide() by itself: what the kill path spends on thinking.
 decide() {
     printf '\n%s\n' "decide(), by the number of pods, and replay"
@@ -84,6 +101,7 @@ main() {
     node_parts || missed=$?
     if wanted scale; then picture || missed=2; fi
     if wanted spike; then spike || missed=$((missed > 1 ? missed : 1)); fi
+    if wanted races; then races || missed=$((missed > 1 ? missed : 1)); fi
     if wanted decide; then decide || missed=2; fi
     echo
     echo "load $(cut -d ' ' -f 1-3 /proc/loadavg) at the end; raw results in $out"

@@ -30,14 +30,22 @@ struct Check {
         expect(kill.comm.size() <= EVICTD_COMM_LENGTH && kill.comm.find('\0') == std::string::npos);
         expect(kill.memcg == (kill.limiting_cgroup != CgroupId{}));
         expect(kill.usage.value >= 0 && kill.limit.value >= 0);
+        expect(kill.container_cgroup.size() <= EVICTD_CGROUP_NAME_LENGTH &&
+               kill.container_cgroup.find('\0') == std::string::npos);
+        expect(kill.role <= OomRole::child);
     }
     void operator()(const CgroupLife& life) const {
         expect(life.path.size() <= EVICTD_PATH_LENGTH && life.path.find('\0') == std::string::npos);
         expect(life.change <= CgroupChange::emptied);
     }
     void operator()(const MemcgBreach& breach) const { expect(breach.usage.value >= 0 && breach.limit.value >= 0); }
+    void operator()(const SocketMemoryShort& memory) const {
+        expect(memory.protocol.size() <= EVICTD_PROTOCOL_LENGTH && memory.protocol.find('\0') == std::string::npos);
+        expect(memory.used.value >= 0 && memory.pressure.value >= 0 && memory.limit.value >= 0);
+    }
     void operator()(const StallTriggered& /*never*/) const { expect(false); }
     void operator()(const EventsLost& /*never*/) const { expect(false); }
+    void operator()(const OomScoreChanged& /*any*/) const {}
 };
 
 void records(std::span<const std::byte> bytes) {

@@ -26,11 +26,12 @@ check "2: an option that does not exist" usage status --colour
 check "2: an output that does not exist" usage status -o xml
 check "2: a time span that is none" usage events --since yesterday
 check "2: a reason that does not exist" usage events --reason Evict
+check "2: an id that is none" usage explain yesterday
 check "2: a signal that does not exist" usage rank --signal memory.free
 check "2: check without a file" usage check
 check "2: a shell that is not known" usage completion powershell
 unreachable() { run 3 "$@" "${nowhere[@]}" && one_error_line && complains 'evictd run' && [ ! -s "$work/out" ]; }
-for verb in status events rank; do check "3: $verb without an agent" unreachable "$verb"; done
+for verb in status events explain rank; do check "3: $verb without an agent" unreachable "$verb"; done
 check "3: status -o json without an agent prints no half document" unreachable status -o json
 check "3: events --follow without an agent" unreachable events --follow
 check "3: status --watch without an agent" unreachable status --watch

@@ -26,7 +26,7 @@ start_in boss "$(hold 16)"
 boss=$started
 wait_for 10 holds quiet 8
 wait_for 10 holds boss 16
-bystanders_live() { alive "$quiet" && alive "$boss" && [ "$(count '"reason":"Evicted".*(quiet|boss)')" -eq 0 ]; }
+bystanders_live() { alive "$quiet" && alive "$boss" && [ "$(count '"reason":"Evicted".*"pod":\{[^}]*(quiet|boss)')" -eq 0 ]; }
 write_config "$(hard 4)"
 
 # ---- a dry run first
@@ -63,6 +63,28 @@ no_oom() { ! logged '"reason":"OOMKilling".*(hog|quiet|boss)'; }
 check "the kernel's OOM killer had nothing to do" no_oom
 shown() { run 0 status --socket "$work/run/evictd.sock" && says 'default/hog'; }
 check "status shows the past eviction" shown
+id_of_hog() { grep '"reason":"Evicted"' "$log" | grep '"name":"hog"' | sed -n 's/.*"id":"\([0-9a-f]*\)".*/\1/p' | tail -n 1; }
+explained() { # explained [ID]: on one page
+    run 0 explain "$@" --socket "$work/run/evictd.sock" && says '^default/hog was evicted' && says 'SIGKILL [0-9:.]+' &&
+        says '64Mi │' && says 'latency .* act ' && says 'VICTIM ORDER' && says 'default/boss .*critical'
+}
+check "explain says of the last eviction who, why, how fast, and what led to it" explained
+check "explain finds it by its id" eval 'explained "$(id_of_hog)"'
+check "and by the beginning of it" eval 'explained "$(id_of_hog | cut -c 1-6)"'
+grew() { grep '"reason":"Evicted"' "$log" | grep -qE '"history":\{.*"growth":\{[^}]*"pod":"default/hog"'; }
+check "its record has who grew" grew
+explained_json() { run 0 explain -o json --socket "$work/run/evictd.sock" && valid_json "$work/out" && says '"available": \['; }
+check "explain -o json is one document" explained_json
+unknown_id() { run 1 explain 0000000000 --socket "$work/run/evictd.sock" && one_error_line && complains 0000000000; }
+check "1: an id that nothing has" unknown_id
+id_shown() { run 0 status --socket "$work/run/evictd.sock" && says "$(id_of_hog | cut -c 1-8)" && run 0 events --reason Evicted --socket "$work/run/evictd.sock" && says "id=$(id_of_hog)"; }
+check "status and events show the id" id_shown
+remembered() {
+    local before
+    before=$(id_of_hog)
+    stop_agent && start_agent && explained "$before"
+}
+check "another agent explains it, too" remembered
 remove_pod hog
 calm
 
@@ -167,6 +189,8 @@ without_bpf() {
     wait_for 10 evicted slow && wait_for 5 gone "$first" && is_empty "${pod_path[slow]}" && bystanders_live
 }
 check "without BPF the right pod goes all the same" without_bpf
+looked() { run 0 explain --socket "$work/run/evictd.sock" && says '^default/slow was evicted' && says '│.*[▁▂▃▄▅▆▇█]'; }
+check "without BPF it is explained all the same, from the agent's own looks" looked
 said() { logged '"SignalSourceChanged"' && run 0 status --socket "$work/run/evictd.sock" && says 'timed look'; }
 check "it is said, as an event and in status, that BPF is not used" said
 check "SIGTERM ends that agent, too" stop_agent

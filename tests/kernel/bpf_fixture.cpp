@@ -50,6 +50,7 @@ Result<std::unique_ptr<kernel::Bpf>> load_bpf(const std::string& pin_path) {
     if (!node) return tl::unexpected(node.error());
     return kernel::Bpf::load(*choice, {.pin_path = pin_path,
                                        .memory_mount = hierarchies().memory,
+                                       .unified_mount = hierarchies().v2_mount(),
                                        .hierarchy_id = hierarchies().memory_id,
                                        .node_capacity = node->total});
 }
@@ -69,6 +70,8 @@ void WithBpf::TearDown() {
     if (events_ != nullptr) {
         EXPECT_TRUE(events_->watch({}));
         EXPECT_TRUE(events_->watch_exits(false));
+        EXPECT_TRUE(events_->watch_stalls({}));
+        EXPECT_TRUE(bpf_->show_pods({}));
         EXPECT_TRUE(events_->follow(std::nullopt));
     }
 }

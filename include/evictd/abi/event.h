@@ -12,6 +12,9 @@ enum evictd_event_type {
     EVICTD_EVENT_OOM_KILL = 2,
     EVICTD_EVENT_CGROUP = 3,
     EVICTD_EVENT_MEMCG = 4,
+    EVICTD_EVENT_SOCKETS = 5,
+    EVICTD_EVENT_OOM_SCORE = 6,
+    EVICTD_EVENT_STALL = 7,
     EVICTD_EVENT_TYPES, /* one more than the last */
 };
 
@@ -36,15 +39,38 @@ struct evictd_watermark_event {
 
 #define EVICTD_COMM_LENGTH 16
 
+#define EVICTD_CGROUP_NAME_LENGTH 128 /* "cri-containerd-<64 digits>.scope" has 85 bytes; a longer one is cut */
+
+enum evictd_oom_role {
+    EVICTD_OOM_ROLE_UNKNOWN = 0,
+    EVICTD_OOM_FIRST_PROCESS = 1, /* of those that are in its cgroup, the one that came first */
+    EVICTD_OOM_CHILD = 2,
+};
+
 struct evictd_oom_event {
     struct evictd_event head;
     __u64 cgroup_id;       /* the victim's, in the memory hierarchy */
     __u64 limit_cgroup_id; /* whose limit was hit; 0: the whole machine ran out */
+    __u64 pod_cgroup_id;   /* of the pod it is in, if map "pods" has it; 0: none we know */
     __u64 usage;           /* of limit_cgroup_id */
     __u64 limit;
     __s32 pid; /* thread group id in the initial pid namespace */
     __s32 oom_score_adj;
+    __u32 role;  /* enum evictd_oom_role */
+    __u32 group; /* 1: memory.oom.group, all processes of a cgroup are killed together */
     char comm[EVICTD_COMM_LENGTH];
+    /* Name of the container's cgroup: the one directly below the pod's, else the victim's own. Empty: it is in the
+     * pod's own. */
+    char container[EVICTD_CGROUP_NAME_LENGTH];
+};
+
+/* Somebody wrote to a pod's process's oom_score_adj. */
+struct evictd_oom_score_event {
+    struct evictd_event head;
+    __u64 cgroup_id;
+    __u64 pod_cgroup_id;
+    __s32 pid;
+    __s32 oom_score_adj; /* what it is now */
 };
 
 enum evictd_cgroup_change {
@@ -78,8 +104,38 @@ struct evictd_memcg_event {
     __u32 unused;
 };
 
+#define EVICTD_PROTOCOL_LENGTH 16
+
+/* The kernel refused a socket memory for its buffers. The first three figures are of all sockets of the protocol. */
+struct evictd_socket_event {
+    struct evictd_event head;
+    __u64 cgroup_id; /* of the pod whose socket it was; 0: no pod's */
+    __u64 used;
+    __u64 pressure; /* from here on buffers are kept small (the second figure of net.ipv4.tcp_mem) */
+    __u64 limit;    /* the third: nothing more is given */
+    char protocol[EVICTD_PROTOCOL_LENGTH];
+};
+
+/* Sliding windows over the time that tasks stand still. */
+enum evictd_stall_window {
+    EVICTD_STALL_100MS = 0,
+    EVICTD_STALL_1S = 1,
+    EVICTD_STALL_10S = 2,
+    EVICTD_STALL_WINDOWS,
+};
+
+/* Tasks stood still for memory for as long as a line says, or no longer do. */
+struct evictd_stall_event {
+    struct evictd_event head; /* its time is when the window closed */
+    __u64 cgroup_id;          /* the pod's, in the memory hierarchy; 0: the node */
+    __u64 lost_ns;            /* within the window */
+    __u64 line_ns;            /* the line's */
+    __u32 window;             /* enum evictd_stall_window */
+    __u32 over;               /* 1: as long as the line or longer; 0: shorter again */
+};
+
 /* Rows of one pass over the pods' cgroups: 10,000 pods with a sandbox and three containers each are 50,001, and there
- * is room for a few of their own. The kernel keeps 3.5 MiB for it; the agent maps only what is in use. What does not
+ * is room for a few of their own. The kernel keeps 5 MiB for it; the agent maps only what is in use. What does not
  * fit makes the pass an error. */
 #define EVICTD_MAX_CGROUPS 65536
 
@@ -92,8 +148,11 @@ struct evictd_usage {
     __u64 inactive_file;
     __u64 active_file;
     __u64 anon;
+    __u64 reclaimed; /* by its tasks themselves in the last 10 s; a pod's own row only, as what follows */
     __u32 level;
     __u32 processes;
+    __u32 stalled_us[EVICTD_STALL_WINDOWS]; /* with at least one task standing still for memory */
+    __u32 unused;
 };
 
 #ifdef __cplusplus
@@ -103,9 +162,12 @@ struct evictd_usage {
 #endif
 EVICTD_ASSERT(sizeof(struct evictd_event) == 16, "ring buffer head");
 EVICTD_ASSERT(sizeof(struct evictd_watermark_event) == 40, "watermark record");
-EVICTD_ASSERT(sizeof(struct evictd_oom_event) == 72, "oom record");
+EVICTD_ASSERT(sizeof(struct evictd_oom_event) == 88 + EVICTD_CGROUP_NAME_LENGTH, "oom record");
+EVICTD_ASSERT(sizeof(struct evictd_oom_score_event) == 40, "oom score record");
 EVICTD_ASSERT(sizeof(struct evictd_cgroup_event) == 32 + EVICTD_PATH_LENGTH, "cgroup record");
 EVICTD_ASSERT(sizeof(struct evictd_memcg_event) == 48, "memcg record");
-EVICTD_ASSERT(sizeof(struct evictd_usage) == 56, "usage row");
+EVICTD_ASSERT(sizeof(struct evictd_socket_event) == 64, "socket record");
+EVICTD_ASSERT(sizeof(struct evictd_stall_event) == 48, "stall record");
+EVICTD_ASSERT(sizeof(struct evictd_usage) == 80, "usage row");
 
 #endif

@@ -47,6 +47,9 @@ struct evictd_drops {
     __u64 oom_kill;
     __u64 cgroup;
     __u64 memcg;
+    __u64 sockets;
+    __u64 oom_score;
+    __u64 stall;
 };
 EVICTD_ASSERT(sizeof(struct evictd_drops) == (EVICTD_EVENT_TYPES - 1) * sizeof(__u64), "a counter for each event type");
 
@@ -58,6 +61,73 @@ struct evictd_timer_stats {
     __u64 last_tick_cost_ns;
     __u64 node_available;
     __u64 pods_available;
+};
+
+/* Entries of the maps keyed by pod: ten times the pods of the largest nodes, and more than there are cgroups for. */
+#define EVICTD_MAX_PODS 16384
+
+/* map "sockets", keyed by the pod's cgroup id. IPv4 and IPv6 sockets of every protocol; a socket belongs to the pod
+ * that made it, an incoming connection to the pod that made the listening socket, whoever holds or closes them. */
+struct evictd_sockets {
+    __s64 open;            /* now: made, incoming, or found open when the agent came */
+    __u64 created;         /* socket(2), in total */
+    __u64 incoming;        /* connections that came in over a listening socket, in total */
+    __u64 refused;         /* socket(2) that got EPERM because the pod was shed, in total */
+    __u64 memory;          /* of their buffers, as of the last pass; also of those that are closed and still send */
+    __u64 memory_counting; /* the pass that is under way */
+};
+
+/* Time lost to stalls is added up in slots of 100 ms. A power of two, and more than the 100 of the longest window: half
+ * of it would not hold them, twice as much would only take memory. */
+#define EVICTD_STALL_SLOT_NS 100000000ULL
+#define EVICTD_STALL_SLOTS 128
+#define EVICTD_RECLAIM_SLOTS 16 /* of 1 s */
+
+/* map "stall", keyed by the pod's cgroup id; 0 is the node. The agent makes an entry for each pod it knows. */
+struct evictd_stall {
+    __u64 total_ns;        /* with at least one task standing still for memory, but for the stall that lasts now */
+    __u64 stalling;        /* since when at least one does, in us, times 65536; plus how many do now */
+    __u64 stalls;          /* that began */
+    __u64 reclaimed;       /* bytes, by its own tasks while they stood still */
+    __u64 reclaims;        /* times they did */
+    __u64 reclaims_failed; /* times nothing came of it */
+    __u64 lost_ns[EVICTD_STALL_WINDOWS]; /* when the last slot was closed, as are those below */
+    __u64 reclaimed_10s;
+    __u64 closed_ns;
+    __u64 closed_reclaimed;
+    __u32 over; /* bit n: the n-th line of "stall_lines" is reached */
+    __u32 slots[EVICTD_STALL_SLOTS];
+    __u32 reclaim_slots[EVICTD_RECLAIM_SLOTS]; /* KiB */
+    __u32 unused;
+};
+
+/* Thresholds on stalls take one line each. */
+#define EVICTD_MAX_STALL_LINES 16
+
+enum evictd_stall_scope {
+    EVICTD_STALL_NODE = 0,
+    EVICTD_STALL_POD = 1, /* each pod by itself */
+};
+
+struct evictd_stall_line {
+    __u64 lost_ns; /* within the window, to be reached; 0: unused */
+    enum evictd_stall_window window;
+    enum evictd_stall_scope scope;
+};
+
+/* map "stall_lines", one entry, written by the agent. */
+struct evictd_stall_lines {
+    struct evictd_stall_line line[EVICTD_MAX_STALL_LINES];
+};
+
+/* map "history": what was available, an entry for each tenth of a second, used in turn: half a minute and a bit. */
+#define EVICTD_HISTORY_SLOTS 320
+#define EVICTD_HISTORY_SLOT_NS 100000000ULL
+
+struct evictd_sample {
+    __u64 time_ns;        /* of the last comparison in it; 0: not used yet */
+    __u64 node_available; /* the least within it */
+    __u64 pods_available; /* likewise; ~0: there was no pods' cgroup */
 };
 
 #define EVICTD_UID_LENGTH 40

@@ -11,6 +11,7 @@
 
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/signal.hpp"
+#include "evictd/model/stall.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
@@ -28,8 +29,14 @@ struct Threshold {
     ThresholdValue value;
     Duration grace_period{0};
     std::optional<ThresholdValue> min_reclaim;
+    // A threshold in time: crossed when less than this is left at the rate of now. `value` is what that comes to at a
+    // look, and no part of which threshold it is. 0: a threshold in the signal's unit.
+    Duration time_left{0};
     [[nodiscard]] bool hard() const { return grace_period == Duration::zero(); }
-    friend bool operator==(const Threshold&, const Threshold&) = default;
+    friend bool operator==(const Threshold& a, const Threshold& b) {
+        return a.signal == b.signal && a.grace_period == b.grace_period && a.min_reclaim == b.min_reclaim &&
+               a.time_left == b.time_left && (a.time_left != Duration::zero() || a.value == b.value);
+    }
 };
 
 // The order of victims: the kubelet's, or that of older kubelets, which asked for the QoS class first.
@@ -47,6 +54,12 @@ struct EvictionConfig {
     bool local_storage_isolation = true;  // localStorageCapacityIsolation: pods beyond their storage limits are evicted
     RankingOrder ranking = RankingOrder::kubelet;
     TieBreak tie_break = TieBreak::scale_down;
+    bool shed_sockets = false;   // while a memory threshold is met, pods at the head of the order get no new sockets
+    std::int32_t shed_pods = 1;  // how many
+    std::vector<StallThreshold> stalls;  // beside the kubelet's thresholds, after them
+    bool confirm_pressure = false;       // a threshold on memory evicts only while tasks stand still for it
+    Duration time_to_exhaustion{0};      // a soft threshold: less than this until memory has run out; 0: none
+    Duration time_to_exhaustion_grace_period = std::chrono::seconds(5);
 };
 
 // images.ImageGCPolicy, with the kubelet's defaults.
@@ -67,6 +80,9 @@ struct ContainerGcPolicy {
 
 enum class BpfUse : std::uint8_t { automatic, off, required };
 
+// What is done where a process of a pod has another oom_score_adj than its QoS class says: set it, say it, or nothing.
+enum class OomScoreAdjPolicy : std::uint8_t { enforce, observe, off };
+
 // evictd's own settings, under `evictd:`.
 struct AgentConfig {
     std::string node_name;  // empty: the host name
@@ -82,6 +98,8 @@ struct AgentConfig {
     std::string pod_manifest_path = "/etc/evictd/pods";  // Pod manifests of evictable pods
     Duration look_period = std::chrono::seconds(10);     // the longest time between two looks: evictionMonitoringPeriod
     int realtime_priority = 10;                          // SCHED_FIFO priority of the kill path; 0: a normal thread
+    OomScoreAdjPolicy oom_score_adj_policy = OomScoreAdjPolicy::enforce;
+    bool oom_score_adj_steering = true;  // while a memory threshold is near, the first victim's processes have 1000
 };
 
 struct Config {

@@ -23,6 +23,28 @@ struct MetThreshold {
     Amount available;
     Amount capacity;
     MonotonicTime first_observed_at;
+
+    // Of a threshold in time: how long what is available lasts at this rate.
+    [[nodiscard]] Duration time_left() const {
+        constexpr double longest = 24.0 * 3600 * 1e9;  // ns
+        const double share = static_cast<double>(available.value) / static_cast<double>(quantity.value);
+        const double left = static_cast<double>(threshold.time_left.count()) * share;
+        return quantity.value <= 0 || !(left < longest) ? Duration::zero()
+                                                        : Duration(static_cast<Duration::rep>(left > 0 ? left : 0));
+    }
+};
+
+// A threshold on stalls that is met. `pod` is whose tasks stand still; empty: the node's.
+struct MetStall {
+    StallThreshold threshold;
+    Duration lost{0};  // within its window
+    MonotonicTime first_observed_at;
+    PodUid pod;
+};
+
+struct StallEdge {
+    bool met = true;  // newly met (its grace period may still run), or no longer
+    MetStall stall;
 };
 
 struct ThresholdEdge {
@@ -67,8 +89,9 @@ struct BrokenLimit {
 // An eviction begun at this look.
 struct Eviction {
     PodUid pod;
-    MetThreshold threshold;  // says nothing when a limit was broken
+    MetThreshold threshold;  // says nothing when a limit was broken, or tasks stand still
     std::optional<BrokenLimit> broken_limit;
+    std::optional<MetStall> stall;
     Duration grace_period{0};  // what the pod gets between SIGTERM and SIGKILL in the kubelet's terms; hard: 1 s
     bool immediate = true;     // hard: SIGKILL at once, without the grace period
     std::string message;       // the kubelet's, to the letter
@@ -92,10 +115,29 @@ struct Victim {
     std::string error;
 };
 
+// A pod that gets no new sockets until the next look.
+struct ShedPod {
+    PodUid pod;
+    std::string pod_name;  // namespace/name, for people
+    CgroupId cgroup;
+};
+
+// Memory will have run out, if it goes on like this.
+struct Exhaustion {
+    Signal signal = Signal::memory_available;
+    Duration left{0};
+    Bytes falls;                     // a second
+    PodUid pod;                      // that grows fastest; empty: none does
+    std::int32_t share_percent = 0;  // of the growth
+};
+
 struct Decision {
     std::vector<MetThreshold> thresholds_met;      // past their grace period, in the order in which they are handled
     std::vector<MetThreshold> thresholds_pending;  // met, but their grace period still runs
     std::vector<ThresholdEdge> threshold_edges;
+    std::vector<MetStall> stalls_met;      // thresholds on stalls past their grace period
+    std::vector<MetStall> stalls_pending;  // met, but their grace period still runs
+    std::vector<StallEdge> stall_edges;
     std::vector<Condition> conditions;  // reported now, transition period included
     std::vector<ConditionEdge> condition_edges;
     std::vector<RankedPod> ranking;  // always filled, for the first met threshold's signal, else memory.available
@@ -103,9 +145,11 @@ struct Decision {
     std::vector<Eviction> limit_evictions;  // instead of it: every pod that broke a limit of its own
     std::vector<NodeReclaim> reclaim;       // give these back, then look again: nobody is evicted before
     std::vector<std::string> notes;         // settings that were overruled, in the kubelet's words
+    std::vector<ShedPod> shed;              // whose sockets are refused; whoever is not named here gets them again
     std::vector<Action> actions;
     std::vector<Victim> finished;                // victims that ended at this look: gone, or failed
     std::vector<Victim> in_flight;               // being evicted, this look's included
+    std::optional<Exhaustion> exhaustion;        // within the next hour
     std::optional<MonotonicTime> look_again_at;  // a clock runs out then: grace period, transition period, kill
     std::string why;                             // one sentence
 };

@@ -8,6 +8,7 @@
 
 #include "evictd/model/ids.hpp"
 #include "evictd/model/signal.hpp"
+#include "evictd/model/stall.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
@@ -20,7 +21,11 @@ struct WatermarkCrossed {
     Bytes available;
 };
 
-// The kernel's OOM killer chose a victim.
+// What a process is to its container. A container ends with its first process; without a child it goes on, and few
+// notice.
+enum class OomRole : std::uint8_t { unknown, first_process, child };
+
+// The kernel's OOM killer kills a process; with memory.oom.group there is one of these for each.
 struct OomKill {
     std::int32_t pid = 0;
     std::string comm;
@@ -30,7 +35,20 @@ struct OomKill {
     Bytes usage;               // of limiting_cgroup
     Bytes limit;
     std::int32_t oom_score_adj = 0;
-    PodUid pod;  // whose process it was; empty: no known pod's, or the cgroup was gone when the agent looked
+    PodUid pod;           // whose process it was; empty: no known pod's, or the cgroup was gone when the agent looked
+    CgroupId pod_cgroup;  // of the pod, as the kernel program found it; 0: none
+    OomRole role = OomRole::unknown;
+    bool group = false;            // memory.oom.group: all processes of a cgroup go together
+    std::string container_cgroup;  // the name of its container's cgroup; empty: it was in the pod's own
+    std::string container;         // the container's name; empty: no container of the pod's goes with that cgroup
+};
+
+// Somebody wrote to the oom_score_adj of a pod's process.
+struct OomScoreChanged {
+    std::int32_t pid = 0;
+    CgroupId cgroup;
+    CgroupId pod_cgroup;
+    std::int32_t oom_score_adj = 0;
 };
 
 enum class CgroupChange : std::uint8_t { made, removed, populated, emptied };
@@ -52,6 +70,28 @@ struct MemcgBreach {
     Bytes limit;
 };
 
+// The kernel refused a socket memory for its buffers: the protocol's memory is short, or its pod's cgroup is at its
+// limit. `used`, `pressure` and `limit` are the protocol's, over all sockets of the node.
+struct SocketMemoryShort {
+    CgroupId cgroup;       // of the pod whose socket it was; 0: no pod's
+    std::string protocol;  // "TCP"
+    Bytes used;
+    Bytes pressure;  // from here on buffers are kept small
+    Bytes limit;
+    PodUid pod;  // whose cgroup that is; empty: no known pod's
+    // Whether it is the node that is short, not the pod's cgroup.
+    [[nodiscard]] bool of_node() const { return used > pressure; }
+};
+
+// Tasks stood still for memory for as long as a line says within its window, or no longer do.
+struct StallCrossed {
+    bool over = true;
+    StallWindow window = StallWindow::second;
+    Duration lost{0};
+    Duration line{0};
+    CgroupId cgroup;  // the pod's; 0: the node
+};
+
 // A pressure stall trigger fired (the fallback without BPF).
 struct StallTriggered {
     std::string source;  // the pressure file
@@ -63,7 +103,8 @@ struct EventsLost {
     std::uint64_t count = 0;
 };
 
-using KernelEventKind = std::variant<WatermarkCrossed, OomKill, CgroupLife, MemcgBreach, StallTriggered, EventsLost>;
+using KernelEventKind = std::variant<WatermarkCrossed, OomKill, CgroupLife, MemcgBreach, StallTriggered, EventsLost,
+                                     SocketMemoryShort, OomScoreChanged, StallCrossed>;
 
 struct KernelEvent {
     MonotonicTime time;  // when the kernel saw it

@@ -13,6 +13,7 @@
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/model/signal.hpp"
+#include "evictd/model/stall.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
@@ -76,6 +77,7 @@ struct ObservedPod {
     CgroupId cgroup;                          // in the memory hierarchy; 0: none
     bool populated = false;                   // some process is left in it
     std::optional<MonotonicTime> emptied_at;  // when the kernel saw its last process go
+    std::optional<PodStall> stall;            // none: its tasks did not stand still, or nobody counts
 };
 
 enum class CauseKind : std::uint8_t { started, kernel_event, timer, pods_changed, requested, config };
@@ -102,6 +104,7 @@ struct Observation {
     std::vector<Outcome> outcomes;  // of the actions decided last time
     FsLayout fs_layout = FsLayout::unknown;
     std::optional<ReclaimOutcome> reclaimed;
+    std::vector<NodeStall> stalls;  // of the node, one for each resource that is measured
 };
 
 }  // namespace evictd

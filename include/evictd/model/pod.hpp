@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "evictd/model/ids.hpp"
@@ -34,6 +35,7 @@ struct Container {
     ResourceList requests;  // a request left out is its limit, as the API server defaults it
     ResourceList limits;
     bool restartable = false;  // an init container with restartPolicy Always: a sidecar
+    std::string id{};          // as the runtime has it now, "containerd://0123..."; empty: not started, or not told
 };
 
 enum class VolumeKind : std::uint8_t { other, empty_dir, host_path };
@@ -99,6 +101,10 @@ struct Pod {
     [[nodiscard]] std::string full_name() const { return name_space + "/" + name; }
 };
 using PodPtr = std::shared_ptr<const Pod>;
+
+// The container whose cgroup has this name: runtimes name it after the container's id, and who makes cgroups by hand
+// after the container. Null: none that is known, such as the pod's sandbox.
+[[nodiscard]] const Container* container_in(const Pod& pod, std::string_view cgroup_name);
 
 // AggregateContainerRequests and AggregateContainerLimits: containers add up, sidecars included; an init container
 // needs its own beside the sidecars started before it, and the larger of both counts. None: no container says anything.

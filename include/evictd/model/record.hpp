@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evictd/model/decision.hpp"
+#include "evictd/model/history.hpp"
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
@@ -27,6 +28,7 @@ enum class Notice : std::uint8_t {
     config_rejected,
     pod_rejected,     // a manifest that cannot be used
     look_incomplete,  // a part of the node could not be looked at
+    oom_score_adjusted,
 };
 
 struct AgentNotice {
@@ -34,6 +36,17 @@ struct AgentNotice {
     WallTime wall;
     std::string message;  // a sentence for people
     std::string error;    // what went wrong, where it did
+    PodPtr pod{};         // whom it is about, if it is a pod
+    bool dry_run = false;
+};
+
+// A pod begins to get no new sockets, or gets them again.
+struct ShedEdge {
+    ShedPod pod;
+    bool begun = true;
+    MonotonicTime at;          // when it had been done
+    std::int64_t refused = 0;  // at the end: how many sockets it asked for meanwhile
+    std::string error;         // what went wrong, where it did
 };
 
 // One tick. `decided_at` is taken after decide(), before the first action.
@@ -43,11 +56,14 @@ struct Tick {
     Decision decision;
     MonotonicTime decided_at;
     std::vector<Outcome> outcomes;
+    std::vector<ShedEdge> shed;
     bool dry_run = false;
     // For the tape only, and empty when none is written: what else decide() was given.
     std::uint64_t number = 0;  // counts looks; a gap is a record that was lost
     std::shared_ptr<const EvictionConfig> config;
     std::shared_ptr<const State> before;
+    // What led to the evictions and OOM kills of this look; added in the publishing lane.
+    std::vector<HistoryPtr> histories;
 };
 
 // What is known of a signal source, for doctor and status: which program or file feeds it, or what is lost without it.

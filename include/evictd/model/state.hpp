@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,13 @@ namespace evictd {
 struct FirstObserved {
     Threshold threshold;
     MonotonicTime at;
+};
+
+// The same of a threshold on stalls.
+struct FirstStalled {
+    StallThreshold threshold;
+    MonotonicTime at;
+    PodUid pod;  // whose tasks; empty: the node's
 };
 
 // A victim whose last process is not known to be gone.
@@ -43,6 +51,24 @@ struct Reclaiming {
     std::vector<MetThreshold> acting;  // as they were met, the one that is handled first in front
 };
 
+// How something changed lately, bytes from interval to interval.
+struct Trend {
+    std::int64_t value = 0;               // when the interval began that is not over yet
+    std::array<std::int32_t, 6> rates{};  // KiB a second within the last intervals, the newest last
+    std::int32_t intervals = 0;           // how many of them are known
+};
+
+struct PodTrend {
+    CgroupId cgroup;
+    Trend working_set;
+};
+
+struct Trends {
+    std::optional<MonotonicTime> since;             // when the interval began
+    std::array<std::optional<Trend>, 2> available;  // memory.available, allocatableMemory.available
+    std::vector<PodTrend> pods;                     // in the order in which they were observed
+};
+
 struct State {
     std::vector<FirstObserved> first_observed;  // its thresholds are the previous look's merged met set
     std::vector<Threshold> thresholds_met;      // those whose grace period was over at the previous look
@@ -52,7 +78,11 @@ struct State {
     std::vector<InFlight> in_flight;
     std::vector<PassedOver> passed_over;
     std::optional<Reclaiming> reclaiming;
-    std::vector<PodUid> evicted;  // gone because of us, and still listed by some pod source
+    std::vector<PodUid> evicted;              // gone because of us, and still listed by some pod source
+    std::vector<FirstStalled> first_stalled;  // of the previous look's met thresholds on stalls
+    std::optional<MonotonicTime>
+        relieved_at;  // when the last victim ended: what was lost before is not held against others
+    Trends trends;
 };
 
 }  // namespace evictd

@@ -12,6 +12,7 @@
 
 #include "evictd/model/ids.hpp"
 #include "evictd/model/result.hpp"
+#include "evictd/model/stall.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd::port {
@@ -26,6 +27,7 @@ struct CgroupUsage {
     Bytes active_file;
     Bytes anon;
     std::int32_t processes = 0;
+    std::optional<PodStall> stall{};  // of a pod's own row; none: nothing was lost, or nobody counts
 };
 
 // Every cgroup below the pods' root in one pass, the root first, parents before children.

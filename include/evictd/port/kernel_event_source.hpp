@@ -21,6 +21,14 @@ struct Watermark {
     Bytes threshold;
 };
 
+// The node's tasks, or each pod's, standing still for memory for `lost` or longer within the window.
+struct StallLine {
+    StallScope scope = StallScope::node;
+    StallWindow window = StallWindow::second;
+    Duration lost{0};
+    friend bool operator==(const StallLine&, const StallLine&) = default;
+};
+
 class KernelEventSource {
 public:
     using Sink = std::function<void(const KernelEvent&)>;
@@ -32,6 +40,9 @@ public:
 
     // Replaces all watermarks. Each starts unarmed: the first comparison reports those already crossed.
     virtual Status watch(std::span<const Watermark> watermarks) = 0;
+    // Replaces all lines on stalls, where the kernel can watch any; else looking has to do.
+    virtual Status watch_stalls(std::span<const StallLine> /*lines*/) { return {}; }
+    [[nodiscard]] virtual bool watches_stalls() const { return false; }
     // Readable when there is something to drain().
     [[nodiscard]] virtual int fd() const = 0;
     // Hands over everything pending, oldest first, without blocking; lost events are events too.

@@ -30,7 +30,11 @@ using Slices = std::array<Slice, workload_names.size()>;
 struct Ratios {
     std::vector<double> cpu;
     std::vector<double> wall;
+    std::vector<double> extra_ns;  // CPU time that a round takes more with the agent
 };
+// A round of the last workload: a connection made, which is two sockets, and both of them closed.
+constexpr std::size_t sockets_kind = workload_names.size() - 1;
+constexpr double most_ns_a_connection = 2 * 1000;  // one microsecond for making it, one for closing it
 
 Result<Slices> run_all(Workload& workload) {
     Slices slices;
@@ -91,6 +95,8 @@ Status run_block(Stage& stage, std::array<Ratios, workload_names.size()>& ratios
         const auto& [without, with] = sum;
         ratios.at(kind).cpu.push_back(with.at(kind).cpu_us / without.at(kind).cpu_us);
         ratios.at(kind).wall.push_back(with.at(kind).wall_us / without.at(kind).wall_us);
+        const double rounds = 2.0 * stage.workload.rounds(kind);  // two slices each
+        ratios.at(kind).extra_ns.push_back(1000 * (with.at(kind).cpu_us - without.at(kind).cpu_us) / rounds);
         raw << workload_names.at(kind) << ',' << without.at(kind).cpu_us << ',' << with.at(kind).cpu_us << ','
             << without.at(kind).wall_us << ',' << with.at(kind).wall_us << '\n';
     }
@@ -117,15 +123,28 @@ std::string slower(double ratio) {
     return text.data();
 }
 
+std::string nanoseconds(double ns) {
+    std::array<char, 32> text{};
+    (void)std::snprintf(text.data(), text.size(), "%+.0f ns", ns);
+    return text.data();
+}
+
 void tell(const std::array<Ratios, workload_names.size()>& ratios, Report& report) {
     for (std::size_t kind = 0; kind < ratios.size(); kind++) {
-        const auto& [cpu, wall] = ratios.at(kind);
+        const auto& [cpu, wall, extra_ns] = ratios.at(kind);
         const double median = spread_of(cpu).median;
         const auto [low, high] = sureness(cpu);
         report.judged(std::string(workload_names.at(kind)) + ", CPU time", slower(median), "<= +1 %",
                       median <= most_slower);
         report.told("... the median lies, 95 %, between", slower(low) + " and " + slower(high));
         report.told("... elapsed time", slower(spread_of(wall).median));
+        if (kind == sockets_kind) {
+            const double ns = spread_of(extra_ns).median;
+            const auto [least, most] = sureness(extra_ns);
+            report.judged("... CPU time a connection, made and closed", nanoseconds(ns), "<= 2 us",
+                          ns <= most_ns_a_connection);
+            report.told("... the median lies, 95 %, between", nanoseconds(least) + " and " + nanoseconds(most));
+        }
     }
 }
 

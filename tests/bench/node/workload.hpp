@@ -32,6 +32,8 @@ public:
 
     // A slice, after a quarter of one that warms up and does not count.
     Result<Slice> run(std::size_t kind);
+    // How often a slice does what it is named for.
+    [[nodiscard]] int rounds(std::size_t kind) const { return rounds_.at(kind); }
 
 private:
     Workload() = default;

@@ -8,6 +8,7 @@
 
 #include "fakes/fake_cgroups.hpp"
 #include "fakes/fake_clock.hpp"
+#include "fakes/fake_sockets.hpp"
 #include "policy/decide.hpp"
 #include "sys/fd.hpp"
 
@@ -59,6 +60,21 @@ struct FakeNode final : port::NodeMemory {
     }
 };
 
+struct FakeScoreOrders final : act::ScoreOrders {
+    void look(std::vector<act::KeptPod> pods, Bytes memory) override {
+        looked_at = pods.size();
+        node_memory = memory;
+        ++looks;
+    }
+    void expect(act::KeptPod pod) override { expected.push_back(pod.pod->name); }
+    void check(PodUid pod) override { checked.push_back(pod.value); }
+    void steer(std::optional<PodUid> first) override { steered.push_back(first ? first->value : ""); }
+    std::size_t looked_at = 0;
+    Bytes node_memory;
+    int looks = 0;
+    std::vector<std::string> expected, checked, steered;
+};
+
 struct NoReaper final : act::AfterKill {
     void follow(port::PodCgroupPtr) override { ++followed; }
     int followed = 0;
@@ -80,14 +96,17 @@ struct Agents : testing::Test {
         // The loop's timers run on the real clock: a time far ahead keeps them quiet.
         clock.set(MonotonicTime{std::chrono::hours(1'000'000)});
         executor.emplace(clock, reaper, dry_run);
+        shed.emplace(clock, &sockets, dry_run);
         agent.emplace(Parts{.loop = loop,
                             .clock = clock,
                             .events = events,
                             .cgroups = tree,
                             .observer = observer,
                             .executor = *executor,
+                            .socket_shed = *shed,
                             .publish = [this](RecordPtr record) { records.push_back(std::move(record)); },
-                            .claim_root = [this](const port::PodsRoot&) { return claim; }},
+                            .claim_root = [this](const port::PodsRoot&) { return claim; },
+                            .scores = &scores},
                       AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
         ASSERT_TRUE(agent->start());
         agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
@@ -112,8 +131,11 @@ struct Agents : testing::Test {
     fakes::FakeCgroupTree tree;
     FakeNode node;
     NoReaper reaper;
+    FakeScoreOrders scores;
     observe::Observer observer{tree, node, clock};
     std::optional<act::Executor> executor;
+    fakes::FakeSockets sockets;
+    std::optional<act::SocketShed> shed;
     Status claim;
     EvictionConfig eviction{.thresholds = {{.signal = Signal::allocatable_memory_available,
                                             .value = {Quantity::of((200_MiB).value)},
@@ -202,6 +224,36 @@ TEST_F(Agents, DryRunTouchesNothing) {
     cross(124_MiB);
     EXPECT_EQ(tree.handle(hog_id)->kills, 0);
     EXPECT_EQ(last().outcomes.at(0).status, OutcomeStatus::dry_run);
+}
+
+TEST_F(Agents, WhileMemoryIsShortTheFirstInOrderGetsNoSocketsAndThenItDoes) {
+    eviction.thresholds[0].grace_period = std::chrono::seconds(30);
+    eviction.shed_sockets = true;
+    declare(100_MiB);
+    make();
+    EXPECT_TRUE(sockets.refused_now.empty());
+    declare(800_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(sockets.refused_now, std::vector{CgroupId{hog_id}});
+    ASSERT_EQ(last().shed.size(), 1U);
+    EXPECT_TRUE(last().shed[0].begun);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    declare(100_MiB);
+    cross(824_MiB, false);
+    EXPECT_TRUE(sockets.refused_now.empty());
+    ASSERT_EQ(last().shed.size(), 1U);
+    EXPECT_FALSE(last().shed[0].begun);
+}
+
+TEST_F(Agents, ADryRunShedsNobody) {
+    eviction.thresholds[0].grace_period = std::chrono::seconds(30);
+    eviction.shed_sockets = true;
+    declare(100_MiB);
+    make(true);
+    declare(800_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(last().shed.size(), 1U);
+    EXPECT_EQ(sockets.asked, 0);
 }
 
 TEST_F(Agents, APodRemadeUnderItsNameIsNotTouched) {
@@ -362,7 +414,8 @@ TEST_F(Agents, AnotherAgentsPodsAreNotTouched) {
     declare(100_MiB);
     claim = fail(ErrorKind::failed, "/kubepods", "another evictd works on these pods: process 7");
     executor.emplace(clock, reaper, false);
-    agent.emplace(Parts{loop, clock, events, tree, observer, *executor, [](RecordPtr) {},
+    shed.emplace(clock, nullptr, false);
+    agent.emplace(Parts{loop, clock, events, tree, observer, *executor, *shed, [](RecordPtr) {},
                         [this](const port::PodsRoot&) { return claim; }},
                   AgentOptions{.eviction = eviction});
     const auto started = agent->start();
@@ -403,6 +456,84 @@ TEST_F(Agents, NewThresholdsHoldFromTheNextLook) {
     agent->set_config(eviction, std::chrono::seconds(10));
     EXPECT_EQ(events.watermarks[0].threshold, 900_MiB);
     EXPECT_TRUE(last().decision.evict) << "824Mi are available, under the new threshold";
+}
+
+TEST_F(Agents, WhileALineIsNearTheFirstVictimIsTheOneForTheKernelToo) {
+    declare(100_MiB);
+    make();
+    EXPECT_TRUE(scores.steered.empty()) << "memory is not short";
+    declare(700_MiB);  // 224 MiB are left, and the thresholds are 200 and 250
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.steered.size(), 1U) << "said once";
+    declare(100_MiB);
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_EQ(scores.steered.back(), "");
+}
+
+TEST_F(Agents, TheVictimOnItsWayStaysTheKernelsChoice) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    cross(124_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
+}
+
+TEST_F(Agents, ScoresAreLookedAtWhenPodsChangeAndAfterALookPeriod) {
+    declare(100_MiB);
+    make();
+    EXPECT_EQ(scores.looks, 2) << "at the start, and when the pods were told";
+    EXPECT_EQ(scores.looked_at, 2U);
+    EXPECT_EQ(scores.node_memory, 8_GiB);
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 2);
+    clock.advance(std::chrono::seconds(10));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 3);
+}
+
+TEST_F(Agents, AWrittenScoreIsCheckedWithoutALookAndOnlyInKnownPods) {
+    declare(100_MiB);
+    make();
+    const auto before = records.size();
+    events.tell(OomScoreChanged{.pid = 7, .cgroup = {99}, .pod_cgroup = {hog_id}, .oom_score_adj = 0},
+                clock.monotonic());
+    events.tell(OomScoreChanged{.pid = 8, .cgroup = {99}, .pod_cgroup = {77}, .oom_score_adj = 0}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.checked, (std::vector<std::string>{"hog"}));
+    EXPECT_EQ(records.size(), before);
+}
+
+TEST_F(Agents, APodsFirstProcessIsExpected) {
+    declare(100_MiB);
+    make();
+    events.tell(CgroupLife{CgroupChange::populated, CgroupId{hog_id}, "/kubepods/podhog"}, clock.monotonic());
+    events.tell(CgroupLife{CgroupChange::emptied, CgroupId{quiet_id}, "/kubepods/podquiet"}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.expected, (std::vector<std::string>{"hog"}));
+}
+
+TEST_F(Agents, AnOomKillIsOfThePodAndContainerTheKernelProgramFound) {
+    declare(100_MiB);
+    make();
+    auto named = *pod("hog");
+    named.containers.push_back(
+        {.name = "app", .requests = {}, .limits = {}, .restartable = false, .id = "x://0123456789ab"});
+    agent->set_pods(0, {.pods = {std::make_shared<const Pod>(named)}, .rejected = {}});
+    OomKill kill{.pid = 7, .comm = "java"};
+    kill.pod_cgroup = CgroupId{hog_id};
+    kill.container_cgroup = "crio-0123456789ab.scope";
+    events.tell(kill, clock.monotonic());
+    turn();
+    const auto& told = std::get<OomKill>(last().kernel_events.at(0).kind);
+    EXPECT_EQ(told.pod.value, "hog");
+    EXPECT_EQ(told.container, "app");
 }
 
 }  // namespace

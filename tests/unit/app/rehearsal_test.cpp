@@ -25,7 +25,7 @@ ObservedPod observed(const std::string& uid, int priority = 0) {
 }
 
 struct Rehearsals : testing::Test {
-    bool play(std::vector<ObservedPod> pods) {
+    std::optional<PodUid> play(std::vector<ObservedPod> pods) {
         Observation observation;
         observation.at = clock.monotonic();
         observation.readings[static_cast<std::size_t>(Signal::memory_available)] =
@@ -44,7 +44,7 @@ struct Rehearsals : testing::Test {
 
 TEST_F(Rehearsals, GoesToTheProcessesOfTheVictimAndEndsNoneOfThem) {
     clock.set(MonotonicTime{std::chrono::hours(1)});
-    EXPECT_TRUE(play({observed("a"), observed("b", 7)}));
+    EXPECT_EQ(play({observed("a"), observed("b", 7)}), PodUid{"a"});
     EXPECT_EQ(asked, std::vector<std::string>{"a"});
     EXPECT_EQ(cgroup->kills, 0);
 }

@@ -20,7 +20,7 @@ TEST(EventJson, TheEvictedLineIsGolden) {
         R"("threshold":{"kind":"hard","value":"100Mi","available":"95Mi","capacity":"3Gi","grace_period":"0s"},)"
         R"("pod":{"namespace":"default","name":"hog","uid":"uid-hog","qos":"BestEffort","priority":0},)"
         R"("cause":"memory.available fell below 100Mi, to 95Mi","reclaimed_bytes":943718400,)"
-        R"("latency_us":{"detect":50,"decide":290,"act":200,"total":540,"empty":11760}})");
+        R"("latency_us":{"detect":50,"decide":290,"act":200,"total":540,"empty":11760},"id":"fcd46fa749"})");
 }
 
 TEST(EventJson, WhatDoesNotApplyIsLeftOut) {
@@ -73,7 +73,7 @@ TEST(EventJson, GarbageIsAnErrorAndNeverAnException) {
 TEST(EventText, IsOneReadableLine) {
     EXPECT_EQ(to_text_line(events_of(sample::evicted())[0], {}),
               "00:00:00.012000 Warning Evicted default/hog: Pod default/hog is gone: its last process ended 11.8 ms "
-              "after SIGKILL (540 us = detect 50 us + decide 290 us + act 200 us, empty after 11.8 ms)");
+              "after SIGKILL (540 us = detect 50 us + decide 290 us + act 200 us, empty after 11.8 ms) id=fcd46fa749");
 }
 
 TEST(EventText, CannotDriveATerminal) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "event_json.hpp"
 #include "unit/codec/sample_records.hpp"
 
 namespace evictd::codec {
@@ -121,6 +122,61 @@ TEST(Events, DryRunIsSaidOnEveryEventAndFreesNothing) {
     EXPECT_THAT(event.message, HasSubstr("would have been evicted"));
 }
 
+TEST(Events, ASheddingTellsWhoAndHowLongTheWayWasAndItsEndHowManyWereRefused) {
+    auto tick = sample::evicting();
+    tick.decision.evict.reset();
+    const ShedPod hog{PodUid{"uid-hog"}, "default/hog", CgroupId{11}};
+    tick.shed = {{.pod = hog, .begun = true, .at = sample::monotonic(sample::look_at + 100us), .error = {}}};
+    auto event = events_of(tick).back();
+    EXPECT_EQ(event.reason, "SocketsShed");
+    EXPECT_EQ(event.severity, Severity::warning);
+    EXPECT_EQ(event.pod->name, "hog");
+    EXPECT_THAT(event.message, HasSubstr("default/hog gets no new sockets"));
+    EXPECT_THAT(event.cause, HasSubstr("fell below 100Mi"));
+    EXPECT_EQ(event.latency.total, 400us);
+    tick.dry_run = true;
+    EXPECT_THAT(events_of(tick).back().message, HasSubstr("Dry run: pod default/hog would get no new sockets"));
+
+    tick.dry_run = false;
+    tick.shed[0].begun = false;
+    tick.shed[0].refused = 12;
+    event = events_of(tick).back();
+    EXPECT_EQ(event.reason, "SocketsRestored");
+    EXPECT_EQ(event.severity, Severity::normal);
+    EXPECT_THAT(event.message, HasSubstr("gets new sockets again; 12 were refused"));
+}
+
+TEST(Events, ASheddingThatCannotBeDoneSaysSo) {
+    auto tick = sample::evicting();
+    tick.shed = {{.pod = {PodUid{"uid-hog"}, "default/hog", CgroupId{11}},
+                  .at = sample::monotonic(sample::look_at),
+                  .error = "sockets: they cannot be refused on this host"}};
+    const auto events = events_of(tick);
+    const auto shed =
+        std::find_if(events.begin(), events.end(), [](const auto& e) { return e.reason == "SocketsShed"; });
+    ASSERT_NE(shed, events.end());
+    EXPECT_THAT(shed->message, HasSubstr("cannot be done"));
+    EXPECT_THAT(shed->error, HasSubstr("cannot be refused"));
+    EXPECT_FALSE(shed->latency.any());
+}
+
+TEST(Events, MemoryRefusedToSocketsIsThePodsAffairOrTheNodes) {
+    auto tick = sample::calm();
+    SocketMemoryShort memory{CgroupId{12}, "TCP", 40_MiB, 100_MiB, 200_MiB, PodUid{"uid-web"}};
+    tick.kernel_events = {{sample::monotonic(sample::look_at), memory}};
+    auto event = events_of(tick).back();
+    EXPECT_EQ(event.reason, "SocketMemoryPressure");
+    EXPECT_EQ(event.pod->name, "web");
+    EXPECT_THAT(event.message, HasSubstr("The cgroup of pod default/web is short of memory for its sockets"));
+    memory.used = 150_MiB;
+    memory.pod = {};
+    tick.kernel_events = {{sample::monotonic(sample::look_at), memory}};
+    event = events_of(tick).back();
+    EXPECT_FALSE(event.pod);
+    EXPECT_THAT(event.message,
+                HasSubstr("The node is short of memory for TCP sockets: they use 150Mi (pressure from 100Mi"));
+}
+
 TEST(Events, AnOomKillNamesThePodOfTheCgroup) {
     auto tick = sample::calm();
     OomKill kill;
@@ -140,6 +196,61 @@ TEST(Events, AnOomKillNamesThePodOfTheCgroup) {
     EXPECT_EQ(events[0].message,
               "Memory cgroup out of memory, victim process: java, pid: 42, of pod default/web; its cgroup used 512Mi "
               "of 512Mi");
+}
+
+TEST(Events, AnOomKillSaysInWhichContainerAndWhatBecomesOfIt) {
+    struct Row {
+        OomRole role;
+        bool group;
+        const char* container;
+        const char* cgroup;
+        const char* rest;
+    };
+    const std::vector<Row> rows{
+        {OomRole::first_process, false, "app", "0123",
+         "of container app of pod default/web; it was the first process of its container, which ends with it"},
+        {OomRole::child, false, "", "0123",
+         "of cgroup 0123, of pod default/web; it was not the first process of its container, which goes on without it"},
+        {OomRole::child, true, "app", "0123",
+         "of container app of pod default/web; all processes of its cgroup are killed with it (memory.oom.group)"},
+        {OomRole::unknown, false, "", "", "of pod default/web"},
+    };
+    for (const auto& row : rows) {
+        auto tick = sample::calm();
+        OomKill kill;
+        kill.pid = 42;
+        kill.comm = "java";
+        kill.pod = tick.observation.pods.at(1).pod->uid;
+        kill.role = row.role;
+        kill.group = row.group;
+        kill.container = row.container;
+        kill.container_cgroup = row.cgroup;
+        tick.kernel_events = {{sample::monotonic(sample::look_at - 1ms), kill}};
+        const auto event = events_of(tick).at(0);
+        EXPECT_EQ(event.message, std::string("System OOM encountered, victim process: java, pid: 42, ") + row.rest);
+        const auto again = event_from_json(to_json_line(event, "n"));
+        ASSERT_TRUE(again && again->oom);
+        EXPECT_EQ(again->oom->process, "java");
+        EXPECT_EQ(again->oom->container, row.container);
+        EXPECT_EQ(again->oom->cgroup, row.cgroup);
+        EXPECT_EQ(again->oom->group, row.group);
+        EXPECT_FALSE(again->oom->memcg);
+        EXPECT_FALSE(again->oom->limit);
+        EXPECT_EQ(again->oom->role, row.role == OomRole::child     ? "child"
+                                    : row.role == OomRole::unknown ? ""
+                                                                   : "first_process");
+    }
+}
+
+TEST(Events, AnAdjustedScoreNamesThePod) {
+    const auto tick = sample::calm();
+    const auto& pod = tick.observation.pods.at(1).pod;
+    const auto event =
+        events_of(AgentNotice{Notice::oom_score_adjusted, sample::start(), "Set it", "refused", pod, true}).at(0);
+    EXPECT_EQ(event.reason, "OOMScoreAdjusted");
+    EXPECT_EQ(event.severity, Severity::warning);
+    EXPECT_EQ(event.pod->name, "web");
+    EXPECT_TRUE(event.dry_run);
 }
 
 TEST(Events, LostKernelEventsAreNeverSilent) {
@@ -173,6 +284,19 @@ TEST(Events, EveryNoticeHasItsReasonAndAnErrorMakesItAWarning) {
     EXPECT_EQ(reason(Notice::look_incomplete), "LookIncomplete");
     const AgentNotice failed{Notice::signal_source_changed, sample::start(), "m", "no BTF"};
     EXPECT_EQ(events_of(failed)[0].severity, Severity::warning);
+}
+
+TEST(EventSentence, OfAThresholdInSecondsTellsTheTime) {
+    auto tick = sample::calm();
+    auto met = sample::met(2_GiB, 1_GiB, 5s);
+    met.threshold.time_left = 30s;
+    tick.decision.threshold_edges = {{true, met}, {false, met}};
+    const auto events = events_of(tick);
+    EXPECT_EQ(events[0].message,
+              "Attempting to reclaim memory: memory.available is 1Gi of 3Gi and used up in 15s at this rate, below the "
+              "soft threshold of 30s left; its grace period of 5s runs");
+    EXPECT_EQ(events[1].message, "memory.available is 1Gi of 3Gi, no longer below the soft threshold of 30s left");
+    EXPECT_EQ(events[0].threshold->time_left, 30s);
 }
 
 }  // namespace

@@ -30,6 +30,15 @@ TEST(StatusRequest, ReadsBack) {
     EXPECT_FALSE(events->follow);
 }
 
+TEST(StatusRequest, AsksForOneIdOrForAllThatHaveOne) {
+    StatusRequest request;
+    request.verb = RequestVerb::events;
+    request.id = "2f6c01e9ab";
+    EXPECT_EQ(to_json_line(request), R"({"verb":"events","id":"2f6c01e9ab"})");
+    EXPECT_EQ(request_from_json(to_json_line(request))->id, "2f6c01e9ab");
+    EXPECT_EQ(request_from_json(R"({"verb":"events","id":5})")->id, "");
+}
+
 TEST(StatusRequest, RefusesTimesThatNoClockHolds) {
     for (const char* since :
          {"-1", "\"10m\"", "1e300", "-1e300", "9223372036854775807", "18446744073709551615", "null"}) {

@@ -78,6 +78,29 @@ TEST(StatusJson, AnOrderOverAnotherLookIsNoCrash) {
     EXPECT_EQ(json::parse(document(tick))["ranking"]["pods"].size(), 2U);
 }
 
+TEST(StatusJson, HoldsThePodsSocketsAndWhoGetsNoNewOnes) {
+    auto tick = sample::evicting();
+    tick.decision.shed = {{PodUid{"uid-hog"}, "default/hog", CgroupId{11}}};
+    const VictimOrder order{Signal::memory_available, tick.decision.ranking, {}};
+    StatusInput input{agent(), &tick, order, {}, {}};
+    EXPECT_FALSE(json::parse(status_json(input))["ranking"]["pods"][0].contains("sockets")) << "not counted is not 0";
+    input.sockets = {{{CgroupId{11}, 3, 40, 2, 7, 64_KiB}, {CgroupId{99}, 1, 1, 0, 0, 0_B}},
+                     TcpMemory{1_MiB, 2_MiB, 3_MiB}};
+    const auto text = status_json(input);
+    const auto status = json::parse(text);
+    EXPECT_EQ(status["ranking"]["pods"][0]["sockets"],
+              json::parse(R"({"open":3,"created":40,"incoming":2,"refused":7,"memory_bytes":65536})"));
+    EXPECT_FALSE(status["ranking"]["pods"][1].contains("sockets"));
+    EXPECT_EQ(status["sockets"]["tcp"]["pressure_bytes"], (2_MiB).value);
+    EXPECT_EQ(status["sockets"]["shed"], json::parse(R"(["default/hog"])"));
+    const auto wide = status_text(text, Detail::wide, {});
+    ASSERT_TRUE(wide);
+    EXPECT_THAT(*wide, HasSubstr("SOCKETS  SOCK MEM"));
+    EXPECT_THAT(*wide, HasSubstr("      3      64Ki  "));
+    tick.dry_run = true;
+    EXPECT_FALSE(json::parse(status_json(input))["sockets"].contains("shed"));
+}
+
 TEST(StatusText, ShowsWhatAPersonAsksFirst) {
     const auto text = status_text(document(sample::evicting()), Detail::normal, {false, false, 120, 0s});
     ASSERT_TRUE(text);
@@ -106,6 +129,37 @@ TEST(StatusText, ADryRunSaysThatNobodyWasAskedToEnd) {
     EXPECT_THAT(*real, HasSubstr("asked to end (SIGTERM)"));
     EXPECT_THAT(*dry, HasSubstr("would be evicted; a dry run touches nothing"));
     EXPECT_THAT(*dry, Not(HasSubstr("SIGTERM")));
+}
+
+TEST(StatusText, SaysWhenMemoryWillHaveRunOutAndWhoTakesIt) {
+    auto tick = sample::calm();
+    EXPECT_THAT(*status_text(document(tick), Detail::normal, {}), Not(HasSubstr("Out of memory")));
+    tick.decision.exhaustion = Exhaustion{Signal::memory_available, 2300ms, 1_GiB, {"uid-web"}, 95};
+    const auto status = document(tick);
+    EXPECT_EQ(json::parse(status)["exhaustion"], json::parse(R"({"signal":"memory.available","left_ms":2300,)"
+                                                             R"("falls_bytes_per_second":1073741824,)"
+                                                             R"("pod":"default/web","share_percent":95})"));
+    EXPECT_THAT(*status_text(status, Detail::normal, {}),
+                HasSubstr("Out of memory in 2.3 s at this rate: memory.available falls by 1Gi a second, 95 % of it "
+                          "default/web's."));
+}
+
+TEST(StatusText, ShowsAThresholdInSecondsWithoutAMark) {
+    auto tick = sample::evicting();
+    Threshold seconds = sample::threshold(0_MiB, 5s);
+    seconds.time_left = 30s;
+    auto facts = agent();
+    facts.thresholds = {seconds};
+    const VictimOrder order{Signal::memory_available, tick.decision.ranking, {}};
+    auto met = sample::met(500_MiB, 250_MiB, 5s);
+    met.threshold.time_left = 30s;
+    tick.decision.thresholds_pending = {met};
+    const auto status = status_json({facts, &tick, order, {}, {}});
+    EXPECT_EQ(json::parse(status)["signals"][0]["thresholds"][0]["value"], "30s left");
+    EXPECT_EQ(json::parse(status)["signals"][0]["thresholds"][0]["state"], "pending");
+    const auto text = status_text(status, Detail::normal, {});
+    EXPECT_THAT(*text, HasSubstr("soft 30s left for 5s"));
+    EXPECT_THAT(text->substr(0, text->find("PODS")), Not(HasSubstr("┃")));
 }
 
 TEST(StatusText, FitsTheTerminal) {

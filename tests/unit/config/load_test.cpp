@@ -101,10 +101,16 @@ TEST(Load, EverySettingOfEvictdsOwnIsRead) {
     EXPECT_EQ(agent.pod_manifest_path, "/srv/pods");
     EXPECT_EQ(agent.look_period, 1s);
     EXPECT_EQ(agent.realtime_priority, 0);
+    EXPECT_EQ(config->eviction.time_to_exhaustion, 30s);
+    EXPECT_EQ(config->eviction.time_to_exhaustion_grace_period, 10s);
     EXPECT_EQ(config->cgroup_root, "/kubelet");
     EXPECT_EQ(config->eviction.ranking, RankingOrder::qos);
     EXPECT_EQ(config->eviction.tie_break, TieBreak::uid);
     EXPECT_EQ(config->guaranteed_oom_score_adj, -998);
+    EXPECT_TRUE(config->eviction.shed_sockets);
+    EXPECT_EQ(config->eviction.shed_pods, 3);
+    EXPECT_EQ(config->eviction.stalls.size(), 2U);
+    EXPECT_TRUE(config->eviction.confirm_pressure);
 }
 
 TEST(Load, TheShippedExampleIsValidWithEveryKeyUncommentedAndSaysTheDefaults) {
@@ -229,6 +235,8 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         {"evictd: {tieBreak: name}", "f.yaml:1: evictd.tieBreak: \"name\" stands here (scaleDown or uid is expected)"},
         {"evictd: {guaranteedOOMScoreAdj: -999}",
          "f.yaml:1: evictd.guaranteedOOMScoreAdj: \"-999\" stands here (a whole number from -998 to -997"},
+        {"evictd: {oomScoreAdjPolicy: true}",
+         "f.yaml:1: evictd.oomScoreAdjPolicy: \"true\" stands here (enforce, observe or off is expected)"},
         {"localStorageCapacityIsolation: 1",
          "f.yaml:1: localStorageCapacityIsolation: \"1\" stands here (true or false"},
         {"evictd: {bpf: on}", "f.yaml:1: evictd.bpf: \"on\" stands here (auto, off or required is expected)"},
@@ -241,6 +249,16 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         {"evictd: {eventLog: {maxFiles: 0}}",
          "f.yaml:1: evictd.eventLog.maxFiles: \"0\" stands here (a whole number "
          "from 1 to 1000"},
+        {"evictd: {sockets: {shed: 1}}",
+         "f.yaml:1: evictd.sockets.shed: \"1\" stands here (true or false is expected)"},
+        {"evictd: {sockets: {shedPods: 0}}",
+         "f.yaml:1: evictd.sockets.shedPods: \"0\" stands here (a whole number from 1 to 1000"},
+        {"evictd: {timeToExhaustion: {soft: 10ms}}",
+         "f.yaml:1: evictd.timeToExhaustion.soft: out of range: 10ms (1s to 1h; 0s switches it off)"},
+        {"evictd: {timeToExhaustion: {softGracePeriod: 0s}}",
+         "f.yaml:1: evictd.timeToExhaustion.softGracePeriod: out of range: 0s (100ms to 1h)"},
+        {"evictd: {timeToExhaustion: 30s}",
+         "f.yaml:1: evictd.timeToExhaustion: \"30s\" stands here (a map is expected)"},
         {"evictd: {lookPeriod: 1ms}", "f.yaml:1: evictd.lookPeriod: out of range: 1ms (10ms to 1h)"},
         {"evictd: {realtimePriority: 100}",
          "f.yaml:1: evictd.realtimePriority: \"100\" stands here (a whole number "

@@ -67,6 +67,17 @@ TEST_P(OnEveryMachine, PageCacheIsMoreThanFits) {
     EXPECT_FALSE(plan.expects_eviction());
 }
 
+TEST_P(OnEveryMachine, SocketsMeetTheSoftThresholdWithManyOfThemAndNeverTheHardOne) {
+    const auto plan = plan_for(Scenario::sockets, limit());
+    ASSERT_TRUE(plan.soft && plan.neighbour);
+    const auto connections = (limit().value - held(plan) - plan.soft->value) >> 20U;  // each takes a mebibyte
+    EXPECT_GE(connections, 10);
+    EXPECT_LE(connections, 512) << "more than the usual limit of open files allows";
+    EXPECT_GT(plan.soft->value - plan.growth, plan.hard.value);
+    EXPECT_FALSE(plan.expects_eviction());
+    EXPECT_NE(*plan.neighbour, plan.actor);
+}
+
 INSTANTIATE_TEST_SUITE_P(Limits, OnEveryMachine, testing::Values(8 * step, 11 * step, 29 * step, 64 * step));
 
 TEST(Limit, TakesAQuarterOfWhatIsLeftAndNeverMoreThanAGibibyte) {
@@ -104,10 +115,11 @@ TEST(Pods, LieWhereTheCgroupfsDriverPutsThem) {
 }
 
 TEST(ScenarioNames, AreReadBack) {
-    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache}) {
+    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache, Scenario::sockets,
+                                Scenario::oomrace, Scenario::thrash}) {
         EXPECT_EQ(scenario_from(name(scenario)), scenario);
     }
-    EXPECT_EQ(scenario_from("oomrace"), std::nullopt);
+    EXPECT_EQ(scenario_from("forkbomb"), std::nullopt);
 }
 
 }  // namespace

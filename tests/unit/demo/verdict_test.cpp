@@ -110,6 +110,58 @@ TEST(VerdictOnPageCache, IsRightOnlyWhenTheCacheWasFullAndNobodyWent) {
     EXPECT_FALSE(judge(plan, story, facts).right);
 }
 
+struct VerdictOnSockets : testing::Test {
+    VerdictOnSockets() {
+        story.begin(WallTime{}, "begin");
+        facts.actor_refused = facts.actor_opened_again = true;
+        facts.opened_meanwhile = 12;
+        shed.latency.total = microseconds(250);
+    }
+    [[nodiscard]] Verdict told() {
+        story.hear(shed);
+        story.hear(restored);
+        return judge(plan, story, facts);
+    }
+    Plan plan = plan_for(Scenario::sockets, 1_GiB);
+    Story story;
+    Facts facts;
+    codec::Event shed = event("SocketsShed", plan.actor_pod(), milliseconds(100));
+    codec::Event restored = event("SocketsRestored", plan.actor_pod(), milliseconds(1700));
+};
+
+TEST_F(VerdictOnSockets, ThePodAloneWasRefusedAndGotThemAgain) {
+    const auto verdict = told();
+    EXPECT_THAT(verdict.faults, IsEmpty());
+    EXPECT_THAT(verdict.sentence, HasSubstr("batch/report got no new sockets while memory was short"));
+    EXPECT_THAT(verdict.remarks, Contains(HasSubstr("refused: 250 us")));
+    EXPECT_THAT(verdict.remarks, Contains(HasSubstr("shop/web opened more than 110 sockets")));
+}
+
+TEST_F(VerdictOnSockets, WhatTheProcessesSawCounts) {
+    facts.actor_refused = facts.actor_opened_again = false;
+    EXPECT_THAT(told().faults, Contains(HasSubstr("batch/report was never refused a socket")));
+    facts.actor_refused = true;
+    EXPECT_THAT(judge(plan, story, facts).faults, Contains(HasSubstr("got no sockets again")));
+}
+
+TEST_F(VerdictOnSockets, ABystanderMustHaveOpenedSomeAndBeenRefusedNone) {
+    facts.opened_meanwhile = 0;
+    EXPECT_THAT(told().faults, Contains(HasSubstr("shop/web opened no sockets")));
+    facts.opened_meanwhile = 3;
+    facts.neighbour_refused = true;
+    EXPECT_THAT(judge(plan, story, facts).faults, Contains(HasSubstr("a bystander was refused a socket: shop/web")));
+}
+
+TEST_F(VerdictOnSockets, AnEvictionOrAnotherPodsNameIsWrong) {
+    story.hear(event("Evicted", plan.actor_pod(), milliseconds(1)));
+    EXPECT_FALSE(told().right);
+    shed = event("SocketsShed", plan.pods.front(), milliseconds(100));
+    Story other;
+    other.hear(shed);
+    other.hear(restored);
+    EXPECT_THAT(judge(plan, other, facts).faults, Contains(HasSubstr("did not tell")));
+}
+
 TEST(StoryOfALeak, ShowsTheGracePeriodsInsteadOfLatencies) {
     const auto plan = plan_for(Scenario::leak, 1_GiB);
     Story story;

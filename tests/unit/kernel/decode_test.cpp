@@ -54,6 +54,38 @@ TEST(DecodeEvent, AWatermarkEdgeNamesSignalDirectionAndValues) {
     EXPECT_FALSE(edge.under);
 }
 
+TEST(DecodeEvent, AStallNamesWindowLossAndWhose) {
+    auto record = record_of<evictd_stall_event>(EVICTD_EVENT_STALL);
+    record.cgroup_id = 7;
+    record.lost_ns = 450'000'000;
+    record.line_ns = 100'000'000;
+    record.window = EVICTD_STALL_1S;
+    record.over = 1;
+    const auto stall = decoded<StallCrossed>(record);
+    EXPECT_TRUE(stall.over);
+    EXPECT_EQ(stall.window, StallWindow::second);
+    EXPECT_EQ(stall.lost, std::chrono::milliseconds(450));
+    EXPECT_EQ(stall.line, std::chrono::milliseconds(100));
+    EXPECT_EQ(stall.cgroup, CgroupId{7});
+    record.window = EVICTD_STALL_WINDOWS;
+    EXPECT_FALSE(decode(record)) << "a window nobody knows";
+}
+
+TEST(DecodeUsage, APodThatLostNothingHasNoStallAndNoWindowIsLongerThanItself) {
+    std::array<evictd_usage, 2> rows{};
+    rows[1].stalled_us[EVICTD_STALL_100MS] = 4'000'000'000;
+    rows[1].stalled_us[EVICTD_STALL_10S] = 250'000;
+    rows[1].reclaimed = 1 << 20;
+    std::vector<port::CgroupUsage> usage;
+    decode_usage(std::as_bytes(std::span(rows)), usage);
+    ASSERT_EQ(usage.size(), 2U);
+    EXPECT_FALSE(usage[0].stall);
+    ASSERT_TRUE(usage[1].stall);
+    EXPECT_EQ(usage[1].stall->some[0], std::chrono::milliseconds(100));
+    EXPECT_EQ(usage[1].stall->some[2], std::chrono::milliseconds(250));
+    EXPECT_EQ(usage[1].stall->reclaimed, 1_MiB);
+}
+
 TEST(DecodeEvent, AnOomKillIsACgroupsOwnWhenOneIsNamed) {
     auto record = record_of<evictd_oom_event>(EVICTD_EVENT_OOM_KILL);
     record.cgroup_id = 11;
@@ -72,9 +104,55 @@ TEST(DecodeEvent, AnOomKillIsACgroupsOwnWhenOneIsNamed) {
     EXPECT_EQ(kill.usage, 1_MiB);
     EXPECT_EQ(kill.limit, 2_MiB);
     EXPECT_EQ(kill.oom_score_adj, -998);
+    EXPECT_EQ(kill.role, OomRole::unknown);
+    EXPECT_FALSE(kill.group);
+
+    record.pod_cgroup_id = 9;
+    record.role = EVICTD_OOM_CHILD;
+    record.group = 1;
+    std::strcpy(record.container, "cri-containerd-0123.scope");
+    kill = decoded<OomKill>(record);
+    EXPECT_EQ(kill.pod_cgroup, CgroupId{9});
+    EXPECT_EQ(kill.role, OomRole::child);
+    EXPECT_TRUE(kill.group);
+    EXPECT_EQ(kill.container_cgroup, "cri-containerd-0123.scope");
+    record.role = EVICTD_OOM_FIRST_PROCESS;
+    EXPECT_EQ(decoded<OomKill>(record).role, OomRole::first_process);
 
     record.limit_cgroup_id = 0;
     EXPECT_FALSE(decoded<OomKill>(record).memcg);
+}
+
+TEST(DecodeEvent, MemoryRefusedToASocketNamesThePodAndTheProtocolsFigures) {
+    auto record = record_of<evictd_socket_event>(EVICTD_EVENT_SOCKETS);
+    record.cgroup_id = 12;
+    record.used = 90 << 20;
+    record.pressure = 100 << 20;
+    record.limit = 200 << 20;
+    std::memset(record.protocol, 'T', sizeof(record.protocol));  // not ended
+    const auto memory = decoded<SocketMemoryShort>(record);
+    EXPECT_EQ(memory.cgroup, CgroupId{12});
+    EXPECT_EQ(memory.used, 90_MiB);
+    EXPECT_EQ(memory.pressure, 100_MiB);
+    EXPECT_EQ(memory.limit, 200_MiB);
+    EXPECT_EQ(memory.protocol, std::string(EVICTD_PROTOCOL_LENGTH, 'T'));
+    EXPECT_FALSE(memory.of_node()) << "the pod's cgroup is short, the node is not";
+    record.used = (100 << 20) + 1;
+    EXPECT_TRUE(decoded<SocketMemoryShort>(record).of_node());
+    EXPECT_FALSE(decode(record, sizeof(record) - 1));
+}
+
+TEST(DecodeEvent, AWrittenScoreSaysWhoseAndWhatItIsNow) {
+    auto record = record_of<evictd_oom_score_event>(EVICTD_EVENT_OOM_SCORE);
+    record.cgroup_id = 11;
+    record.pod_cgroup_id = 10;
+    record.pid = 4242;
+    record.oom_score_adj = -17;
+    const auto changed = decoded<OomScoreChanged>(record);
+    EXPECT_EQ(changed.cgroup, CgroupId{11});
+    EXPECT_EQ(changed.pod_cgroup, CgroupId{10});
+    EXPECT_EQ(changed.pid, 4242);
+    EXPECT_EQ(changed.oom_score_adj, -17);
 }
 
 TEST(DecodeEvent, EveryCgroupChangeHasItsMeaning) {

@@ -37,6 +37,8 @@ std::string section_of(const Candidate& candidate) {
             return std::string("fentry/") + candidate.target;
         case Attach::iterator:
             return std::string("iter/") + candidate.target;
+        case Attach::cgroup:
+            return std::string("cgroup/") + candidate.target;
         default:
             return "syscall";
     }
@@ -59,13 +61,19 @@ TEST(Candidates, EveryCompiledProgramIsInTheTable) {
 TEST(Candidates, FeedTheKnownHooksAndNoOthers) {
     std::set<std::string> hooks;
     for (const auto& candidate : candidates()) hooks.insert(candidate.hook);
-    EXPECT_EQ(hooks, (std::set<std::string>{"watermark", "usage", "oom", "memcg", "cgroup_populated"}));
+    EXPECT_EQ(hooks, (std::set<std::string>{"watermark", "usage", "oom", "oom_limit", "oom_score", "memcg",
+                                            "cgroup_populated", "sockets", "sockets_closed", "sockets_incoming",
+                                            "sockets_before", "sockets_memory", "sockets_short", "stall"}));
 }
 
 TEST(Candidates, OnlyTheBestOfAHookLosesNothing) {
     std::set<std::string> seen;
+    const Candidate* before = nullptr;
     for (const auto& candidate : candidates()) {
-        const bool best = seen.insert(candidate.hook).second;
+        const bool goes_with = before != nullptr && candidate.group != 0 && candidate.group == before->group &&
+                               std::string(candidate.hook) == before->hook;
+        before = &candidate;
+        const bool best = seen.insert(candidate.hook).second || goes_with;  // the first of a group has the group's note
         EXPECT_EQ(*candidate.note == '\0', best) << candidate.program << ": " << candidate.note;
     }
 }

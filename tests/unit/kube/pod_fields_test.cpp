@@ -94,6 +94,16 @@ TEST(PodFields, TheMostRestartsCountAndOnlySidecarsAmongInitContainers) {
     EXPECT_EQ(read(object).sidecar_restarts, 3);
 }
 
+TEST(PodFields, ContainersHaveTheIdThatTheRuntimeGaveThem) {
+    json object = with("/spec/initContainers", json::parse(R"([{"name": "side"}])"));
+    object["status"] = json::parse(R"({"containerStatuses": [{"name": "app", "containerID": "containerd://0123"},
+        {"name": "stranger", "containerID": "containerd://4567"}], "initContainerStatuses": [{"name": "side"}]})");
+    const Pod pod = read(object);
+    EXPECT_EQ(pod.containers.at(0).name, "app");
+    EXPECT_EQ(pod.containers.at(0).id, "containerd://0123");
+    EXPECT_EQ(pod.init_containers.at(0).id, "");
+}
+
 TEST(PodFields, ADeletionCostThatIsNoneIsZero) {
     const std::vector<std::pair<std::string, int>> rows{
         {"10", 10}, {"-10", -10},      {"0", 0},

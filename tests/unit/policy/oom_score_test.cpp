@@ -166,5 +166,39 @@ TEST(OomScoreAdj, CountsAnEqualShareOfWhatThePodAsksForBeyondItsContainers) {
     }
 }
 
+TEST(OomScoreAdj, OfACgroupIsItsContainersWhereThatIsKnownAndElseThePodsRange) {
+    const auto range = [](const Pod& pod, std::string_view cgroup) {
+        return oom_score_adj_range(pod, cgroup, node_memory, guaranteed_adj);
+    };
+    Pod pod = asking(100_MiB);
+    pod.containers.push_back(container("helper", 300_MiB));
+    pod.containers[1].id = "containerd://0123456789abcdef";
+    EXPECT_EQ(range(pod, "app"), (ScoreRange{900, 900}));
+    EXPECT_EQ(range(pod, "cri-containerd-0123456789abcdef.scope"), (ScoreRange{700, 700}));
+    EXPECT_EQ(range(pod, "cri-containerd-ffff.scope"), (ScoreRange{700, 900})) << "some container, or the sandbox";
+    EXPECT_EQ(range(pod, ""), (ScoreRange{700, 900})) << "in the pod's own cgroup";
+    EXPECT_EQ(range(guaranteed(), ""), (ScoreRange{-997, -997}));
+    EXPECT_EQ(range(Pod{}, ""), (ScoreRange{1000, 1000})) << "no container is told";
+}
+
+TEST(OomScoreAdj, OfANodeCriticalPodMayBeWhatKubeProxyGivesItself) {
+    Pod pod = asking(100_MiB);
+    pod.priority = 2'000'001'000;
+    pod.priority_class_name = "system-node-critical";
+    EXPECT_EQ(oom_score_adj_range(pod, "", node_memory, guaranteed_adj), (ScoreRange{-999, -997}));
+}
+
+TEST(ContainerIn, IsFoundByItsIdOrItsName) {
+    Pod pod = asking(100_MiB);
+    pod.init_containers.push_back(container("setup", 1_MiB));
+    pod.containers[0].id = "cri-o://0123456789abcdef";
+    pod.init_containers[0].id = "short";
+    EXPECT_EQ(container_in(pod, "crio-0123456789abcdef.scope"), &pod.containers[0]);
+    EXPECT_EQ(container_in(pod, "0123456789abcdef"), &pod.containers[0]);
+    EXPECT_EQ(container_in(pod, "setup"), &pod.init_containers[0]);
+    EXPECT_EQ(container_in(pod, "shortbread"), nullptr) << "an id that short is no id";
+    EXPECT_EQ(container_in(pod, ""), nullptr);
+}
+
 }  // namespace
 }  // namespace evictd::policy::testing

@@ -107,5 +107,27 @@ TEST(Fanout, AStuckPublisherCostsRecordsWhichAreCountedAndReported) {
                                    "queued 2"));
 }
 
+TEST(Fanout, ARecordIsCompletedOnceBeforeAnybodyHearsOfIt) {
+    std::vector<std::string> heard;
+    std::vector<std::string> also;
+    int completed = 0;
+    {
+        auto fanout = Fanout::make(8, [&](const RecordPtr& record) -> RecordPtr {
+            ++completed;
+            const auto& message = std::get<AgentNotice>(*record).message;
+            if (message == "bad") throw std::runtime_error("cannot");
+            return notice(message + ", completed");
+        });
+        ASSERT_TRUE(fanout);
+        add<Hearing>(**fanout, heard);
+        add<Hearing>(**fanout, also);
+        (*fanout)->publish(notice("a"));
+        (*fanout)->publish(notice("bad"));
+    }
+    EXPECT_THAT(heard, ElementsAre("a, completed", "bad"));
+    EXPECT_EQ(heard, also);
+    EXPECT_EQ(completed, 2);
+}
+
 }  // namespace
 }  // namespace evictd::publish

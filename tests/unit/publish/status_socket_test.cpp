@@ -118,6 +118,23 @@ TEST_F(StatusSocketTest, AnswersWithTheLastLook) {
     EXPECT_EQ(status["node"], "node-1");
 }
 
+TEST_F(StatusSocketTest, StreamsTheEventsOfOneId) {
+    ASSERT_TRUE(listen());
+    fanout_->publish(shared(sample::calm()));
+    fanout_->publish(notice("no id"));
+    fanout_->publish(shared(sample::evicting()));
+    fanout_->publish(shared(sample::evicted()));
+    settle();
+    const auto id = codec::events_of(sample::evicted())[0].id;
+    const auto asked = [&](const std::string& wanted) {
+        return read({.verb = codec::RequestVerb::events, .id = wanted}).size();
+    };
+    EXPECT_EQ(asked(id), 2U);
+    EXPECT_EQ(asked(id.substr(0, 4)), 2U);
+    EXPECT_EQ(asked("*"), 2U);
+    EXPECT_EQ(asked("zz"), 0U);
+}
+
 TEST_F(StatusSocketTest, AsksForAFreshLookAndAnswersWithThat) {
     ASSERT_TRUE(listen([this] {
         auto tick = sample::calm();

@@ -72,10 +72,18 @@ pod() { # pod NAME [REQUEST-MIB]: its cgroups, with one for its container, and i
 in_pod() { # in_pod NAME HIERARCHY: sets $directory
     for directory in "$2"/kubepods/*/poduid-of-"$1"; do break; done
 }
+score_of() { # score_of POD: the oom_score_adj of its QoS class, as the runtime gives it to what it starts
+    request=$(sed -n 's/.*memory: \([0-9]*\)Mi.*/\1/p' "$work/pods/$1.yaml")
+    awk -v request="${request:-0}" '/^MemTotal/ {
+        score = 1000 - int(request * 1024 * 1000 / $2)
+        print (request == 0 ? 1000 : score > 999 ? 999 : score < 3 ? 3 : score)
+    }' /proc/meminfo
+}
 run_in() { # run_in POD COMMAND...: in the background, inside; what it says goes to $work/POD.out
-    name=$1
+    name=$1 score=$(score_of "$1")
     shift
     (
+        echo "$score" > /proc/self/oom_score_adj
         for at in $hierarchies; do
             in_pod "$name" "$at"
             echo 0 > "$directory/app/cgroup.procs" || exit

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the oom_score_adj of pods' processes: at what the QoS class says, and, while memory is short, that of the pod
+// which would be evicted first at 1000, so that the kernel's OOM killer picks it too if it is faster. Who goes first
+// and what a class means is decided elsewhere. One thread, and not the kill path's: a pod may have thousands of
+// processes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "act/raised_scores.hpp"
+#include "evictd/model/config.hpp"
+#include "evictd/model/oom_score.hpp"
+#include "evictd/model/record.hpp"
+#include "evictd/port/cgroups.hpp"
+#include "evictd/port/process_scores.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::act {
+
+struct KeptPod {
+    PodPtr pod;
+    port::PodCgroupPtr cgroup;
+};
+
+// What the agent says of scores. Must not block: it is called from the kill path's thread.
+class ScoreOrders {
+public:
+    ScoreOrders() = default;
+    ScoreOrders(const ScoreOrders&) = delete;
+    ScoreOrders& operator=(const ScoreOrders&) = delete;
+    virtual ~ScoreOrders() = default;
+
+    // All the pods there are; every one is looked at. `node_memory`: what a request is a share of.
+    virtual void look(std::vector<KeptPod> pods, Bytes node_memory) = 0;
+    // A pod that is new or got its first process: looked at when its container has had the time to start.
+    virtual void expect(KeptPod pod) = 0;
+    // Somebody wrote to a score in it.
+    virtual void check(PodUid pod) = 0;
+    // Whom the kernel should take if it is faster; none: memory is not short any more.
+    virtual void steer(std::optional<PodUid> first) = 0;
+};
+
+struct ScoreOptions {
+    OomScoreAdjPolicy policy = OomScoreAdjPolicy::enforce;
+    bool steering = true;
+    bool dry_run = false;
+    std::string memory_path;  // where originals of raised scores are remembered
+    // What a process in the container cgroup of that name may have.
+    std::function<ScoreRange(const Pod& pod, const std::string& container_cgroup, Bytes node_memory)> wanted;
+};
+
+// How it goes, for status.
+struct ScoreFigures {
+    std::uint64_t repaired = 0;    // scores set since the start
+    std::size_t pods_refused = 0;  // in which a score cannot be lowered
+    std::string steered;           // the pod that is raised; empty: none
+    friend bool operator==(const ScoreFigures&, const ScoreFigures&) = default;
+};
+
+class ScoreKeeper final : public ScoreOrders {
+public:
+    // `tell` gets notices without a time. All must outlive it.
+    ScoreKeeper(port::ProcessScores& scores, const sys::Clock& clock, ScoreOptions options,
+                std::function<void(AgentNotice)> tell);
+
+    void look(std::vector<KeptPod> pods, Bytes node_memory) override;
+    void expect(KeptPod pod) override;
+    void check(PodUid pod) override;
+    void steer(std::optional<PodUid> first) override;
+
+    // Puts back what an agent that was killed left raised. Before anything else.
+    void recover(const std::vector<port::FoundPod>& found);
+    // Puts back whatever is raised: the agent ends.
+    void release();
+
+    // When act_on_time() has something to do; none: nothing is due.
+    [[nodiscard]] std::optional<MonotonicTime> due() const;
+    void act_on_time();
+    [[nodiscard]] ScoreFigures figures() const;
+
+private:
+    // One pod, and what is still to be told of it.
+    struct Account {
+        KeptPod kept;
+        int repaired = 0;  // processes, since it was last told
+        int found = 0;     // would be changed, but only looking is allowed
+        std::string example;
+        std::string refusal;
+        std::string left_alone;  // why it is
+        int raised = 0;
+        int restored = 0;
+        bool refused_before = false;
+        bool found_before = false;
+        std::optional<MonotonicTime> told_at;        // of what was set
+        std::optional<MonotonicTime> steer_told_at;  // of raising and putting back
+        int rounds = 0;                              // in which something had to be set, since rounds_since
+        MonotonicTime rounds_since;
+        MonotonicTime left_alone_until;
+        std::optional<MonotonicTime> look_at;
+        [[nodiscard]] std::optional<MonotonicTime> set_due() const;  // when to tell; none: nothing to tell
+        [[nodiscard]] std::optional<MonotonicTime> steer_due() const;
+    };
+    struct Round {
+        ScoreRange whole;  // of all its containers
+        int repaired = 0;
+        int found = 0;
+        int refused = 0;
+    };
+
+    [[nodiscard]] bool only_looks() const;
+    void look_at(Account& account);
+    void look_at(Account& account, port::ScoredProcess& process, Round& round);
+    void refuse(Account& account, const port::ScoredProcess& process, int wanted, const Error& error, Round& round);
+    void settle(Account& account, const Round& round);
+    void count_round(Account& account);
+    void raise(Account& account);
+    void take_down_originals(Account& account, RaisedPod& raised);
+    int restore(const KeptPod& kept, const RaisedPod& raised);
+    void put_back(const PodUid& uid);
+    void forget_gone();
+    void remember();
+    void tell_set(Account& account);
+    void tell_steered(Account& account);
+    void tell_sum(const std::vector<Account*>& accounts);
+    void tell_what_is_due(MonotonicTime now);
+    void say(const KeptPod* kept, std::string message, std::string error = {});
+
+    port::ProcessScores& scores_;
+    const sys::Clock& clock_;
+    ScoreOptions options_;
+    std::function<void(AgentNotice)> tell_;
+    std::unordered_map<PodUid, Account> accounts_;
+    Bytes node_memory_;
+    std::map<PodUid, RaisedPod> raised_;
+    std::optional<PodUid> steered_;
+    std::optional<MonotonicTime> release_at_;
+    std::optional<MonotonicTime> raise_again_at_;
+    std::uint64_t repaired_ = 0;
+};
+
+}  // namespace evictd::act

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps pods from new sockets as it was decided, no longer than that, and says what changed. It never chooses whom.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "evictd/model/decision.hpp"
+#include "evictd/model/record.hpp"
+#include "evictd/port/sockets.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::act {
+
+class SocketShed {
+public:
+    // Both outlive it. `sockets` null: they cannot be refused on this host, and every wish is told as failed. A dry run
+    // refuses nobody and tells what it would.
+    SocketShed(const sys::Clock& clock, port::Sockets* sockets, bool dry_run);
+
+    // After every look, also where nothing changed: what is not said anew lapses within `refusal_holds`. Those that are
+    // wanted and were not, and those that were and are not any more, one edge each; of a failure its beginning only.
+    [[nodiscard]] std::vector<ShedEdge> carry_out(std::span<const ShedPod> wanted);
+
+    // An agent that hangs keeps nobody from sockets for longer: twenty times the longest time between two looks while a
+    // threshold is met. Half of it would lapse on a machine that is emulated or swaps.
+    static constexpr Duration refusal_holds = std::chrono::seconds(2);
+
+private:
+    struct Held {
+        ShedPod pod;
+        std::int64_t refused_before = 0;
+        bool failed = false;
+    };
+    Status refuse(std::span<const ShedPod> wanted);
+    ShedEdge begin(const ShedPod& pod, const Status& done);
+    ShedEdge end(const Held& held);
+
+    const sys::Clock& clock_;
+    port::Sockets* sockets_;
+    bool dry_run_;
+    std::map<CgroupId, Held> held_;
+};
+
+}  // namespace evictd::act

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/score_lane.hpp"
+
+#include <utility>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "policy/oom_score.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::app {
+namespace {
+
+// Of the normal threads it should be the first to run: it steers while others take the machine's memory as fast as they
+// can. No real-time priority: how much it has to do is up to the pods.
+constexpr int niceness = -20;
+
+act::ScoreOptions options_of(const Config& config) {
+    return {.policy = config.agent.oom_score_adj_policy,
+            .steering = config.agent.oom_score_adj_steering,
+            .dry_run = config.agent.dry_run,
+            .memory_path = config.agent.state_path + "/raised_scores",
+            .wanted = [guaranteed = config.guaranteed_oom_score_adj](const Pod& pod, const std::string& container,
+                                                                     Bytes node_memory) {
+                return policy::oom_score_adj_range(pod, container, node_memory, guaranteed);
+            }};
+}
+
+}  // namespace
+
+SourceRow score_row(OomScoreAdjPolicy policy, bool steering, const act::ScoreFigures& figures) {
+    SourceRow row{.hook = "oom_score_adj", .chosen = {}, .fallback = false, .detail = {}};
+    row.chosen = policy == OomScoreAdjPolicy::enforce   ? "enforced"
+                 : policy == OomScoreAdjPolicy::observe ? "observed"
+                                                        : "";
+    if (steering) {
+        row.chosen += row.chosen.empty() ? "steered" : ", steered";
+    }
+    const auto add = [&](const std::string& text) { row.detail += (row.detail.empty() ? "" : "; ") + text; };
+    if (row.chosen.empty()) {
+        add("the configuration says so (evictd.oomScoreAdjPolicy: off)");
+    }
+    if (figures.pods_refused > 0) {
+        row.fallback = true;
+        add("cannot be lowered in " + std::to_string(figures.pods_refused) +
+            (figures.pods_refused == 1 ? " pod" : " pods") + " without CAP_SYS_RESOURCE");
+    }
+    if (!figures.steered.empty()) {
+        add(figures.steered + " is raised to 1000");
+    }
+    return row;
+}
+
+ScoreLane::ScoreLane(ScoreLaneNeeds needs, const Config& config)
+    : needs_(std::move(needs)),
+      policy_(config.agent.oom_score_adj_policy),
+      steering_(config.agent.oom_score_adj_steering),
+      keeper_(needs_.scores, needs_.clock, options_of(config), needs_.tell) {}
+
+Result<std::unique_ptr<ScoreLane>> ScoreLane::make(ScoreLaneNeeds needs, const Config& config) {
+    std::unique_ptr<ScoreLane> made(new ScoreLane(std::move(needs), config));
+    auto lane = sys::Lane::make("evictd-scores");
+    if (!lane) {
+        return tl::unexpected(lane.error());
+    }
+    made->lane_ = std::move(*lane);
+    made->post([] {
+        // Of this thread alone, which is what Linux means by a process here. Refused: slower, no more.
+        (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), niceness);
+    });
+    return made;
+}
+
+ScoreLane::~ScoreLane() {
+    post([this] { keeper_.release(); });
+    lane_.reset();  // works off what was posted
+}
+
+void ScoreLane::post(std::function<void()> work) {
+    // What is dropped is found at the next regular look; the lane counts it.
+    (void)lane_->post([this, kept = std::move(work)] {
+        kept();
+        after_work();
+    });
+}
+
+void ScoreLane::after_work() {
+    if (!timer_) {
+        auto timer = lane_->loop().add_timer([this] {
+            keeper_.act_on_time();
+            after_work();
+        });
+        if (!timer) {
+            sys::log::error(timer.error().text());
+            return;
+        }
+        timer_ = std::move(*timer);
+    }
+    if (const auto due = keeper_.due()) {
+        timer_.arm(*due);
+    } else {
+        timer_.disarm();
+    }
+    if (auto figures = keeper_.figures(); figures != shown_) {
+        shown_ = std::move(figures);
+        needs_.show(score_row(policy_, steering_, *shown_));
+    }
+}
+
+void ScoreLane::look(std::vector<act::KeptPod> pods, Bytes node_memory) {
+    post([this, kept = std::move(pods), node_memory]() mutable { keeper_.look(std::move(kept), node_memory); });
+}
+
+void ScoreLane::expect(act::KeptPod pod) {
+    post([this, kept = std::move(pod)]() mutable { keeper_.expect(std::move(kept)); });
+}
+
+void ScoreLane::check(PodUid pod) {
+    post([this, kept = std::move(pod)]() mutable { keeper_.check(std::move(kept)); });
+}
+
+void ScoreLane::steer(std::optional<PodUid> first) {
+    post([this, kept = std::move(first)]() mutable { keeper_.steer(std::move(kept)); });
+}
+
+void ScoreLane::recover(std::vector<port::FoundPod> found) {
+    post([this, kept = std::move(found)] { keeper_.recover(kept); });
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which lines on stalls the kernel is to watch, and how often to look for what it does not. Pure.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "evictd/model/config.hpp"
+#include "evictd/port/kernel_event_source.hpp"
+
+namespace evictd::app {
+
+// One for each threshold on `some` of memory, and one for what confirms pressure where that is asked for. Equal lines
+// come once.
+[[nodiscard]] std::vector<port::StallLine> stall_lines_for(const EvictionConfig& config);
+
+// How soon to look again by oneself for thresholds that nobody watches. None: there is none.
+[[nodiscard]] std::optional<Duration> look_for_stalls(const EvictionConfig& config, bool kernel_watches);
+
+}  // namespace evictd::app

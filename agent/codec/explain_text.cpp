@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explain_text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "event_json.hpp"
+#include "event_text.hpp"
+#include "history_json.hpp"
+#include "history_plot.hpp"
+#include "json_value.hpp"
+#include "text_table.hpp"
+#include "units_text.hpp"
+
+namespace evictd::codec {
+namespace {
+
+constexpr std::size_t margin = 13;  // of the facts: two blanks, a name, two blanks
+
+std::string title(const std::string& text, const TextStyle& style) {
+    return "\n" + toned(text, Tone::bold, style) + "\n";
+}
+
+std::string pod_of(const Event& event) {
+    return event.pod ? printable(event.pod->name_space + "/" + event.pod->name) : "a process of no known pod";
+}
+
+bool is_oom(const Event& event) { return event.reason == "OOMKilling"; }
+
+std::string outcome_of(const Event& last) {
+    if (is_oom(last)) return "lost a process to the kernel's OOM killer";
+    if (last.reason == "EvictionFailed") return "could not be evicted";
+    if (last.dry_run) return "would have been evicted (dry run)";
+    return last.reason == "Evicting" ? "is being evicted, or the agent ended first" : "was evicted";
+}
+
+// The moment that the picture's axis counts from: the decision's outcome, or the kernel's kill.
+WallTime zero_of(const std::vector<Event>& events) { return events.front().time; }
+
+std::string headline(const std::vector<Event>& events, const TextStyle& style) {
+    const auto& last = events.back();
+    const auto day = rfc3339(zero_of(events) + style.utc_offset).substr(0, 10);
+    return toned(pod_of(last) + " " + outcome_of(last), Tone::bold, style) + ", " + day + " " +
+           time_of_day(zero_of(events), style.utc_offset, 3) + " on " + printable(last.node) + "\n";
+}
+
+// At blanks, so that no line is wider than the terminal; every further line is set in.
+std::string wrapped(const std::string& text, std::size_t columns) {
+    const std::size_t room = columns > 2 * margin ? columns - margin : std::string::npos;
+    std::string result;
+    std::size_t start = 0;
+    while (width_of(std::string_view(text).substr(start)) > room) {
+        auto end = text.rfind(' ', start + room);
+        if (end == std::string::npos || end <= start) end = text.find(' ', start + room);
+        if (end == std::string::npos) break;
+        result += text.substr(start, end - start) + "\n" + std::string(margin, ' ');
+        start = end + 1;
+    }
+    return result + text.substr(start) + "\n";
+}
+
+std::string fact(const std::string& name, const std::string& text, const TextStyle& style) {
+    if (text.empty()) return {};
+    const std::string label = "  " + name + std::string(margin - 2 - std::min(margin - 2, name.size()), ' ');
+    return toned(label, Tone::dim, style) + wrapped(text, static_cast<std::size_t>(std::max(0, style.columns)));
+}
+
+std::string threshold_text(const Event& event) {
+    if (!event.threshold) return {};
+    const Signal signal = event.signal.value_or(Signal::memory_available);
+    const auto& threshold = *event.threshold;
+    std::string text = std::string(name(signal)) + " was " + amount_text(signal, threshold.available) + " of " +
+                       amount_text(signal, threshold.capacity) + ", below the " + (threshold.hard ? "hard" : "soft") +
+                       " threshold of " + amount_text(signal, threshold.value);
+    if (threshold.time_left != Duration::zero()) text += ", what it lost in " + span_text(threshold.time_left) + ",";
+    if (!threshold.hard) text += " for longer than " + span_text(threshold.grace_period);
+    return text;
+}
+
+std::string facts(const std::vector<Event>& events, const HistoryPtr& history, const TextStyle& style) {
+    const auto& last = events.back();
+    std::string text = fact("id", printable(last.id), style);
+    if (last.pod && last.pod->qos) {
+        text += fact("pod",
+                     std::string(name(*last.pod->qos)) + ", priority " +
+                         std::to_string(last.pod->priority.value_or(0)) + ", uid " + printable(last.pod->uid),
+                     style);
+    }
+    text += fact("why", printable(history && !history->why.empty() ? history->why : last.message), style);
+    text += fact("threshold", threshold_text(last), style);
+    text += fact("cause", printable(last.cause), style);
+    text += fact("latency", latency_breakdown(last.latency), style);
+    if (last.reclaimed) text += fact("freed", bytes_text(last.reclaimed->value), style);
+    return text + fact("error", printable(last.error), style);
+}
+
+std::string order_section(const History& history, const TextStyle& style) {
+    if (history.order.empty()) return {};
+    Table table({{"#", Fit::right}, {"POD", Fit::left}, {"QOS", Fit::left}, {"WHY HERE", Fit::clip}});
+    for (std::size_t i = 0; i < history.order.size(); ++i) {
+        const auto& place = history.order[i];
+        const Tone tone = place.exempt ? Tone::dim : Tone::plain;
+        const auto cell = [&](std::string text) { return Cell{std::move(text), tone, std::nullopt}; };
+        const auto pod = printable(place.pod);
+        auto why = printable(place.why);
+        if (why.starts_with(pod + " ")) why.erase(0, pod.size() + 1);
+        table.add({cell(place.exempt ? "-" : std::to_string(i + 1)), cell(pod), cell(std::string(name(place.qos))),
+                   cell(std::move(why))});
+    }
+    const auto rest = history.pods - static_cast<std::int64_t>(history.order.size());
+    return title("VICTIM ORDER, at that moment", style) + table.text(style) +
+           (rest > 0 ? "  and " + std::to_string(rest) + " more\n" : "");
+}
+
+std::string growth_section(const History& history, const TextStyle& style) {
+    if (history.growth.empty()) return {};
+    Table table({{"POD", Fit::left}, {"GREW BY", Fit::right}, {"TO", Fit::right}});
+    for (const auto& grown : history.growth) {
+        table.add({{printable(grown.pod), Tone::plain, std::nullopt},
+                   {bytes_text(grown.grew.value), Tone::plain, std::nullopt},
+                   {bytes_text(grown.usage.value), Tone::plain, std::nullopt}});
+    }
+    return title("WHO GREW, within " + span_text(history.grown_over), style) + table.text(style);
+}
+
+std::string events_section(const std::vector<Event>& events, const TextStyle& style) {
+    std::string text = title("EVENTS", style);
+    for (const auto& event : events) {
+        text +=
+            fact(time_of_day(event.time, style.utc_offset, 0), printable(event.reason + ": " + event.message), style);
+    }
+    return text;
+}
+
+}  // namespace
+
+HistoryPtr history_of(const std::vector<Event>& events) {
+    const auto found =
+        std::find_if(events.rbegin(), events.rend(), [](const Event& event) { return event.history != nullptr; });
+    return found == events.rend() ? nullptr : found->history;
+}
+
+std::string explain_text(const std::vector<Event>& events, const HistoryPtr& history, const TextStyle& style) {
+    std::string text = headline(events, style) + facts(events, history, style);
+    if (!history) return text + events_section(events, style);
+    const auto picture = plot(*history, zero_of(events), style);
+    if (!picture.empty()) text += title(std::string(name(history->signal)) + ", what was left of it", style) + picture;
+    return text + growth_section(*history, style) + order_section(*history, style) + events_section(events, style);
+}
+
+std::string explain_json(const std::vector<Event>& events, const HistoryPtr& history) {
+    nlohmann::ordered_json json{{"v", 1}, {"id", events.back().id}};
+    auto list = nlohmann::ordered_json::array();
+    for (Event event : events) {
+        event.history = nullptr;
+        list.push_back(nlohmann::ordered_json::parse(to_json_line(event, event.node), nullptr, false));
+    }
+    json["events"] = std::move(list);
+    if (history) json["history"] = history_json(*history);
+    return dump_line(json);
+}
+
+}  // namespace evictd::codec

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `evictd explain` says of one eviction or OOM kill, from its events: who, when, why, how fast, who would have
+// been next, and what memory looked like. Reads events, decides nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "event.hpp"
+#include "text_style.hpp"
+
+namespace evictd::codec {
+
+// `events`: all that have the id, oldest first, at least one. `history`: null where none was kept.
+[[nodiscard]] std::string explain_text(const std::vector<Event>& events, const HistoryPtr& history,
+                                       const TextStyle& style);
+// {"v":1,"id":"...","events":[...],"history":{...}} on one line; the events are those of the stream without history.
+[[nodiscard]] std::string explain_json(const std::vector<Event>& events, const HistoryPtr& history);
+
+// The history of the last of them that has one.
+[[nodiscard]] HistoryPtr history_of(const std::vector<Event>& events);
+
+}  // namespace evictd::codec

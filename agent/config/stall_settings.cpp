@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/stall_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace evictd::config {
+namespace {
+
+// As many lines as the kernel compares, less the one that confirmPressure takes.
+constexpr std::size_t most_thresholds = 15;
+// Longer, and nobody could tell a threshold from one that is switched off.
+constexpr Duration longest_grace = std::chrono::hours(1);
+
+template <class Value, std::size_t count>
+void read_word(const Setting& setting, const std::array<Value, count>& values, Value& value) {
+    const auto text = setting.text();
+    if (!text) return;
+    std::string all;
+    for (const Value one : values) {
+        if (*text == name(one)) return void(value = one);
+        all += (all.empty() ? "" : one == values.back() ? " or " : ", ") + std::string{name(one)};
+    }
+    setting.refuse('"' + printable(*text) + "\" stands here", all + " is expected");
+}
+
+// "10%", "0.5%": from a hundredth of a percent to the whole. More digits than two are more than can be measured.
+void read_share(const Setting& setting, StallThreshold& threshold) {
+    const auto text = setting.text();
+    if (!text) return;
+    double percent = 0;
+    const char* end = text->data() + text->size();
+    const auto parsed = std::from_chars(text->data(), end, percent, std::chars_format::fixed);
+    const bool whole = parsed.ec == std::errc{} && parsed.ptr + 1 == end && *parsed.ptr == '%';
+    const auto hundredths = whole && std::abs(percent) < 1000 ? std::lround(percent * 100) : 0;
+    if (!whole) {
+        setting.refuse('"' + printable(*text) + "\" is no share", "a percentage such as 10% or 0.5%");
+    } else if (hundredths < 1 || hundredths > whole_share) {
+        setting.refuse("out of range: " + printable(*text), "0.01% to 100% of the window");
+    } else {
+        threshold.share = static_cast<std::int32_t>(hundredths);
+    }
+}
+
+void read_grace(const Setting& setting, StallThreshold& threshold) {
+    const auto period = setting.duration();
+    if (!period) return;
+    if (*period < Duration::zero() || *period > longest_grace) {
+        setting.refuse("out of range: " + to_string(*period), "0s (hard) to 1h");
+    }
+    threshold.grace_period = *period;
+}
+
+constexpr std::array<std::string_view, 6> keys{"resource", "kind", "scope", "share", "window", "gracePeriod"};
+
+void read_key(const Setting& setting, StallThreshold& threshold) {
+    if (setting.name() == "resource") {
+        read_word(setting, std::array{StallResource::memory, StallResource::io, StallResource::cpu},
+                  threshold.resource);
+    } else if (setting.name() == "kind") {
+        read_word(setting, std::array{StallKind::some, StallKind::full}, threshold.kind);
+    } else if (setting.name() == "scope") {
+        read_word(setting, std::array{StallScope::node, StallScope::pod}, threshold.scope);
+    } else if (setting.name() == "share") {
+        read_share(setting, threshold);
+    } else if (setting.name() == "window") {
+        read_word(setting, std::array{StallWindow::tenth, StallWindow::second, StallWindow::ten_seconds},
+                  threshold.window);
+    } else if (setting.name() == "gracePeriod") {
+        read_grace(setting, threshold);
+    } else {
+        setting.refuse("unknown key", "did you mean " + std::string{nearest(setting.name(), keys)} + "?");
+    }
+}
+
+StallThreshold read_threshold(const Setting& item) {
+    StallThreshold threshold;
+    bool has_share = false;
+    for (const Setting& setting : item.children()) {
+        has_share = has_share || setting.name() == "share";
+        if (!setting.absent()) read_key(setting, threshold);
+    }
+    if (!has_share) item.refuse("no share of the window is given", "share: 10%, say");
+    const bool counted = threshold.resource == StallResource::memory && threshold.kind == StallKind::some;
+    if (threshold.scope == StallScope::pod && !counted) {
+        item.refuse("pods are watched for some of memory only", "scope: node, or resource: memory and kind: some");
+    }
+    return threshold;
+}
+
+std::string share_text(std::int32_t share) {
+    std::string text = std::to_string(share / 100);
+    if (share % 100 != 0) text += "." + std::to_string(share % 100 + 100).substr(1);
+    return text + "%";
+}
+
+}  // namespace
+
+void read_stalls(const Setting& setting, Config& config) {
+    auto& stalls = config.eviction.stalls;
+    stalls.clear();
+    const auto items = setting.items();
+    if (items.size() > most_thresholds) {
+        setting.refuse(std::to_string(items.size()) + " thresholds", "at most " + std::to_string(most_thresholds));
+        return;
+    }
+    for (const Setting& item : items) {
+        const StallThreshold threshold = read_threshold(item);
+        if (std::find(stalls.begin(), stalls.end(), threshold) != stalls.end()) {
+            item.refuse("the same threshold stands there twice", "leave one out");
+        }
+        stalls.push_back(threshold);
+    }
+}
+
+std::string show_stalls(const Config& config) {
+    std::string text;
+    for (const auto& threshold : config.eviction.stalls) {
+        text += (text.empty() ? "" : "; ") + std::string{name(threshold.resource)} + " " +
+                std::string{name(threshold.kind)} + " >= " + share_text(threshold.share) + " of " +
+                std::string{name(threshold.window)} + (threshold.scope == StallScope::pod ? " in a pod" : "") +
+                (threshold.hard() ? ", hard" : ", soft after " + to_string(threshold.grace_period));
+    }
+    return text;
+}
+
+}  // namespace evictd::config

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thresholds on stalls, under `evictd.psi`: a list of maps. What each key may be, and what goes together.
+#pragma once
+
+#include <string>
+
+#include "config/setting.hpp"
+#include "evictd/model/config.hpp"
+
+namespace evictd::config {
+
+void read_stalls(const Setting& setting, Config& config);
+// "memory some >= 10% of 1s on the node, hard; ..."
+[[nodiscard]] std::string show_stalls(const Config& config);
+
+}  // namespace evictd::config

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/sockets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "evictd/abi/settings.h"
+#include "sys/fd.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::kernel {
+namespace {
+
+const Candidate* find(const Choice& choice, const char* hook) {
+    const auto found = std::find_if(choice.chosen.begin(), choice.chosen.end(), [&](const Candidate* candidate) {
+        return std::strcmp(candidate->hook, hook) == 0;
+    });
+    return found == choice.chosen.end() ? nullptr : *found;
+}
+
+SourceRow* row_of(std::vector<SourceRow>& rows, const char* hook) {
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const SourceRow& row) { return row.hook == hook; });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+// Lets the iterator go over everything. What it finds, it leaves in the map.
+Status run(bpf_link* link, const char* what) {
+    const sys::Fd iterator(bpf_iter_create(bpf_link__fd(link)));
+    if (!iterator) {
+        return sys::fail_errno(what, errno);
+    }
+    std::byte nothing{};
+    ssize_t got = 0;
+    do {
+        got = ::read(iterator.get(), &nothing, sizeof(nothing));
+    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
+    return got < 0 ? Status(sys::fail_errno(what, errno)) : Status{};
+}
+
+std::int64_t count_of(std::uint64_t value) {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max()));
+}
+
+PodSockets decode(CgroupId pod, const evictd_sockets& entry) {
+    return {.pod = pod,
+            .open = std::max<std::int64_t>(0, entry.open),
+            .created = count_of(entry.created),
+            .incoming = count_of(entry.incoming),
+            .refused = count_of(entry.refused),
+            .memory = {count_of(entry.memory)}};
+}
+
+}  // namespace
+
+void Sockets::Free::operator()(bpf_link* link) const { bpf_link__destroy(link); }
+
+Sockets::Sockets(bpf_object* object, const Choice& choice, const std::string& unified, std::vector<SourceRow>& rows)
+    : object_(object) {
+    for (const char* hook : {"sockets", "sockets_closed", "sockets_before", "sockets_memory"}) {
+        const auto* candidate = find(choice, hook);
+        auto* row = row_of(rows, hook);
+        if (candidate != nullptr && row != nullptr) {
+            attach(*candidate, unified, *row);
+        }
+    }
+}
+
+void Sockets::attach(const Candidate& candidate, const std::string& unified, SourceRow& row) {
+    auto* program = bpf_object__find_program_by_name(object_, candidate.program);
+    const auto refused = [&](const std::string& why) {
+        row.detail = row.chosen + ": " + why;
+        row.chosen.clear();
+    };
+    if (candidate.attach == Attach::cgroup) {
+        if (unified.empty()) {
+            return refused("cgroup v2 is mounted nowhere (mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified)");
+        }
+        const auto root = sys::open(unified, O_RDONLY | O_DIRECTORY);
+        Link link(root ? bpf_program__attach_cgroup(program, root->get()) : nullptr);
+        if (!link) {
+            return refused(root ? std::strerror(errno) : root.error().text());
+        }
+        (row.hook == "sockets" ? created_ : released_) = std::move(link);
+        return;
+    }
+    bpf_iter_link_info info{};
+    bpf_iter_attach_opts options{};
+    options.sz = sizeof(options);
+    if (row.hook == "sockets_memory") {
+        info.map.map_fd = static_cast<std::uint32_t>(map("sock_owners"));
+        options.link_info = &info;
+        options.link_info_len = sizeof(info);
+    }
+    Link link(bpf_program__attach_iter(program, &options));
+    if (!link) {
+        return refused(std::strerror(errno));
+    }
+    (row.hook == "sockets_memory" ? memory_ : open_files_) = std::move(link);
+}
+
+int Sockets::map(const char* name) const { return bpf_object__find_map_fd_by_name(object_, name); }
+
+void Sockets::count_existing() {
+    if (!open_files_ || !created_) {
+        return;  // its row says so
+    }
+    if (const auto counted = run(open_files_.get(), "sockets open already"); !counted) {
+        sys::log::warn("not counted: " + counted.error().text());
+    }
+}
+
+void Sockets::forget(CgroupId pod) { (void)bpf_map_delete_elem(map("sockets"), &pod.value); }
+
+Result<std::vector<PodSockets>> Sockets::read() {
+    if (!created_) {
+        return fail(ErrorKind::failed, "sockets", "they are not counted on this host", "evictd doctor tells why");
+    }
+    if (memory_) {
+        if (auto counted = run(memory_.get(), "socket memory"); !counted) {
+            return tl::unexpected(counted.error());
+        }
+    }
+    std::vector<PodSockets> pods;
+    const int counters = map("sockets");
+    std::uint64_t pod = 0;
+    std::optional<std::uint64_t> before;
+    // One that goes away meanwhile makes the kernel begin anew: bounded, so that nobody can keep us here.
+    for (std::size_t i = 0;
+         i < EVICTD_MAX_PODS && bpf_map_get_next_key(counters, before ? &*before : nullptr, &pod) == 0; i++) {
+        evictd_sockets entry{};
+        if (bpf_map_lookup_elem(counters, &pod, &entry) == 0) {
+            pods.push_back(decode({pod}, entry));
+        }
+        before = pod;
+    }
+    return pods;
+}
+
+Status Sockets::refuse(std::span<const CgroupId> pods, MonotonicTime until) {
+    if (pods.empty() && refused_.empty()) {
+        return {};
+    }
+    if (!created_) {
+        return fail(ErrorKind::failed, "sockets", "they cannot be refused on this host", "evictd doctor tells why");
+    }
+    const int told = map("shed");
+    const auto until_ns = static_cast<std::uint64_t>(until.time_since_epoch().count());
+    Status result;
+    for (const auto pod : pods) {
+        if (bpf_map_update_elem(told, &pod.value, &until_ns, BPF_ANY) != 0 && result) {
+            result = sys::fail_errno("sockets", errno);
+        }
+    }
+    for (const auto pod : refused_) {
+        if (std::find(pods.begin(), pods.end(), pod) == pods.end()) {
+            (void)bpf_map_delete_elem(told, &pod.value);
+        }
+    }
+    refused_.assign(pods.begin(), pods.end());
+    return result;
+}
+
+std::int64_t Sockets::refused(CgroupId pod) const {
+    evictd_sockets entry{};
+    return bpf_map_lookup_elem(map("sockets"), &pod.value, &entry) == 0 ? count_of(entry.refused) : 0;
+}
+
+}  // namespace evictd::kernel

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The socket programs and their maps. They hang on the v2 hierarchy's root and are never pinned: when the agent dies,
+// however it dies, the kernel detaches them and nobody is refused a socket any more.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "evictd/model/record.hpp"
+#include "evictd/port/sockets.hpp"
+#include "kernel/programs.hpp"
+
+struct bpf_link;
+struct bpf_object;
+
+namespace evictd::kernel {
+
+class Sockets final : public port::Sockets {
+public:
+    // Attaches those of `choice` that count sockets. `object` is loaded and outlives it. `unified`: where the v2
+    // hierarchy is mounted; empty: nowhere. A program that cannot be attached is told in its row of `rows`.
+    Sockets(bpf_object* object, const Choice& choice, const std::string& unified, std::vector<SourceRow>& rows);
+
+    // Sockets that were open before: each is counted for the first pod found holding it. Once the pods' root is known.
+    // Without it counting begins with the next socket, which is logged.
+    void count_existing();
+    // A pod's cgroup was removed: what is left open of it is nobody's.
+    void forget(CgroupId pod);
+
+    Result<std::vector<PodSockets>> read() override;
+    Status refuse(std::span<const CgroupId> pods, MonotonicTime until) override;
+    [[nodiscard]] std::int64_t refused(CgroupId pod) const override;
+
+private:
+    struct Free {
+        void operator()(bpf_link* link) const;
+    };
+    using Link = std::unique_ptr<bpf_link, Free>;
+    void attach(const Candidate& candidate, const std::string& unified, SourceRow& row);
+    [[nodiscard]] int map(const char* name) const;
+
+    bpf_object* object_;
+    Link created_;
+    Link released_;
+    Link open_files_;
+    Link memory_;
+    std::vector<CgroupId> refused_;  // as told last
+};
+
+}  // namespace evictd::kernel

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time lost to stalls: tasks that could run stand still because memory, a disk or a CPU is not to be had. `some`: at
+// least one does; `full`: all that could run do, so that nothing gets done. As the kernel's pressure files define them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "evictd/model/units.hpp"
+
+namespace evictd {
+
+enum class StallResource : std::uint8_t { memory, io, cpu };
+inline constexpr std::size_t stall_resource_count = 3;
+constexpr std::string_view name(StallResource resource) {
+    constexpr std::array<std::string_view, stall_resource_count> names{"memory", "io", "cpu"};
+    return names[static_cast<std::size_t>(resource)];
+}
+
+enum class StallKind : std::uint8_t { some, full };
+constexpr std::string_view name(StallKind kind) { return kind == StallKind::some ? "some" : "full"; }
+
+// Whose tasks: the node's, or each pod's by itself.
+enum class StallScope : std::uint8_t { node, pod };
+constexpr std::string_view name(StallScope scope) { return scope == StallScope::node ? "node" : "pod"; }
+
+// The windows slide by a tenth of a second.
+enum class StallWindow : std::uint8_t { tenth, second, ten_seconds };
+inline constexpr std::size_t stall_window_count = 3;
+constexpr Duration length(StallWindow window) {
+    constexpr std::array<Duration, stall_window_count> lengths{std::chrono::milliseconds(100), std::chrono::seconds(1),
+                                                               std::chrono::seconds(10)};
+    return lengths[static_cast<std::size_t>(window)];
+}
+constexpr std::string_view name(StallWindow window) {
+    constexpr std::array<std::string_view, stall_window_count> names{"100ms", "1s", "10s"};
+    return names[static_cast<std::size_t>(window)];
+}
+
+// Lost in the last window of each length.
+using StallTimes = std::array<Duration, stall_window_count>;
+
+// What a resource cost the node. None: it cannot be had here.
+struct NodeStall {
+    StallResource resource = StallResource::memory;
+    std::optional<StallTimes> some;
+    std::optional<StallTimes> full;
+};
+
+// What waiting for memory cost a pod, and how much of the reclaim work its own tasks did: who needs memory has to make
+// room for it.
+struct PodStall {
+    StallTimes some{};
+    Bytes reclaimed;  // in the last 10 s
+};
+
+// A threshold on stalls. A grace period of zero is what makes it hard.
+struct StallThreshold {
+    StallResource resource = StallResource::memory;
+    StallKind kind = StallKind::some;
+    StallScope scope = StallScope::node;
+    StallWindow window = StallWindow::second;
+    std::int32_t share = 0;  // of the window, in hundredths of a percent: met when so much or more was lost
+    Duration grace_period{0};
+    [[nodiscard]] bool hard() const { return grace_period == Duration::zero(); }
+    friend bool operator==(const StallThreshold&, const StallThreshold&) = default;
+};
+
+// A whole, in StallThreshold's unit.
+inline constexpr std::int32_t whole_share = 10'000;
+
+// How long tasks have to stand still for the threshold to be met.
+constexpr Duration line_of(const StallThreshold& threshold) {
+    // A tenth of a second has 10^8 ns: every share of it is a whole number of them.
+    return length(threshold.window) / whole_share * threshold.share;
+}
+
+}  // namespace evictd

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes with an oom_score_adj each, behind the port: who they are, what they have, how low they may go.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "evictd/port/process_scores.hpp"
+
+namespace evictd::fakes {
+
+struct FakeProcess {
+    pid_t pid = 0;
+    int score = 0;
+    std::string container = "app";
+    int lowest = -1000;  // below this only with CAP_SYS_RESOURCE
+    std::uint64_t started = 1;
+};
+
+class FakeScores final : public port::ProcessScores {
+public:
+    std::map<CgroupId, std::vector<FakeProcess>> processes;
+    std::function<void(FakeProcess&)> after_set;  // what the pod does about it
+    std::vector<std::string> log;                 // "pid=score"
+
+    Status each(const port::PodCgroup& pod, const std::function<void(port::ScoredProcess&)>& visit) override {
+        ++rounds;
+        const auto found = processes.find(pod.id());
+        if (found == processes.end()) return fail(ErrorKind::vanished, pod.path(), "the cgroup is gone");
+        for (auto& process : found->second) {
+            Handle handle(*this, process);
+            visit(handle);
+        }
+        return {};
+    }
+    [[nodiscard]] FakeProcess& at(std::uint64_t cgroup, std::size_t index = 0) {
+        return processes.at(CgroupId{cgroup}).at(index);
+    }
+    int rounds = 0;
+
+private:
+    class Handle final : public port::ScoredProcess {
+    public:
+        Handle(FakeScores& all, FakeProcess& process) : all_(all), process_(process) {}
+        [[nodiscard]] pid_t pid() const override { return process_.pid; }
+        [[nodiscard]] std::uint64_t started() const override { return process_.started; }
+        [[nodiscard]] std::string container() const override { return process_.container; }
+        [[nodiscard]] Result<int> score() const override { return process_.score; }
+        [[nodiscard]] Status set_score(int score) override {
+            if (score < process_.lowest) return fail(ErrorKind::not_permitted, "oom_score_adj", "Permission denied");
+            process_.score = score;
+            all_.log.push_back(std::to_string(process_.pid) + "=" + std::to_string(score));
+            if (all_.after_set) all_.after_set(process_);
+            return {};
+        }
+
+    private:
+        FakeScores& all_;
+        FakeProcess& process_;
+    };
+};
+
+}  // namespace evictd::fakes

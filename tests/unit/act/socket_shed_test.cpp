@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "act/socket_shed.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fakes/fake_clock.hpp"
+#include "fakes/fake_sockets.hpp"
+
+namespace evictd::act {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const ShedPod web{{"uid-web"}, "default/web", {7}};
+const ShedPod db{{"uid-db"}, "default/db", {8}};
+
+struct Shedding : testing::Test {
+    fakes::FakeClock clock;
+    fakes::FakeSockets sockets;
+    SocketShed shed{clock, &sockets, false};
+};
+
+TEST_F(Shedding, RefusesWhoIsWantedAndTellsItOnce) {
+    const std::vector wanted{web};
+    const auto edges = shed.carry_out(wanted);
+    ASSERT_EQ(edges.size(), 1U);
+    EXPECT_TRUE(edges[0].begun && edges[0].error.empty());
+    EXPECT_EQ(edges[0].pod.pod_name, "default/web");
+    EXPECT_THAT(sockets.refused_now, ElementsAre(CgroupId{7}));
+    EXPECT_THAT(shed.carry_out(wanted), IsEmpty());
+}
+
+TEST_F(Shedding, SaysItAnewAtEveryLookWithALaterEnd) {
+    const std::vector wanted{web};
+    (void)shed.carry_out(wanted);
+    EXPECT_EQ(sockets.until, clock.monotonic() + SocketShed::refusal_holds);
+    clock.advance(std::chrono::milliseconds(100));
+    (void)shed.carry_out(wanted);
+    EXPECT_EQ(sockets.until, clock.monotonic() + SocketShed::refusal_holds);
+    EXPECT_EQ(sockets.asked, 2);
+}
+
+TEST_F(Shedding, WhoIsNotWantedAnyMoreGetsThemAgainWithTheNumberRefused) {
+    sockets.refusals[{7}] = 100;
+    (void)shed.carry_out(std::vector{web});
+    sockets.refusals[{7}] = 112;
+    const auto edges = shed.carry_out(std::vector{db});
+    ASSERT_EQ(edges.size(), 2U);
+    EXPECT_FALSE(edges[0].begun);
+    EXPECT_EQ(edges[0].pod.pod_name, "default/web");
+    EXPECT_EQ(edges[0].refused, 12);
+    EXPECT_EQ(edges[1].pod.pod_name, "default/db");
+    EXPECT_THAT(sockets.refused_now, ElementsAre(CgroupId{8}));
+    EXPECT_EQ(shed.carry_out({}).size(), 1U);
+    EXPECT_THAT(sockets.refused_now, IsEmpty());
+}
+
+TEST_F(Shedding, NobodyWantedCostsNothing) {
+    EXPECT_THAT(shed.carry_out({}), IsEmpty());
+    EXPECT_EQ(sockets.asked, 0);
+}
+
+TEST_F(Shedding, ADryRunTellsAndTouchesNothing) {
+    SocketShed dry(clock, &sockets, true);
+    const auto edges = dry.carry_out(std::vector{web});
+    ASSERT_EQ(edges.size(), 1U);
+    EXPECT_THAT(edges[0].error, IsEmpty());
+    EXPECT_EQ(dry.carry_out({}).size(), 1U);
+    EXPECT_EQ(sockets.asked, 0);
+}
+
+TEST_F(Shedding, WhereItCannotBeDoneThatIsToldOnceAndNothingIsUndone) {
+    SocketShed unable(clock, nullptr, false);
+    const auto edges = unable.carry_out(std::vector{web});
+    ASSERT_EQ(edges.size(), 1U);
+    EXPECT_THAT(edges[0].error, HasSubstr("cannot be refused"));
+    EXPECT_THAT(unable.carry_out(std::vector{web}), IsEmpty());
+    EXPECT_THAT(unable.carry_out({}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace evictd::act

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/proc_scores.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evictd::kernel {
+namespace {
+
+TEST(ContainerCgroupIn, IsWhatStandsBehindThePodsOwnName) {
+    struct Row {
+        const char* text;
+        const char* container;
+    };
+    constexpr const char* pod = "/kubepods/burstable/podaaaa-bbbb";
+    const std::vector<Row> rows{
+        {"0::/kubepods/burstable/podaaaa-bbbb/app\n", "app"},
+        {"0::/kubepods/burstable/podaaaa-bbbb/app/service/worker\n", "app"},
+        {"0::/kubepods/burstable/podaaaa-bbbb\n", ""},
+        {"0::/kubepods/burstable/podaaaa-bbbbc/app\n", ""},
+        {"0::/../../burstable/podaaaa-bbbb/app\n", "app"},  // as seen from another cgroup namespace
+        {"9:cpu:/kubepods/burstable/podaaaa-bbbb/other\n4:hugetlb,memory:/kubepods/burstable/podaaaa-bbbb/app\n0::/\n",
+         "app"},
+        {"9:cpu:/x\n", ""},
+        {"nonsense", ""},
+        {"", ""},
+    };
+    for (const auto& row : rows) {
+        EXPECT_EQ(container_cgroup_in(row.text, pod), row.container) << row.text;
+    }
+}
+
+TEST(StartTimeIn, IsTheTwentySecondFieldWhateverTheNameIs) {
+    EXPECT_EQ(start_time_in("7 (a b) c) 1) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20\n"), 4242U);
+    EXPECT_EQ(start_time_in("7 (a) S 1 2 3\n"), 0U);
+    EXPECT_EQ(start_time_in("nonsense"), 0U);
+    EXPECT_EQ(start_time_in(""), 0U);
+}
+
+}  // namespace
+}  // namespace evictd::kernel

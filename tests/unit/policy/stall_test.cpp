@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thresholds on stalls: when they are met, whom they cost what, and what confirms pressure.
+#include "stall.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "node.hpp"
+
+namespace evictd::policy {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::int32_t ten_percent = 1'000;
+
+StallThreshold line(Duration grace = 0s, StallWindow window = StallWindow::second) {
+    return {.window = window, .share = ten_percent, .grace_period = grace};
+}
+
+// A node with bytes to spare, whose tasks stand still.
+struct Stalling : ::testing::Test {
+    Stalling() {
+        node.config.thresholds = {hard(100_MiB)};
+        node.config.pressure_transition_period = 5min;
+        node.pods = {pod({.name = "big", .working_set = 900_MiB, .cgroup = 1}),
+                     pod({.name = "thrasher", .working_set = 50_MiB, .request = 100_MiB, .cgroup = 2}),
+                     pod({.name = "worker", .working_set = 300_MiB, .request = 100_MiB, .cgroup = 3})};
+        node.set(4_GiB);
+        works("thrasher", 900_MiB);
+        works("worker", 20_MiB);
+    }
+    void works(const std::string& name, Bytes reclaimed) { node.find(name).stall.emplace().reclaimed = reclaimed; }
+    void set_priority(const std::string& name, std::int32_t priority) {
+        auto& observed = node.find(name);
+        Pod changed = *observed.pod;
+        changed.priority = priority;
+        observed.pod = std::make_shared<const Pod>(std::move(changed));
+    }
+    // Of the node's tasks, as a share of each window.
+    void lose(int percent, StallResource resource = StallResource::memory) {
+        StallTimes times{};
+        for (std::size_t i = 0; i < times.size(); ++i) times[i] = length(static_cast<StallWindow>(i)) / 100 * percent;
+        stalls = {{resource, times, std::nullopt}};
+    }
+    Decision look(Duration since) {
+        Observation observation = node.observe(since);
+        observation.stalls = stalls;
+        Verdict verdict = decide(node.config, observation, node.state);
+        node.state = std::move(verdict.state);
+        node.outcomes.clear();
+        return std::move(verdict.decision);
+    }
+
+    Node node;
+    std::vector<NodeStall> stalls;
+};
+
+TEST_F(Stalling, WithoutAThresholdNothingComesOfIt) {
+    lose(100);
+    const auto decision = look(1s);
+    EXPECT_EQ(evicted(decision), "");
+    EXPECT_THAT(decision.conditions, IsEmpty());
+    EXPECT_THAT(decision.stall_edges, IsEmpty());
+}
+
+TEST_F(Stalling, AHardThresholdEvictsWhoCausesTheStallAndNotWhoUsesMost) {
+    node.config.stalls = {line()};
+    lose(9);
+    EXPECT_EQ(evicted(look(1s)), "");
+    lose(10);
+    const auto decision = look(2s);
+    EXPECT_EQ(evicted(decision), "uid-thrasher");
+    EXPECT_TRUE(decision.evict->immediate);
+    ASSERT_TRUE(decision.evict->stall);
+    EXPECT_EQ(decision.evict->stall->lost, 100ms);
+    EXPECT_THAT(decision.evict->message, HasSubstr("The node was low on resource: memory. Tasks stood still for it"));
+    EXPECT_THAT(decision.conditions, ElementsAre(Condition::memory_pressure));
+    EXPECT_THAT(decision.why, HasSubstr("default/thrasher did 900Mi of reclaim work"));
+    EXPECT_THAT(decision.why, HasSubstr("tasks of the node stood still for memory for 10% of the last 1s (some)"));
+}
+
+TEST_F(Stalling, ItIsToldWhenItBeginsAndWhenItEnds) {
+    node.config.stalls = {line(30s)};
+    lose(50);
+    auto decision = look(1s);
+    ASSERT_THAT(decision.stall_edges, SizeIs(1));
+    EXPECT_TRUE(decision.stall_edges.front().met);
+    EXPECT_THAT(look(2s).stall_edges, IsEmpty());
+    lose(1);
+    decision = look(3s);
+    ASSERT_THAT(decision.stall_edges, SizeIs(1));
+    EXPECT_FALSE(decision.stall_edges.front().met);
+    EXPECT_THAT(decision.conditions, ElementsAre(Condition::memory_pressure)) << "for the transition period";
+    EXPECT_THAT(look(3s + 5min).conditions, IsEmpty());
+}
+
+TEST_F(Stalling, ASoftThresholdWaitsForItsGracePeriodAndGivesThePodItsOwn) {
+    node.config.stalls = {line(5s)};
+    lose(50);
+    auto decision = look(1s);
+    EXPECT_EQ(evicted(decision), "");
+    EXPECT_THAT(decision.stalls_pending, SizeIs(1));
+    EXPECT_EQ(decision.look_again_at, at(6s));
+    EXPECT_THAT(decision.why, HasSubstr("its grace period ends in 5s"));
+    decision = look(6s);
+    EXPECT_EQ(evicted(decision), "uid-thrasher");
+    EXPECT_FALSE(decision.evict->immediate);
+    EXPECT_EQ(decision.evict->grace_period, 30s);
+}
+
+TEST_F(Stalling, ADipBeginsTheGracePeriodAnew) {
+    node.config.stalls = {line(5s)};
+    lose(50);
+    (void)look(1s);
+    lose(0);
+    (void)look(4s);
+    lose(50);
+    EXPECT_EQ(evicted(look(7s)), "");
+    EXPECT_EQ(evicted(look(12s)), "uid-thrasher");
+}
+
+TEST_F(Stalling, OfThoseWhoCauseItTheLowestPriorityGoesFirst) {
+    node.config.stalls = {line()};
+    works("worker", 300_MiB);
+    set_priority("thrasher", 100);
+    lose(50);
+    EXPECT_EQ(evicted(look(1s)), "uid-worker");
+}
+
+TEST_F(Stalling, WhoDoesLittleOfTheWorkIsNotToBlameWhateverItsPriority) {
+    node.config.stalls = {line()};
+    set_priority("thrasher", 100);
+    set_priority("worker", -10);
+    lose(50);
+    EXPECT_EQ(evicted(look(1s)), "uid-thrasher");
+}
+
+TEST_F(Stalling, WhereNobodyIsSeenToCauseItTheOrderIsTheKubelets) {
+    node.config.stalls = {line()};
+    for (auto& pod : node.pods) pod.stall.reset();
+    lose(50);
+    const auto decision = look(1s);
+    EXPECT_EQ(evicted(decision), "uid-big");
+    EXPECT_THAT(decision.why, HasSubstr("nobody is seen to cause it"));
+}
+
+TEST_F(Stalling, ACriticalPodThatCausesItStays) {
+    node.config.stalls = {line()};
+    set_priority("thrasher", 2'000'000'000);
+    works("worker", 150_MiB);
+    lose(50);
+    EXPECT_EQ(evicted(look(1s)), "uid-worker");
+}
+
+TEST_F(Stalling, BytesComeFirst) {
+    node.config.stalls = {line()};
+    node.set(50_MiB);
+    lose(50);
+    const auto decision = look(1s);
+    EXPECT_EQ(evicted(decision), "uid-big");
+    EXPECT_FALSE(decision.evict->stall);
+}
+
+TEST_F(Stalling, WhatWasLostBeforeAVictimEndedCostsNobodyElse) {
+    node.config.stalls = {line(0s, StallWindow::ten_seconds)};
+    lose(50);
+    const auto first = look(1s);
+    ASSERT_EQ(evicted(first), "uid-thrasher");
+    node.carry_out(first, OutcomeStatus::delivered, 1s);
+    node.remove("thrasher");
+    works("worker", 300_MiB);
+    auto decision = look(2s);
+    EXPECT_EQ(evicted(decision), "") << "its stall is still in the window";
+    EXPECT_THAT(decision.why, HasSubstr("before the last eviction"));
+    EXPECT_EQ(decision.look_again_at, at(12s));
+    EXPECT_EQ(evicted(look(12s - 1ms)), "");
+    EXPECT_EQ(evicted(look(12s)), "uid-worker") << "tasks still stand still, and not for the first one's sake";
+}
+
+TEST_F(Stalling, APodsOwnStallIsComparedByItself) {
+    node.config.stalls = {{.scope = StallScope::pod, .window = StallWindow::second, .share = ten_percent}};
+    lose(100);
+    EXPECT_EQ(evicted(look(1s)), "") << "the node's is not asked about";
+    node.find("worker").stall->some[1] = 200ms;
+    const auto decision = look(2s);
+    ASSERT_THAT(decision.stalls_met, SizeIs(1));
+    EXPECT_EQ(decision.stalls_met.front().pod.value, "uid-worker");
+    EXPECT_EQ(evicted(decision), "uid-thrasher") << "who causes it goes, not who suffers";
+    EXPECT_THAT(decision.why, HasSubstr("tasks of default/worker stood still"));
+}
+
+TEST_F(Stalling, IoTripsNoConditionAndWhatIsNotMeasuredIsNeverMet) {
+    node.config.stalls = {{.resource = StallResource::io, .share = ten_percent, .grace_period = 5s},
+                          {.resource = StallResource::cpu, .kind = StallKind::full, .share = 1}};
+    lose(50, StallResource::io);
+    const auto decision = look(1s);
+    EXPECT_THAT(decision.stalls_pending, SizeIs(1));
+    EXPECT_THAT(decision.conditions, IsEmpty());
+}
+
+TEST_F(Stalling, AHardStallCutsASoftEvictionsGraceShort) {
+    node.config.thresholds = {soft(1_GiB, 1s)};
+    node.config.stalls = {line()};
+    node.set(500_MiB);
+    (void)look(1s);
+    const auto softly = look(2s);
+    ASSERT_EQ(evicted(softly), "uid-big");
+    node.carry_out(softly, OutcomeStatus::delivered, 2s);
+    lose(50);
+    const auto decision = look(3s);
+    ASSERT_THAT(decision.actions, SizeIs(1));
+    EXPECT_EQ(decision.actions.front().kind, ActionKind::kill);
+    EXPECT_THAT(decision.why, HasSubstr("cut short"));
+}
+
+struct Confirmed : Stalling {
+    Confirmed() {
+        node.config.confirm_pressure = true;
+        node.set(50_MiB);
+    }
+};
+
+TEST_F(Confirmed, BytesAloneEvictNobody) {
+    lose(5);
+    const auto decision = look(1s);
+    EXPECT_EQ(evicted(decision), "");
+    EXPECT_THAT(decision.conditions, ElementsAre(Condition::memory_pressure)) << "it is met all the same";
+    EXPECT_THAT(decision.why, HasSubstr("nobody stands still for memory"));
+}
+
+TEST_F(Confirmed, BytesAndAStallDo) {
+    lose(5);
+    (void)look(1s);
+    lose(25);
+    const auto decision = look(2s);
+    EXPECT_EQ(evicted(decision), "uid-big");
+    EXPECT_FALSE(decision.evict->stall) << "it is the threshold's eviction, in the kubelet's order";
+}
+
+TEST_F(Confirmed, AnOomKillConfirmsToo) {
+    lose(0);
+    Observation observation = node.observe(1s);
+    observation.stalls = stalls;
+    observation.cause = {CauseKind::kernel_event, KernelEvent{at(1s), OomKill{}}, at(1s)};
+    EXPECT_EQ(evicted(decide(node.config, observation, node.state).decision), "uid-big");
+}
+
+TEST_F(Confirmed, WhereNobodyCountsTheThresholdIsEnough) { EXPECT_EQ(evicted(look(1s)), "uid-big"); }
+
+TEST_F(Confirmed, OtherSignalsNeedNoConfirmation) {
+    node.config.thresholds = {hard(100_MiB), {Signal::pid_available, {Quantity::of(1000)}, 0s, std::nullopt}};
+    node.set(500_B, Signal::pid_available, 32768_B);
+    lose(5);
+    const auto decision = look(1s);
+    ASSERT_TRUE(decision.evict);
+    EXPECT_EQ(decision.evict->threshold.threshold.signal, Signal::pid_available);
+}
+
+TEST_F(Confirmed, ASoftEvictionIsNotCutShortByAThresholdNobodyFeels) {
+    node.config.thresholds = {hard(100_MiB), {Signal::pid_available, {Quantity::of(1000)}, 1s, std::nullopt}};
+    node.set(4_GiB).set(500_B, Signal::pid_available, 32768_B);
+    lose(5);
+    (void)look(1s);
+    const auto softly = look(2s);
+    ASSERT_TRUE(softly.evict);
+    node.carry_out(softly, OutcomeStatus::delivered, 2s);
+    node.set(50_MiB);
+    EXPECT_THAT(look(3s).actions, IsEmpty());
+}
+
+TEST(StallShares, AreSaidAsTheyAreConfigured) {
+    EXPECT_EQ(say_share(1000), "10%");
+    EXPECT_EQ(say_share(50), "0.5%");
+    EXPECT_EQ(say_share(1234), "12.34%");
+    EXPECT_EQ(say_share(10000), "100%");
+}
+
+}  // namespace
+}  // namespace evictd::policy
