@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policy/decide.hpp"
+#include "policy/memory_available.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
@@ -27,7 +28,7 @@ Status Agent::start() {
         return tl::unexpected(timer.error());
     }
     timer_ = std::move(*timer);
-    watch_stalls();
+    tell_kernel();
     follow_pods_root();
     if (stopped_by_) {
         return tl::unexpected(*stopped_by_);
@@ -42,11 +43,18 @@ Status Agent::start() {
     return {};
 }
 
+// With memory counted as the configuration says, for whoever reads it.
+Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning) {
+    auto observation = parts_.observer.look(std::move(cause), table_, std::move(outcomes), memory_returning);
+    policy::compare_with(options_.eviction.memory_available, observation.readings);
+    return observation;
+}
+
 // The whole program: look, decide, act, tell.
 void Agent::tick(Cause cause) {
     const bool memory_returning = parts_.clock.monotonic() - last_kill_ < memory_returns_within;
     Tick tick{.dry_run = options_.dry_run};
-    tick.observation = parts_.observer.look(std::move(cause), table_, std::exchange(outcomes_, {}), memory_returning);
+    tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), memory_returning);
     tick.observation.reclaimed = std::exchange(reclaimed_, std::nullopt);
     auto verdict = policy::decide(options_.eviction, tick.observation, state_);
     tick.decided_at = parts_.clock.monotonic();
@@ -192,7 +200,7 @@ void Agent::set_config(const EvictionConfig& eviction, Duration look_period) {
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(eviction);
     }
-    watch_stalls();
+    tell_kernel();
     tick(Cause{.kind = CauseKind::config, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 

@@ -65,6 +65,7 @@ private:
     void on_timer();
     [[nodiscard]] bool take(const KernelEvent& event);
     void tick(Cause cause);
+    [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning);
     void note_for_tape(Tick& tick);
     void get_ready();
     bool expect_exits(bool soon);
@@ -79,7 +80,7 @@ private:
     [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
     void name_owners(std::vector<KernelEvent>& events) const;
     void watch(const Readings& readings);
-    void watch_stalls();
+    void tell_kernel();
     void schedule(const Tick& tick);
     [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;

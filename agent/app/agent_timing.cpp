@@ -60,8 +60,12 @@ void Agent::watch(const Readings& readings) {
     watermarks_ = std::move(wanted);
 }
 
-// Before the look that follows: an edge that is missed in between is seen by it.
-void Agent::watch_stalls() {
+// What else of the configuration it watches by. Before the look that follows: an edge that is missed in between is seen
+// by it.
+void Agent::tell_kernel() {
+    if (auto told = parts_.events.count_memory(options_.eviction.memory_available); !told) {
+        sys::log::error(told.error().text());
+    }
     if (auto watching = parts_.events.watch_stalls(stall_lines_for(options_.eviction)); !watching) {
         sys::log::error(watching.error().text());
     }
@@ -72,8 +76,8 @@ void Agent::watch_stalls() {
 void Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
     (void)expect_exits(true);
-    auto observation = parts_.observer.look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, table_,
-                                            {}, /*memory_returning=*/false);
+    auto observation =
+        look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, /*memory_returning=*/false);
     const bool near = is_near(watermarks_, observation.readings);
     const bool close = is_close(watermarks_, observation.readings);
     const auto first = rehearse_over(std::move(observation));

@@ -67,6 +67,12 @@ Json threshold_json(const Threshold& threshold, const Tick& tick, const Reading*
     return json;
 }
 
+Json memory_available_json(Signal signal, const AvailableMemory& memory) {
+    return {{"kubelet", quantity_text(signal, Amount{memory.kubelet.value})},
+            {"reclaimable", quantity_text(signal, Amount{memory.reclaimable.value})},
+            {"compared", name(memory.compared)}};
+}
+
 Json signals_json(const AgentStatus& agent, const Tick& tick) {
     Json signals = Json::array();
     for (const auto& row : signal_table) {
@@ -81,6 +87,7 @@ Json signals_json(const AgentStatus& agent, const Tick& tick) {
         Json json{{"signal", row.name}};
         if (reading) {
             json["available"] = quantity_text(row.signal, reading->available);
+            if (reading->memory) json["memory_available"] = memory_available_json(row.signal, *reading->memory);
             json["capacity"] = quantity_text(row.signal, reading->capacity);
             json["observed_at"] = rfc3339(wall_time(tick.observation, reading->at));
         }

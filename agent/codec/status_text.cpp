@@ -3,6 +3,7 @@
 #include "status_text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -107,7 +108,21 @@ Tone tone_of(const Json& thresholds) {
     return tone;
 }
 
-// One line a threshold; the first carries the signal.
+// The same memory counted the other way: not what is compared, but beside it. Empty where there is one way only.
+std::vector<Cell> other_count(const Json& row, Signal signal, std::int64_t capacity, Bar bar) {
+    const Json* counts = object_at(row, "memory_available");
+    if (counts == nullptr || capacity <= 0) return {};
+    const bool kubelet = text_at(*counts, "compared") == name(MemoryAvailable::kubelet);
+    const auto available = quantity_at(*counts, kubelet ? "reclaimable" : "kubelet");
+    bar.filled = 1 - static_cast<double>(available) / static_cast<double>(capacity);
+    bar.tone = Tone::dim;
+    return {cell(kubelet ? "  really reclaimable" : "  as the kubelet counts it", Tone::dim),
+            {"", Tone::plain, bar},
+            cell(amount_text(signal, Amount{available}), Tone::dim),
+            cell("")};
+}
+
+// One line a threshold; the first carries the signal, the second the other way to count it.
 void add_signal(const Json& row, std::optional<WallTime> now, Table& table) {
     const auto signal = signal_from(text_at(row, "signal")).value_or(Signal::memory_available);
     const bool known = !text_at(row, "available").empty();
@@ -126,12 +141,15 @@ void add_signal(const Json& row, std::optional<WallTime> now, Table& table) {
                            {"", Tone::plain, bar},
                            cell(known ? amount_text(signal, Amount{available}) : "?"),
                            cell(known ? amount_text(signal, Amount{capacity}) : "?")};
-    if (thresholds.empty()) table.add(line);
-    for (const auto& threshold : thresholds) {
-        line.push_back(cell(threshold_text(threshold, signal)));
-        line.push_back(known ? state_cell(threshold, now) : cell("UNKNOWN", Tone::yellow));
-        table.add(std::move(line));
-        line.assign(4, cell(""));
+    auto second = other_count(row, signal, capacity, bar);
+    const std::size_t lines = std::max<std::size_t>(thresholds.size(), second.empty() ? 1 : 2);
+    for (std::size_t i = 0; i < lines; ++i) {
+        if (i < thresholds.size()) {
+            line.resize(4, cell(""));
+            line.push_back(cell(threshold_text(thresholds[i], signal)));
+            line.push_back(known ? state_cell(thresholds[i], now) : cell("UNKNOWN", Tone::yellow));
+        }
+        table.add(std::exchange(line, std::exchange(second, {})));
     }
 }
 

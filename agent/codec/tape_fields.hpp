@@ -54,7 +54,8 @@ struct Described<EvictionConfig> {
         field("shed_sockets", &EvictionConfig::shed_sockets), field("shed_pods", &EvictionConfig::shed_pods),
         field("stalls", &EvictionConfig::stalls), field("confirm_pressure", &EvictionConfig::confirm_pressure),
         field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
-        field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period));
+        field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
+        field("memory_available", &EvictionConfig::memory_available));
 };
 
 // ---- what was seen of the node
@@ -117,9 +118,16 @@ struct Described<Cause> {
                                               field("detected_at", &Cause::detected_at));
 };
 template <>
+struct Described<AvailableMemory> {
+    static constexpr auto fields =
+        std::tuple(field("kubelet", &AvailableMemory::kubelet), field("reclaimable", &AvailableMemory::reclaimable),
+                   field("compared", &AvailableMemory::compared));
+};
+template <>
 struct Described<Reading> {
-    static constexpr auto fields = std::tuple(field("available", &Reading::available),
-                                              field("capacity", &Reading::capacity), field("at", &Reading::at));
+    static constexpr auto fields =
+        std::tuple(field("available", &Reading::available), field("capacity", &Reading::capacity),
+                   field("at", &Reading::at), field("memory", &Reading::memory));
 };
 template <>
 struct Described<ContainerUsage> {

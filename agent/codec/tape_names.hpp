@@ -51,6 +51,10 @@ struct Named<TieBreak> {
     static constexpr Words<2> words{"scale_down", "uid"};
 };
 template <>
+struct Named<MemoryAvailable> {
+    static constexpr Words<2> words{name(MemoryAvailable::kubelet), name(MemoryAvailable::reclaimable)};
+};
+template <>
 struct Named<CauseKind> {
     static constexpr Words<6> words{"started", "kernel_event", "timer", "pods_changed", "requested", "config"};
 };

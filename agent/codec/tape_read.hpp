@@ -37,6 +37,9 @@ bool plausible(const T&) {
 inline bool plausible(const Reading& reading) {
     return within(reading.available.value, longest_time) && within(reading.capacity.value, longest_time);
 }
+inline bool plausible(const AvailableMemory& memory) {
+    return within(memory.kubelet.value, longest_time) && within(memory.reclaimable.value, longest_time);
+}
 inline bool plausible(const MetThreshold& met) {
     return within(met.available.value, longest_time) && within(met.capacity.value, longest_time) &&
            within(met.quantity.value, longest_time);

@@ -67,6 +67,10 @@ constexpr Words<BpfUse, 3> bpf_words{
 constexpr Words<RankingOrder, 2> ranking_words{{{"kubelet", RankingOrder::kubelet}, {"qos", RankingOrder::qos}}};
 constexpr Words<TieBreak, 2> tie_break_words{{{"scaleDown", TieBreak::scale_down}, {"uid", TieBreak::uid}}};
 
+constexpr Words<MemoryAvailable, 2> memory_available_words{
+    {{name(MemoryAvailable::kubelet), MemoryAvailable::kubelet},
+     {name(MemoryAvailable::reclaimable), MemoryAvailable::reclaimable}}};
+
 constexpr Words<OomScoreAdjPolicy, 3> oom_score_adj_words{{{"enforce", OomScoreAdjPolicy::enforce},
                                                            {"observe", OomScoreAdjPolicy::observe},
                                                            {"off", OomScoreAdjPolicy::off}}};
@@ -97,6 +101,10 @@ void read_ranking(const Setting& setting, Config& config) {
 }
 void read_tie_break(const Setting& setting, Config& config) {
     read_word(setting, tie_break_words, config.eviction.tie_break);
+}
+
+void read_memory_available(const Setting& setting, Config& config) {
+    read_word(setting, memory_available_words, config.eviction.memory_available);
 }
 
 void read_shed_sockets(const Setting& setting, Config& config) {
@@ -174,6 +182,9 @@ std::string show_number(const Config& config) {
 std::string show_bpf(const Config& config) { return show_word(bpf_words, config.agent.bpf); }
 std::string show_ranking(const Config& config) { return show_word(ranking_words, config.eviction.ranking); }
 std::string show_tie_break(const Config& config) { return show_word(tie_break_words, config.eviction.tie_break); }
+std::string show_memory_available(const Config& config) {
+    return show_word(memory_available_words, config.eviction.memory_available);
+}
 std::string show_shed_sockets(const Config& config) { return config.eviction.shed_sockets ? "true" : "false"; }
 std::string show_shed_pods(const Config& config) { return std::to_string(config.eviction.shed_pods); }
 std::string show_oom_score_adj_policy(const Config& config) {
@@ -198,7 +209,7 @@ std::string show_confirm_pressure(const Config& config) { return config.eviction
 
 using Agent = AgentConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 24> settings{{
+constexpr std::array<AgentSetting, 25> settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_bpf, show_bpf},
@@ -211,6 +222,7 @@ constexpr std::array<AgentSetting, 24> settings{{
     {"statePath", read_path<&Agent::state_path>, show_text<&Agent::state_path>},
     {"podManifestPath", read_path<&Agent::pod_manifest_path>, show_text<&Agent::pod_manifest_path>},
     {"lookPeriod", read_look_period, show_look_period},
+    {"memoryAvailable", read_memory_available, show_memory_available},
     {"timeToExhaustion.soft", read_time_to_exhaustion, show_time_to_exhaustion},
     {"timeToExhaustion.softGracePeriod", read_exhaustion_grace_period, show_exhaustion_grace_period},
     {"ranking", read_ranking, show_ranking},

@@ -39,11 +39,13 @@ Result<port::NodeMemoryReading> parse_meminfo(const std::string& text) {
     const auto total = number_after(text, "MemTotal:");
     const auto free = number_after(text, "MemFree:");
     const auto inactive_file = number_after(text, "Inactive(file):");
-    if (!total || !free || !inactive_file) {
-        return fail(ErrorKind::failed, "/proc/meminfo", "lacks MemTotal, MemFree or Inactive(file)");
+    const auto reclaimable = number_after(text, "MemAvailable:");
+    if (!total || !free || !inactive_file || !reclaimable) {
+        return fail(ErrorKind::failed, "/proc/meminfo", "lacks MemTotal, MemFree, MemAvailable or Inactive(file)");
     }
     constexpr std::int64_t kib = 1024;
-    return port::NodeMemoryReading{.total = {*total * kib}, .available = {(*free + *inactive_file) * kib}};
+    return port::NodeMemoryReading{
+        .total = {*total * kib}, .available = {(*free + *inactive_file) * kib}, .reclaimable = {*reclaimable * kib}};
 }
 
 std::int64_t parse_cpu_list_pages(const std::string& text) {
@@ -94,7 +96,9 @@ Result<port::NodeMemoryReading> ProcFiles::read(bool with_cpu_lists) {
     }
     auto reading = parse_meminfo(text_);
     if (reading && with_cpu_lists && zoneinfo_ && sys::read_text(zoneinfo_.get(), text_)) {
-        reading->available += Bytes{parse_cpu_list_pages(text_) * sysconf(_SC_PAGESIZE)};
+        const Bytes free{parse_cpu_list_pages(text_) * sysconf(_SC_PAGESIZE)};
+        reading->available += free;
+        reading->reclaimable += free;  // si_mem_available() starts from NR_FREE_PAGES, which leaves them out
     }
     return reading;
 }

@@ -12,7 +12,10 @@
 
 namespace evictd::kernel {
 
-// MemTotal and MemFree + Inactive(file), and the free pages in per-CPU lists that newer kernels keep there for seconds.
+// MemTotal, MemFree + Inactive(file), MemAvailable, and the free pages in per-CPU lists that newer kernels keep there
+// for seconds. MemAvailable is si_mem_available() of mm/show_mem.c: free pages without the zones' reserves, file cache
+// and reclaimable slab but for what the kernel keeps of them. It sees the shared memory, hugepages, page tables, stacks
+// and slab that the kubelet's formula on cgroup v2 is blind to; arithmetic of our own could only be a worse copy of it.
 class ProcFiles final : public port::NodeMemory {
 public:
     static Result<std::unique_ptr<ProcFiles>> open();

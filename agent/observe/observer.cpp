@@ -21,17 +21,25 @@ void add(PodUsage& usage, const port::CgroupUsage& row) {
 
 }  // namespace
 
+// Reclaimable slab is not counted: only memory.stat has it by cgroup, and reading that makes the kernel flush its
+// counters. So this errs on the side of less.
 Reading allocatable_reading(const std::vector<port::CgroupUsage>& rows, Bytes node_total, MonotonicTime at) {
     const auto& root = rows.front();
     Bytes inactive_file;
+    Bytes active_file;
     for (const auto& row : rows) {
         inactive_file += row.inactive_file;
+        active_file += row.active_file;
     }
     const Bytes limit = root.limit.value_or(node_total);
     const Bytes working_set = std::max(Bytes{0}, root.usage - inactive_file);
     const Bytes available = std::max(Bytes{0}, limit - working_set);
+    const Bytes reclaimable = std::max(Bytes{0}, limit - std::max(Bytes{0}, working_set - active_file));
     // capacity as makeSignalObservations has it: available plus working set
-    return {.available = {available.value}, .capacity = {(available + working_set).value}, .at = at};
+    return {.available = {available.value},
+            .capacity = {(available + working_set).value},
+            .at = at,
+            .memory = AvailableMemory{.kubelet = available, .reclaimable = reclaimable}};
 }
 
 std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table) {
@@ -84,7 +92,10 @@ void Observer::read_node(Observation& observation, bool memory_returning) {
     }
     node_total_ = node->total;
     reading_of(observation.readings, Signal::memory_available,
-               {.available = {node->available.value}, .capacity = {node->total.value}, .at = at});
+               {.available = {node->available.value},
+                .capacity = {node->total.value},
+                .at = at,
+                .memory = AvailableMemory{.kubelet = node->available, .reclaimable = node->reclaimable}});
 }
 
 void Observer::read_pods(Observation& observation, const PodTable& table) {

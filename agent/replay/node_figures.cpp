@@ -48,7 +48,8 @@ Signal NodeSignals::source_of(Signal signal) const {
     return given_[place(signal)] || images_apart_ ? signal : on_node_filesystem(signal);
 }
 
-void NodeSignals::apply(const std::vector<SignalChange>& changes) {
+void NodeSignals::apply(const std::vector<SignalChange>& changes, const std::vector<SignalChange>& reclaimable) {
+    for (const auto& [signal, amount] : reclaimable) reclaimable_[place(signal)] = amount;
     for (const auto& [signal, amount] : changes) {
         given_[place(signal)] = true;
         available_[place(signal)] = amount;
@@ -76,6 +77,10 @@ std::optional<Reading> NodeSignals::reading_of(Signal signal) const {
     Figure capacity = capacity_[place(source)];
     if (!capacity && !images_apart_) capacity = capacity_[place(on_node_filesystem(signal))];
     reading.capacity.value = capacity.value_or(reading.available.value);
+    if (const Figure reclaimable = reclaimable_[place(signal)]) {
+        reading.memory = AvailableMemory{.kubelet = {reading.available.value},
+                                         .reclaimable = {sum(*reclaimable, freed_[place(signal)])}};
+    }
     return reading;  // without a time: every step is a look of its own, with stats of its own
 }
 

@@ -20,7 +20,7 @@ public:
         : capacity_(scenario.capacity),
           images_apart_(scenario.layout == FsLayout::dedicated_image_fs || scenario.layout == FsLayout::split) {}
 
-    void apply(const std::vector<SignalChange>& changes);
+    void apply(const std::vector<SignalChange>& available, const std::vector<SignalChange>& reclaimable);
     void add_freed(const std::vector<std::pair<Signal, std::int64_t>>& amounts);
     [[nodiscard]] Readings readings() const;
 
@@ -32,6 +32,7 @@ private:
     std::array<Figure, signal_count> capacity_;
     bool images_apart_;
     std::array<Figure, signal_count> available_;
+    std::array<Figure, signal_count> reclaimable_;  // of the signals of memory
     std::array<bool, signal_count> given_{};
     std::array<std::int64_t, signal_count> freed_{};
 };

@@ -7,6 +7,7 @@
 
 #include "policy/deadline.hpp"
 #include "policy/decide.hpp"
+#include "policy/memory_available.hpp"
 
 namespace evictd::replay {
 namespace {
@@ -49,7 +50,7 @@ void Player::begin(const Step& step) {
         if (resident.life == Life::evicted && !has(step.stuck, i)) end(resident, Life::evicted_and_gone);
         if (resident.life == Life::on_node && resident.next != Life::on_node) end(resident, resident.next);
     }
-    signals_.apply(step.available);
+    signals_.apply(step.available, step.reclaimable);
     for (const UsageChange& change : step.usage) {
         Resident& resident = residents_[change.pod];
         resident.figures.apply(change);
@@ -64,6 +65,7 @@ Observation Player::observe(const Step& step) const {
     observation.cause.detected_at = observation.at;
     observation.wall = scenario_.start + step.at;
     observation.readings = signals_.readings();
+    policy::compare_with(scenario_.config.eviction.memory_available, observation.readings);
     observation.fs_layout = scenario_.layout;
     std::vector<bool> unavailable(residents_.size());
     for (const PodIndex pod : step.unavailable) unavailable[pod] = true;

@@ -89,6 +89,7 @@ struct Step {
     std::string at_text;  // as it was written
     Duration at{0};       // since the start
     std::vector<SignalChange> available;
+    std::vector<SignalChange> reclaimable;  // the same memory, counted as MemoryAvailable::reclaimable
     std::vector<UsageChange> usage;
     std::vector<PodIndex> unavailable;
     Freed gc_frees;

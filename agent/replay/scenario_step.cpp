@@ -13,18 +13,23 @@ namespace {
 // A century of nanoseconds fits 63 bits, with whatever start, grace and transition period on top.
 constexpr Duration longest_story = std::chrono::hours(24 * 365 * 100);
 
-std::vector<std::string_view> signal_names() {
+bool any_signal(Signal /*signal*/) { return true; }
+bool is_memory(Signal signal) { return traits(signal).condition == Condition::memory_pressure; }
+
+std::vector<std::string_view> signal_names(bool (*allowed)(Signal)) {
     std::vector<std::string_view> names;
     names.reserve(signal_table.size());
-    for (const auto& row : signal_table) names.push_back(row.name);
+    for (const auto& row : signal_table) {
+        if (allowed(row.signal)) names.push_back(row.name);
+    }
     return names;
 }
 
 template <class Take>
-void read_signals(const Value& map, const Take& take) {
+void read_signals(const Value& map, const Take& take, bool (*allowed)(Signal) = any_signal) {
     map.each_field([&](const Value& field) {
         const auto signal = signal_from(field.key());
-        if (!signal) return field.refuse_unknown("signal", signal_names());
+        if (!signal || !allowed(*signal)) return field.refuse_unknown("signal", signal_names(allowed));
         take(*signal, field.amount());
     });
 }
@@ -124,9 +129,9 @@ void read_time(const Value& at, Step& step) {
     step.at_text = at.json().is_string() ? at.json().get<std::string>() : at.json().dump();
 }
 
-constexpr std::array<std::string_view, 13> step_keys{"at",    "available", "usage",         "unavailable", "gcFrees",
-                                                     "stuck", "admit",     "evictionFails", "taints",      "scaleDown",
-                                                     "qos",   "gc",        "delete"};
+constexpr std::array<std::string_view, 14> step_keys{
+    "at",    "available",     "reclaimable", "usage",     "unavailable", "gcFrees", "stuck",
+    "admit", "evictionFails", "taints",      "scaleDown", "qos",         "gc",      "delete"};
 
 }  // namespace
 
@@ -155,6 +160,9 @@ Step read_step(const Value& map, const PodNames& names) {
     read_time(map.at("at"), step);
     read_signals(map.at("available"),
                  [&](Signal signal, Figure amount) { step.available.emplace_back(signal, amount); });
+    read_signals(
+        map.at("reclaimable"), [&](Signal signal, Figure amount) { step.reclaimable.emplace_back(signal, amount); },
+        is_memory);
     const Value usage = map.at("usage");
     usage.each_field([&](const Value& field) {
         if (const auto pod = names.find(field.key(), field)) step.usage.push_back(read_usage(field, *pod));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policy/decide.hpp"
+#include "policy/memory_available.hpp"
 
 namespace evictd::replay {
 namespace {
@@ -77,6 +78,7 @@ WhatIfLook WhatIf::play(const codec::TapeLook& look, const Decision& recorded) {
     if (look.before && !differs_) state_ = *look.before;
     WhatIfLook played;
     played.observation = differs_ ? adapt(look.observation) : look.observation;
+    policy::compare_with(config_.memory_available, played.observation.readings);
     auto verdict = policy::decide(config_, played.observation, state_);
     state_ = std::move(verdict.state);
     played.decision = std::move(verdict.decision);

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "evictd/model/memory_available.hpp"
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/stall.hpp"
@@ -60,6 +61,7 @@ struct EvictionConfig {
     bool confirm_pressure = false;       // a threshold on memory evicts only while tasks stand still for it
     Duration time_to_exhaustion{0};      // a soft threshold: less than this until memory has run out; 0: none
     Duration time_to_exhaustion_grace_period = std::chrono::seconds(5);
+    MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with
 };
 
 // images.ImageGCPolicy, with the kubelet's defaults.

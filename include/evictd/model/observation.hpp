@@ -10,6 +10,7 @@
 
 #include "evictd/model/ids.hpp"
 #include "evictd/model/kernel_event.hpp"
+#include "evictd/model/memory_available.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/model/signal.hpp"
@@ -20,9 +21,10 @@ namespace evictd {
 
 // signalObservation of eviction/types.go.
 struct Reading {
-    Amount available;
+    Amount available;  // what thresholds are compared with
     Amount capacity;
     MonotonicTime at;
+    std::optional<AvailableMemory> memory{};  // of the signals of memory: `available`, and the other way to count
 };
 using Readings = std::array<std::optional<Reading>, signal_count>;
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evictd/model/kernel_event.hpp"
+#include "evictd/model/memory_available.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/port/cgroups.hpp"
@@ -40,6 +41,8 @@ public:
 
     // Replaces all watermarks. Each starts unarmed: the first comparison reports those already crossed.
     virtual Status watch(std::span<const Watermark> watermarks) = 0;
+    // How what is available is counted for the watermarks from now on; the kubelet's way until it is said.
+    virtual Status count_memory(MemoryAvailable /*counted*/) { return {}; }
     // Replaces all lines on stalls, where the kernel can watch any; else looking has to do.
     virtual Status watch_stalls(std::span<const StallLine> /*lines*/) { return {}; }
     [[nodiscard]] virtual bool watches_stalls() const { return false; }

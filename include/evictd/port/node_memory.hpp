@@ -8,8 +8,9 @@
 namespace evictd::port {
 
 struct NodeMemoryReading {
-    Bytes total;      // MemTotal
-    Bytes available;  // MemFree + Inactive(file): what the kubelet's MemTotal - workingSet comes to
+    Bytes total;          // MemTotal
+    Bytes available;      // MemFree + Inactive(file): what the kubelet's MemTotal - workingSet comes to
+    Bytes reclaimable{};  // MemAvailable: what can be had without swapping
 };
 
 class NodeMemory {

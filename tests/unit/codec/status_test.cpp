@@ -61,6 +61,14 @@ TEST(StatusJson, HoldsSignalsAgainstEveryConfiguredThreshold) {
     EXPECT_EQ(status["conditions"][0]["status"], "True");
 }
 
+TEST(StatusJson, HoldsMemoryCountedBothWays) {
+    auto tick = sample::calm();
+    EXPECT_FALSE(json::parse(document(tick))["signals"][0].contains("memory_available"));
+    tick.observation.readings[0]->memory = AvailableMemory{.kubelet = 95_MiB, .reclaimable = 2_GiB};
+    EXPECT_EQ(json::parse(document(tick))["signals"][0]["memory_available"],
+              json::parse(R"({"kubelet":"95Mi","reclaimable":"2Gi","compared":"kubelet"})"));
+}
+
 TEST(StatusJson, ListsPodsInVictimOrderWithTheReasonOfTheirPlace) {
     const auto status = json::parse(document(sample::calm(), {"no request", "within", "critical"}));
     const auto& pods = status["ranking"]["pods"];
@@ -113,6 +121,21 @@ TEST(StatusText, ShowsWhatAPersonAsksFirst) {
     EXPECT_THAT(*text, HasSubstr("FAILED: processes in state D"));
     EXPECT_THAT(*text, Not(HasSubstr("\033")));
     EXPECT_THAT(*text, Not(HasSubstr("█")));
+}
+
+TEST(StatusText, TheOtherWayToCountMemoryStandsBelowTheOneThatIsCompared) {
+    auto tick = sample::calm();
+    tick.observation.readings[0] = Reading{Amount{(1_GiB).value}, Amount{(8_GiB).value}, sample::monotonic(1000s)};
+    auto& memory =
+        tick.observation.readings[0]->memory.emplace(AvailableMemory{.kubelet = 1_GiB, .reclaimable = 2_GiB});
+    const auto by_kubelet = *status_text(document(tick), Detail::normal, {false, false, 120, 0s});
+    EXPECT_THAT(by_kubelet, testing::ContainsRegex("memory.available .* 1Gi +8Gi +hard 100Mi +ok\n"
+                                                   "    really reclaimable .* 2Gi +soft 500Mi for 1m30s +ok\n"));
+    memory.compared = MemoryAvailable::reclaimable;
+    tick.observation.readings[0]->available.value = memory.reclaimable.value;
+    const auto reclaimable = *status_text(document(tick), Detail::normal, {false, false, 120, 0s});
+    EXPECT_THAT(reclaimable, testing::ContainsRegex("memory.available .* 2Gi +8Gi +hard 100Mi +ok\n"
+                                                    "    as the kubelet counts it .* 1Gi +soft 500Mi"));
 }
 
 TEST(StatusText, ADryRunSaysThatNobodyWasAskedToEnd) {

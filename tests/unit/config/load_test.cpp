@@ -111,6 +111,7 @@ TEST(Load, EverySettingOfEvictdsOwnIsRead) {
     EXPECT_EQ(config->eviction.shed_pods, 3);
     EXPECT_EQ(config->eviction.stalls.size(), 2U);
     EXPECT_TRUE(config->eviction.confirm_pressure);
+    EXPECT_EQ(config->eviction.memory_available, MemoryAvailable::reclaimable);
 }
 
 TEST(Load, TheShippedExampleIsValidWithEveryKeyUncommentedAndSaysTheDefaults) {
@@ -249,6 +250,8 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         {"evictd: {eventLog: {maxFiles: 0}}",
          "f.yaml:1: evictd.eventLog.maxFiles: \"0\" stands here (a whole number "
          "from 1 to 1000"},
+        {"evictd: {memoryAvailable: free}",
+         "f.yaml:1: evictd.memoryAvailable: \"free\" stands here (kubelet or reclaimable is expected)"},
         {"evictd: {sockets: {shed: 1}}",
          "f.yaml:1: evictd.sockets.shed: \"1\" stands here (true or false is expected)"},
         {"evictd: {sockets: {shedPods: 0}}",

@@ -17,23 +17,25 @@ const std::string meminfo =
     "Inactive(file):  3000000 kB\n"
     "SwapFree:              0 kB\n";
 
-TEST(ParseMeminfo, AvailableIsFreePlusInactiveFileAndNotMemAvailable) {
+TEST(ParseMeminfo, AvailableIsFreePlusInactiveFileAndReclaimableIsMemAvailable) {
     const auto reading = parse_meminfo(meminfo);
     ASSERT_TRUE(reading);
     EXPECT_EQ(reading->total, Bytes{16000000LL * 1024});
     EXPECT_EQ(reading->available, Bytes{5000000LL * 1024});
+    EXPECT_EQ(reading->reclaimable, Bytes{9000000LL * 1024});
 }
 
 TEST(ParseMeminfo, ALabelCountsAtTheStartOfALineOnly) {
-    const auto reading = parse_meminfo("XMemTotal: 1 kB\nMemTotal: 8 kB\nNoMemFree: 1 kB\nMemFree: 4 kB\n" +
-                                       std::string("NotInactive(file): 1 kB\nInactive(file): 2 kB\n"));
+    const auto reading =
+        parse_meminfo("XMemTotal: 1 kB\nMemTotal: 8 kB\nNoMemFree: 1 kB\nMemFree: 4 kB\n" +
+                      std::string("NotInactive(file): 1 kB\nInactive(file): 2 kB\nMemAvailable: 3 kB\n"));
     ASSERT_TRUE(reading);
     EXPECT_EQ(reading->total, Bytes{8 * 1024});
     EXPECT_EQ(reading->available, Bytes{6 * 1024});
 }
 
 TEST(ParseMeminfo, AMissingFieldIsAnErrorAndNeverZero) {
-    for (const std::string label : {"MemTotal:", "MemFree:", "Inactive(file):"}) {
+    for (const std::string label : {"MemTotal:", "MemFree:", "MemAvailable:", "Inactive(file):"}) {
         auto without = meminfo;
         without.replace(without.find(label), 3, "xxx");
         const auto reading = parse_meminfo(without);
@@ -44,7 +46,9 @@ TEST(ParseMeminfo, AMissingFieldIsAnErrorAndNeverZero) {
 
 TEST(ParseMeminfo, WhatIsNoNumberIsAnError) {
     for (const char* value : {"", "kB", "-5 kB", "99999999999999999999 kB", "9223372036854775807 kB"}) {
-        EXPECT_FALSE(parse_meminfo("MemTotal: 8 kB\nMemFree: 4 kB\nInactive(file): " + std::string(value))) << value;
+        EXPECT_FALSE(
+            parse_meminfo("MemTotal: 8 kB\nMemFree: 4 kB\nMemAvailable: 5 kB\nInactive(file): " + std::string(value)))
+            << value;
     }
 }
 
@@ -83,6 +87,8 @@ TEST(ProcFiles, ReadTheRunningKernel) {
     EXPECT_GT(plain->total, Bytes{0});
     EXPECT_GT(plain->available, Bytes{0});
     EXPECT_LT(plain->available, plain->total);
+    EXPECT_GT(plain->reclaimable, Bytes{0});
+    EXPECT_LT(plain->reclaimable, plain->total);
     EXPECT_TRUE((*files)->read(true));
     EXPECT_GE(possible_numa_nodes(), 1U);
 }

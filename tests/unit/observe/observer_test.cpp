@@ -23,7 +23,7 @@ struct FakeNode final : port::NodeMemory {
     Result<port::NodeMemoryReading> read(bool with_cpu_lists) override {
         asked_for_cpu_lists = with_cpu_lists;
         if (broken) return fail(ErrorKind::failed, "/proc/meminfo", "unreadable");
-        return port::NodeMemoryReading{.total = 8_GiB, .available = 3_GiB};
+        return port::NodeMemoryReading{.total = 8_GiB, .available = 3_GiB, .reclaimable = 4_GiB};
     }
     bool broken = false;
     bool asked_for_cpu_lists = false;
@@ -58,6 +58,31 @@ TEST_F(Observing, AvailableIsTheLimitMinusTheWorkingSetOfTheWholeTree) {
     const auto reading = allocatable(look());
     EXPECT_EQ(reading.available.value, (1_GiB - 700_MiB + 100_MiB).value);
     EXPECT_EQ(reading.capacity.value, (1_GiB).value);
+}
+
+TEST_F(Observing, BothWaysToCountStandBesideEachOtherAndTheKubeletsIsCompared) {
+    declare({{.id = 1, .level = 1, .usage = 900_MiB, .limit = 1_GiB, .inactive_file = 10_MiB, .active_file = 100_MiB},
+             {.id = 2, .level = 2, .usage = 600_MiB, .inactive_file = 40_MiB, .active_file = 200_MiB, .pod = "uid-a"}},
+            {"uid-a"});
+    const auto observation = look();
+    const auto pods = allocatable(observation);
+    EXPECT_EQ(pods.available.value, (1_GiB - 850_MiB).value);
+    EXPECT_EQ(pods.memory->kubelet, 1_GiB - 850_MiB);
+    EXPECT_EQ(pods.memory->reclaimable, 1_GiB - 550_MiB);
+    EXPECT_EQ(observation.pods[0].usage->working_set, 560_MiB) << "the rank is the kubelet's";
+    const auto& node = observation.readings[static_cast<std::size_t>(Signal::memory_available)];
+    EXPECT_EQ(node->available.value, (3_GiB).value);
+    EXPECT_EQ(node->memory->kubelet, 3_GiB);
+    EXPECT_EQ(node->memory->reclaimable, 4_GiB);
+    EXPECT_EQ(node->memory->compared, MemoryAvailable::kubelet);
+}
+
+TEST_F(Observing, MoreCacheThanUsageIsNoMoreThanTheLimit) {
+    declare({{.id = 1, .level = 1, .usage = 50_MiB, .limit = 1_GiB, .inactive_file = 30_MiB, .active_file = 30_MiB}},
+            {});
+    EXPECT_EQ(allocatable(look()).memory->reclaimable, 1_GiB);
+    declare({{.id = 1, .level = 1, .usage = 2_GiB, .limit = 1_GiB, .active_file = 30_MiB}}, {});
+    EXPECT_EQ(allocatable(look()).memory->reclaimable, 0_B);
 }
 
 TEST_F(Observing, WithoutALimitTheNodeIsTheCapacity) {

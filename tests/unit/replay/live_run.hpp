@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ public:
         tick.observation.at = MonotonicTime(1h + ++number_ * 1s);
         tick.observation.wall = WallTime(56 * 365 * 24h + number_ * 1s);
         tick.observation.readings[0] = Reading{{available.value}, {(1_GiB).value}, tick.observation.at};
+        if (reclaimable) tick.observation.readings[0]->memory = {.kubelet = available, .reclaimable = *reclaimable};
         tick.observation.pods = pods;
         tick.observation.outcomes = std::exchange(outcomes_, {});
         tick.number = number_;
@@ -77,6 +79,7 @@ public:
 
     fakes::TempDir directory;
     std::string path = directory / "night.tape";
+    std::optional<Bytes> reclaimable;  // memory counted the other way, from now on
     std::vector<ObservedPod> pods{pod("hog", 600_MiB, 11), pod("web", 200_MiB, 12), pod("db", 100_MiB, 13)};
 
 private:

@@ -254,6 +254,16 @@ TEST(WhatIf, ALaxerThresholdSparesAndWhoWasEvictedIsGoneAsRecorded) {
     EXPECT_THAT(compared.text, HasSubstr("evicts default/hog"));
 }
 
+TEST(WhatIf, MemoryCountedTheOtherWayIsAskedOfTheSameTape) {
+    LiveRun run(limits({threshold(100_MiB)}));
+    run.reclaimable = 800_MiB;
+    for (const auto mib : {500, 90, 500}) run.look({std::int64_t{mib} << 20});
+    auto other = limits({threshold(100_MiB)});
+    EXPECT_THAT(compare(run, other).evicted, ElementsAre("default/hog"));
+    other.memory_available = MemoryAvailable::reclaimable;
+    EXPECT_THAT(compare(run, other).evicted, IsEmpty());
+}
+
 TEST(WhatIf, TheSameDifferenceIsToldOnce) {
     LiveRun run(limits({threshold(10_MiB)}));
     for (int i = 0; i < 8; ++i) run.look(150_MiB);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ways to count the memory that is available: the kubelet's, and what the kernel could really give.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "evictd/model/units.hpp"
+
+namespace evictd {
+
+enum class MemoryAvailable : std::uint8_t {
+    kubelet,      // capacity minus working set: page cache is free while it is inactive, used once it is active
+    reclaimable,  // without swapping. The node's: MemAvailable. The pods': limit minus usage plus all page cache
+};
+constexpr std::string_view name(MemoryAvailable counted) {
+    return counted == MemoryAvailable::kubelet ? "kubelet" : "reclaimable";
+}
+
+// One moment, counted both ways.
+struct AvailableMemory {
+    Bytes kubelet;
+    Bytes reclaimable;
+    MemoryAvailable compared = MemoryAvailable::kubelet;  // the one that thresholds are compared with
+};
+
+}  // namespace evictd
