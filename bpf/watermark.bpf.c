@@ -5,6 +5,7 @@
 
 #include "lib/emit.bpf.h"
 #include "lib/lru.bpf.h"
+#include "lib/node_memory.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -61,7 +62,7 @@ struct {
 /* Walking the pods' cgroups may take a twentieth of one CPU: the period is at least this many times a walk's cost. */
 #define WALK_SHARE 20
 
-/* For the history the pods' inactive file pages are also added up where no threshold is near: once a second, or where
+/* For the history the pods' file pages are also added up where no threshold is near: once a second, or where
  * that would take more than a two-thousandth of a CPU, less often, but every ten seconds. */
 #define HISTORY_WALK_NS (1000 * 1000 * 1000ULL)
 #define HISTORY_WALK_SHARE 2000
@@ -70,31 +71,7 @@ struct {
 /* The last walk: when, what it took, what it found. */
 __u64 walked_ns;
 __u64 walk_cost_ns;
-__u64 walked_inactive_file;
-
-/* MemFree + Inactive(file) over all nodes: what the kubelet's MemTotal - workingSet comes to. */
-static __always_inline __u64 node_available(void) {
-    __u64 pages = 0;
-    __u64 free_at =
-        bpf_core_field_offset(struct zone, vm_stat) + 8 * bpf_core_enum_value(enum zone_stat_item, NR_FREE_PAGES);
-    __u64 inactive_at = bpf_core_field_offset(struct pglist_data, vm_stat) +
-                        8 * bpf_core_enum_value(enum node_stat_item, NR_INACTIVE_FILE);
-    for (__u32 nid = 0; nid < MAX_NUMA_NODES && nid < numa_nodes; nid++) {
-        struct mem_cgroup_per_node* node = read_pointer_at(root_memcg, struct mem_cgroup, nodeinfo, nid);
-        struct pglist_data* pgdat = node ? BPF_CORE_READ(node, lruvec.pgdat) : 0;
-        long value = 0;
-        if (!pgdat || bpf_probe_read_kernel(&value, sizeof(value), (void*)pgdat + inactive_at)) continue;
-        pages += value;
-        void* zones = (void*)pgdat + bpf_core_field_offset(struct pglist_data, node_zones);
-        int count = BPF_CORE_READ(pgdat, nr_zones);
-        for (int zone = 0; zone < MAX_ZONES && zone < count; zone++) {
-            value = 0;
-            bpf_probe_read_kernel(&value, sizeof(value), zones + zone * bpf_core_type_size(struct zone) + free_at);
-            pages += value;
-        }
-    }
-    return pages * page_size;
-}
+__u64 walked_cache;
 
 struct walk {
     struct cgroup_subsys_state *root, *at;
@@ -131,10 +108,13 @@ static long walk_step(__u32 index, struct walk* walk) {
 /* Each cgroup is entered once and, if it has any below it, returned to once. */
 #define WALK_STEPS (2 * EVICTD_MAX_CGROUPS)
 
-static __always_inline __u64 pods_inactive_file(void) {
+/* The page cache that counts as available. */
+static __always_inline __u64 pods_cache(enum evictd_memory_available counted) {
     struct walk walk = {.root = (void*)pods_memcg, .at = (void*)pods_memcg, .seen = seen_at_first};
     bpf_loop(WALK_STEPS, walk_step, &walk, 0);
-    return walk.sizes.list[LRU_INACTIVE_FILE] * page_size;
+    __u64 pages = walk.sizes.list[LRU_INACTIVE_FILE];
+    if (counted == EVICTD_AVAILABLE_RECLAIMABLE) pages += walk.sizes.list[LRU_ACTIVE_FILE];
+    return pages * page_size;
 }
 
 struct sample {
@@ -153,11 +133,11 @@ static __always_inline bool pods_root_alive(const struct evictd_settings* settin
            !(BPF_CORE_READ(pods_memcg, css.flags) & CSS_DYING);
 }
 
-static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 inactive_file) {
+static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 cache) {
     __u64 limit = memcg_max(pods_memcg), usage = memcg_usage(pods_memcg);
     if (limit == NO_LIMIT) limit = settings->node_capacity;
-    __u64 working_set = usage > inactive_file ? usage - inactive_file : 0;
-    return limit > working_set ? limit - working_set : 0;
+    __u64 used = usage > cache ? usage - cache : 0;
+    return limit > used ? limit - used : 0;
 }
 
 static __always_inline bool history_walk_due(__u64 now) {
@@ -167,8 +147,8 @@ static __always_inline bool history_walk_due(__u64 now) {
     return now - walked_ns >= rest;
 }
 
-/* Limit minus usage is the least that can be available. Only where that is not enough, the inactive file pages are
- * added up by walking all the pods' cgroups. */
+/* Limit minus usage is the least that can be available. Only where that is not enough, the file pages are added up by
+ * walking all the pods' cgroups. */
 static __always_inline void sample_pods(struct sample* sample, struct evictd_timer_stats* stats) {
     sample->pods_known = pods_root_alive(sample->settings);
     if (!sample->pods_known) return;
@@ -176,10 +156,10 @@ static __always_inline void sample_pods(struct sample* sample, struct evictd_tim
     bool near = sample->pods < sample->highest;
     if (!near && !history_walk_due(sample->now)) return;
     __u64 begin = bpf_ktime_get_ns();
-    walked_inactive_file = pods_inactive_file();
+    walked_cache = pods_cache(sample->settings->memory_available);
     walked_ns = sample->now;
     walk_cost_ns = bpf_ktime_get_ns() - begin;
-    sample->pods = pods_available(sample->settings, walked_inactive_file);
+    sample->pods = pods_available(sample->settings, walked_cache);
     if (near) sample->walk_ns = walk_cost_ns; /* else the next tick need not wait for it */
     if (stats) stats->walks++;
 }
@@ -265,12 +245,11 @@ static int on_tick(void* map, __u32* key, struct timer_slot* slot) {
     struct sample sample = {.now = bpf_ktime_get_ns(), .distance = ~0ULL, .settings = get_settings()};
     struct evictd_timer_stats* stats = bpf_map_lookup_elem(&timer, &evictd_zero);
     if (!sample.settings) return 0;
-    sample.node = node_available();
+    sample.node = node_available(root_memcg, sample.settings->memory_available);
     bpf_loop(sample.settings->watermarks, find_highest, &sample, 0);
     sample_pods(&sample, stats);
-    /* Between two walks, the inactive file pages are those of the last. */
-    remember(sample.now, sample.node,
-             sample.pods_known ? pods_available(sample.settings, walked_inactive_file) : ~0ULL);
+    /* Between two walks, the file pages are those of the last. */
+    remember(sample.now, sample.node, sample.pods_known ? pods_available(sample.settings, walked_cache) : ~0ULL);
     bpf_loop(sample.settings->watermarks, compare_line, &sample, 0);
     __u64 period = next_period(&sample);
     __u32 slot_left = close_stall_slot(sample.now);

@@ -213,6 +213,12 @@ Status Bpf::set_thresholds(const std::vector<evictd_watermark>& lines) {
     return write_settings();
 }
 
+Status Bpf::count_memory(MemoryAvailable counted) {
+    const bool reclaimable = counted == MemoryAvailable::reclaimable;
+    settings_.memory_available = reclaimable ? EVICTD_AVAILABLE_RECLAIMABLE : EVICTD_AVAILABLE_KUBELET;
+    return write_settings();
+}
+
 Result<std::span<const std::byte>> Bpf::read_usage() {
     if (!loaded_->usage) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");

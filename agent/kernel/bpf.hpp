@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "evictd/abi/settings.h"
+#include "evictd/model/memory_available.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "kernel/programs.hpp"
@@ -47,6 +48,8 @@ public:
     Status watch_exits(bool on);
     // Replaces all lines; each is compared afresh.
     Status set_thresholds(const std::vector<evictd_watermark>& lines);
+    // How the timer counts what is available; the kubelet's way until it is said.
+    Status count_memory(MemoryAvailable counted);
     // One pass of the usage iterator: its rows (evictd_usage), good until the next. `vanished` while there is no pods'
     // root. Not from two threads at once.
     [[nodiscard]] Result<std::span<const std::byte>> read_usage();

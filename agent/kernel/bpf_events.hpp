@@ -20,6 +20,7 @@ public:
     static Result<std::unique_ptr<BpfEvents>> make(Bpf& bpf, CgroupWatch cgroups);
 
     Status watch(std::span<const port::Watermark> watermarks) override;
+    Status count_memory(MemoryAvailable counted) override { return bpf_.count_memory(counted); }
     Status watch_stalls(std::span<const port::StallLine> lines) override;
     [[nodiscard]] bool watches_stalls() const override { return bpf_.stalls() != nullptr; }
     [[nodiscard]] int fd() const override;

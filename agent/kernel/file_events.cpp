@@ -37,12 +37,6 @@ std::int64_t read_number(const std::string& path) {
     return value;
 }
 
-std::int64_t inactive_file(const std::string& directory) {
-    auto file = sys::open(directory + "/memory.stat", O_RDONLY);
-    std::string text;
-    return file && sys::read_text(file->get(), text) ? flat_value(text, "total_inactive_file") : 0;
-}
-
 }  // namespace
 
 FileEvents::FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why)
@@ -75,8 +69,18 @@ void FileEvents::add(Watched watched, std::uint32_t events) {
     }
 }
 
-// As the kubelet's memcg notifier does: usage may rise to capacity minus threshold, plus what is inactive file cache
-// now.
+// The page cache that counts as available.
+std::int64_t FileEvents::free_cache(const std::string& directory) const {
+    auto file = sys::open(directory + "/memory.stat", O_RDONLY);
+    std::string text;
+    if (!file || !sys::read_text(file->get(), text)) {
+        return 0;
+    }
+    const bool all = counted_ == MemoryAvailable::reclaimable;
+    return flat_value(text, "total_inactive_file") + (all ? flat_value(text, "total_active_file") : 0);
+}
+
+// As the kubelet's memcg notifier does: usage may rise to capacity minus threshold, plus what is free page cache now.
 void FileEvents::arm_usage(const port::Watermark& watermark) {
     const bool node = watermark.signal == Signal::memory_available;
     const std::string directory = hierarchies_.memory + (node || !root_ ? "" : root_->path);
@@ -86,7 +90,7 @@ void FileEvents::arm_usage(const port::Watermark& watermark) {
     const std::int64_t node_capacity = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     const std::int64_t limit =
         node ? node_capacity : std::min(node_capacity, read_number(directory + "/memory.limit_in_bytes"));
-    const std::int64_t level = limit - watermark.threshold.value + inactive_file(directory);
+    const std::int64_t level = limit - watermark.threshold.value + free_cache(directory);
     auto counter = sys::open(directory + "/memory.usage_in_bytes", O_RDONLY);
     auto control = sys::open(directory + "/cgroup.event_control", O_WRONLY);
     sys::Fd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -138,6 +142,12 @@ Status FileEvents::watch(std::span<const port::Watermark> watermarks) {
     return {};
 }
 
+Status FileEvents::count_memory(MemoryAvailable counted) {
+    counted_ = counted;
+    arm();
+    return {};
+}
+
 Status FileEvents::follow(const std::optional<port::PodsRoot>& root) {
     root_ = root;
     cgroups_.follow(root);
@@ -160,7 +170,7 @@ void FileEvents::drain(const Sink& sink) {
         }
     }
     if (triggered) {
-        arm();  // the v1 levels move with the inactive file cache; the others are read afresh
+        arm();  // the v1 levels move with the page cache; the others are read afresh
     }
 }
 

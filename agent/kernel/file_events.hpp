@@ -22,6 +22,7 @@ public:
                                                     const sys::Clock& clock, std::string why);
 
     Status watch(std::span<const port::Watermark> watermarks) override;
+    Status count_memory(MemoryAvailable counted) override;
     [[nodiscard]] int fd() const override { return epoll_.get(); }
     void drain(const Sink& sink) override;
     Status follow(const std::optional<port::PodsRoot>& root) override;
@@ -39,6 +40,7 @@ private:
     FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why);
     void arm();
     void arm_usage(const port::Watermark& watermark);
+    [[nodiscard]] std::int64_t free_cache(const std::string& directory) const;
     void arm_memory_events();
     void arm_pressure(const std::string& path);
     void add(Watched watched, std::uint32_t events);
@@ -51,6 +53,7 @@ private:
     sys::Fd epoll_;
     std::vector<Watched> watched_;
     std::vector<port::Watermark> watermarks_;
+    MemoryAvailable counted_ = MemoryAvailable::kubelet;
     std::optional<port::PodsRoot> root_;
 };
 

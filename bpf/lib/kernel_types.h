@@ -71,11 +71,13 @@ struct page_counter {
     unsigned long high, max;
 };
 struct zone {
+    unsigned long _watermark[1], watermark_boost;
     atomic_long_t vm_stat[1];
 };
 struct pglist_data {
     struct zone node_zones[1];
     int nr_zones;
+    unsigned long totalreserve_pages;
     atomic_long_t vm_stat[1];
 };
 struct lru_gen_folio {
@@ -146,7 +148,13 @@ struct bpf_iter__bpf_sk_storage_map {
 /* The values differ between kernels and configurations: only bpf_core_enum_value() of them is used. */
 enum cgroup_subsys_id { memory_cgrp_id = 4 };
 enum zone_stat_item { NR_FREE_PAGES = 0 };
-enum node_stat_item { NR_INACTIVE_FILE = 2 };
+enum node_stat_item {
+    NR_INACTIVE_FILE = 2,
+    NR_ACTIVE_FILE = 3,
+    NR_SLAB_RECLAIMABLE_B = 5,
+    NR_KERNEL_MISC_RECLAIMABLE = 33
+};
+enum zone_watermarks { WMARK_LOW = 1 };
 
 /* include/net/tcp_states.h and <sys/socket.h>: part of the kernel's interface, so they stay. */
 enum { TCP_SYN_RECV = 3, TCP_CLOSE = 7, TCP_LISTEN = 10 };

@@ -71,6 +71,7 @@ void WithBpf::TearDown() {
         EXPECT_TRUE(events_->watch({}));
         EXPECT_TRUE(events_->watch_exits(false));
         EXPECT_TRUE(events_->watch_stalls({}));
+        EXPECT_TRUE(events_->count_memory(MemoryAvailable::kubelet));
         EXPECT_TRUE(bpf_->show_pods({}));
         EXPECT_TRUE(events_->follow(std::nullopt));
     }

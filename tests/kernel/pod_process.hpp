@@ -58,6 +58,8 @@ private:
 void touch(Bytes amount);
 // Reads the file once from its beginning, at most `amount`: page cache, charged to the reader.
 void read_once(const std::string& file, Bytes amount);
+// Reads and maps it until its page cache counts as active, with whatever kind of LRU.
+void use_often(const std::string& file, Bytes amount);
 
 // A file of zeros, not on a tmpfs, none of it in the page cache.
 class ColdFile {

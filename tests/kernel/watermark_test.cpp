@@ -158,6 +158,49 @@ TEST_F(Watermark, InactiveFileCacheDoesNotCountAndAnonymousMemoryDoes) {
     EXPECT_TRUE(pod.hear());
 }
 
+TEST_F(Watermark, ActiveFileCacheIsUsedForTheKubeletAndAvailableWhereItIsCountedAsReclaimable) {
+    const ColdFile file(48_MiB);
+    make_pods_root(64_MiB);
+    cgroups_.make("kubepods/burstable/podreader/container");
+    PodProcess pod(cgroups_, "kubepods/burstable/podreader/container", [&](const Line& line) {
+        use_often(file.path(), 48_MiB);
+        line.say('r');
+        line.hear();
+    });
+    ASSERT_TRUE(pod.hear());
+    if (cgroups_.total("kubepods", "active_file") < (40_MiB).value) GTEST_SKIP() << "the cache does not stay active";
+    ASSERT_TRUE(events_->count_memory(MemoryAvailable::reclaimable));
+    watch_pods(32_MiB);
+    ASSERT_TRUE(wait_for_ticks(20));
+    EXPECT_EQ(edges_pending(), 0) << "active page cache was taken for pressure";
+    EXPECT_GT(bpf_->timer_stats().pods_available, static_cast<std::uint64_t>((48_MiB).value));
+
+    ASSERT_TRUE(events_->count_memory(MemoryAvailable::kubelet));
+    const auto edge = wait_for<WatermarkCrossed>(under);
+    ASSERT_TRUE(edge);
+    EXPECT_LT(std::get<WatermarkCrossed>(edge->kind).available, 32_MiB);
+}
+
+TEST_F(Watermark, WhatIsReclaimableOnTheNodeIsTheKernelsOwnMemAvailable) {
+    auto files = kernel::ProcFiles::open();
+    ASSERT_TRUE(files);
+    // Against the kubelet's figure of the same moment: whatever the kernel counts apart in MemFree is in both.
+    const auto more_than_the_kubelet = [&] {
+        const auto node = (*files)->read(false);
+        return node->reclaimable.value - node->available.value;
+    };
+    const auto tolerance = static_cast<double>((*files)->read(false)->total.value) * 0.005;
+    EXPECT_TRUE(eventually([&] {
+        EXPECT_TRUE(events_->count_memory(MemoryAvailable::kubelet));
+        EXPECT_TRUE(wait_for_ticks(2));
+        const auto by_kubelet = static_cast<std::int64_t>(bpf_->timer_stats().node_available);
+        EXPECT_TRUE(events_->count_memory(MemoryAvailable::reclaimable));
+        EXPECT_TRUE(wait_for_ticks(2));
+        const auto reclaimable = static_cast<std::int64_t>(bpf_->timer_stats().node_available);
+        return std::abs(static_cast<double>(reclaimable - by_kubelet - more_than_the_kubelet())) < tolerance;
+    })) << bpf_->timer_stats().node_available;
+}
+
 TEST_F(Watermark, AvailableAgreesWithTheControlFilesOverNestedContainers) {
     const ColdFile first(24_MiB), second(24_MiB);
     make_pods_root(128_MiB);

@@ -28,6 +28,12 @@ struct evictd_watermark {
     enum evictd_watermark_state state;
 };
 
+/* How what is available is counted: enum class MemoryAvailable. */
+enum evictd_memory_available {
+    EVICTD_AVAILABLE_KUBELET = 0,
+    EVICTD_AVAILABLE_RECLAIMABLE = 1,
+};
+
 /* map "settings", one entry. */
 struct evictd_settings {
     __u64 node_capacity;  /* MemTotal: the pods' limit where their cgroup has none */
@@ -38,7 +44,7 @@ struct evictd_settings {
     __u32 pods_root_level; /* its depth in the hierarchy */
     __u32 hierarchy_id;    /* of the memory controller's hierarchy; 0: the v2 one */
     __u32 watermarks;      /* entries of "thresholds" in use, from 0 */
-    __u32 unused;
+    enum evictd_memory_available memory_available;
 };
 
 /* map "drops": events that found the ring buffer full, by kind; in the order of enum evictd_event_type. */
