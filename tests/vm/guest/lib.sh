@@ -121,6 +121,7 @@ give_back() { kill -KILL "$filler"; }
 
 # --- the agent ---
 
+settings= # a line below "evictd:"
 start_agent() { # start_agent [OPTION...]: evictd's configuration on stdin; comes back when it has looked once
     cat > $work/config.yaml
     cat >> $work/config.yaml << END
@@ -129,6 +130,7 @@ evictd:
   socketPath: $work/evictd.sock
   statePath: $work/state
   eventLog: {path: $log, stdout: false}
+  $settings
 END
     evictd run --config $work/config.yaml "$@" 2> $work/agent.err &
     agent=$!
