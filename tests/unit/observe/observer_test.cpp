@@ -70,11 +70,11 @@ TEST_F(Observing, BothWaysToCountStandBesideEachOtherAndTheKubeletsIsCompared) {
     EXPECT_EQ(pods.memory->kubelet, 1_GiB - 850_MiB);
     EXPECT_EQ(pods.memory->reclaimable, 1_GiB - 550_MiB);
     EXPECT_EQ(observation.pods[0].usage->working_set, 560_MiB) << "the rank is the kubelet's";
-    const auto& node = observation.readings[static_cast<std::size_t>(Signal::memory_available)];
-    EXPECT_EQ(node->available.value, (3_GiB).value);
-    EXPECT_EQ(node->memory->kubelet, 3_GiB);
-    EXPECT_EQ(node->memory->reclaimable, 4_GiB);
-    EXPECT_EQ(node->memory->compared, MemoryAvailable::kubelet);
+    const auto& reading = observation.readings[static_cast<std::size_t>(Signal::memory_available)];
+    EXPECT_EQ(reading->available.value, (3_GiB).value);
+    EXPECT_EQ(reading->memory->kubelet, 3_GiB);
+    EXPECT_EQ(reading->memory->reclaimable, 4_GiB);
+    EXPECT_EQ(reading->memory->compared, MemoryAvailable::kubelet);
 }
 
 TEST_F(Observing, MoreCacheThanUsageIsNoMoreThanTheLimit) {
