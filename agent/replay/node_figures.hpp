@@ -20,7 +20,7 @@ public:
         : capacity_(scenario.capacity),
           images_apart_(scenario.layout == FsLayout::dedicated_image_fs || scenario.layout == FsLayout::split) {}
 
-    void apply(const std::vector<SignalChange>& available, const std::vector<SignalChange>& reclaimable);
+    void apply(const std::vector<SignalChange>& changes, const std::vector<SignalChange>& reclaimable);
     void add_freed(const std::vector<std::pair<Signal, std::int64_t>>& amounts);
     [[nodiscard]] Readings readings() const;
 
