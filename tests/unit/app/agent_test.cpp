@@ -36,6 +36,10 @@ struct FakeEvents final : port::KernelEventSource {
         exits.push_back(on);
         return {};
     }
+    Status count_memory(MemoryAvailable how) override {
+        counted = how;
+        return {};
+    }
     [[nodiscard]] std::optional<Duration> look_within(Bytes) const override { return std::nullopt; }
     [[nodiscard]] std::vector<SourceRow> sources() const override { return {}; }
 
@@ -51,6 +55,7 @@ struct FakeEvents final : port::KernelEventSource {
     int watches = 0;
     bool tells = true;
     std::vector<bool> exits;
+    std::optional<MemoryAvailable> counted;
     std::optional<port::PodsRoot> followed;
 };
 
@@ -166,6 +171,21 @@ TEST_F(Agents, ACrossingKillsTheOneRankedPodAtOnce) {
     EXPECT_EQ(last().outcomes.at(0).method, "cgroup.kill");
     EXPECT_TRUE(std::holds_alternative<WatermarkCrossed>(last().observation.cause.event->kind));
     EXPECT_EQ(reaper.followed, 1);
+}
+
+TEST_F(Agents, ActivePageCacheEvictsNobodyWhereMemoryIsCountedAsReclaimableAndTheKernelIsToldHow) {
+    eviction.memory_available = MemoryAvailable::reclaimable;
+    make();
+    tree.declare({{.id = root_id, .level = 1, .usage = 900_MiB, .limit = 1_GiB, .active_file = 800_MiB},
+                  {.id = hog_id, .level = 2, .usage = 900_MiB, .processes = 1, .pod = "hog"}});
+    EXPECT_EQ(events.counted, MemoryAvailable::reclaimable);
+    cross(124_MiB);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    EXPECT_FALSE(last().decision.evict);
+    eviction.memory_available = MemoryAvailable::kubelet;
+    agent->set_config(eviction, std::chrono::seconds(10));
+    EXPECT_EQ(events.counted, MemoryAvailable::kubelet);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
 }
 
 TEST_F(Agents, WithATapeEveryLookSaysWhatItWasDecidedOver) {
