@@ -8,9 +8,7 @@
 namespace evictd::app {
 namespace {
 
-// What a hog at full speed takes in 8 ms, several times what it takes to look and rehearse. Half of it, and a fast hog
-// is at the line before anybody is ready; double it, and more nodes are "near" all the time.
-constexpr Bytes approach = 64_MiB;
+using policy::approach;
 
 bool is_memory(Signal signal) {
     return signal == Signal::memory_available || signal == Signal::allocatable_memory_available;

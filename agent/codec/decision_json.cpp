@@ -73,6 +73,9 @@ std::string decision_line(const Decision& decision, const Observation& observati
             return Json{{"pod", pod_name(each.pod, observation)}, {"message", each.message}};
         }));
     add(line, "shed_sockets", listed(decision.shed, [](const ShedPod& shed) { return shed.pod_name; }));
+    add(line, "ladder", listed(decision.ladder, [](const Rung& rung) {
+            return Json{{"rung", name(rung.kind)}, {"pod", rung.pod_name}, {"bytes", rung.bytes.value}};
+        }));
     add(line, "actions", listed(decision.actions, [](const Action& action) {
             return Json{{"kind", words_of<ActionKind>()[static_cast<std::size_t>(action.kind)]},
                         {"pod", action.pod_name}};

@@ -9,6 +9,7 @@
 #include "evictd/model/observation.hpp"
 #include "evictd/model/state.hpp"
 #include "tape_field.hpp"
+#include "tape_fields_ladder.hpp"
 #include "tape_fields_stall.hpp"
 
 namespace evictd::codec {
@@ -55,7 +56,8 @@ struct Described<EvictionConfig> {
         field("stalls", &EvictionConfig::stalls), field("confirm_pressure", &EvictionConfig::confirm_pressure),
         field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
         field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
-        field("memory_available", &EvictionConfig::memory_available));
+        field("memory_available", &EvictionConfig::memory_available),
+        field("ladder", &EvictionConfig::ladder));
 };
 
 // ---- what was seen of the node
@@ -179,11 +181,12 @@ struct Described<ReclaimOutcome> {
 };
 template <>
 struct Described<Observation> {
-    static constexpr auto fields = std::tuple(
-        field("cause", &Observation::cause), field("at", &Observation::at), field("wall", &Observation::wall),
-        field("readings", &Observation::readings), field("pods", &Observation::pods),
-        field("outcomes", &Observation::outcomes), field("fs_layout", &Observation::fs_layout),
-        field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls));
+    static constexpr auto fields =
+        std::tuple(field("cause", &Observation::cause), field("at", &Observation::at),
+                   field("wall", &Observation::wall), field("readings", &Observation::readings),
+                   field("pods", &Observation::pods), field("outcomes", &Observation::outcomes),
+                   field("fs_layout", &Observation::fs_layout), field("reclaimed", &Observation::reclaimed),
+                   field("stalls", &Observation::stalls), field("rungs", &Observation::rungs));
 };
 
 // ---- what its manifest says of a pod
@@ -312,7 +315,7 @@ struct Described<State> {
         field("last_readings", &State::last_readings), field("in_flight", &State::in_flight),
         field("passed_over", &State::passed_over), field("reclaiming", &State::reclaiming),
         field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
-        field("relieved_at", &State::relieved_at), field("trends", &State::trends));
+        field("relieved_at", &State::relieved_at), field("trends", &State::trends), field("ladder", &State::ladder));
 };
 
 }  // namespace evictd::codec

@@ -127,6 +127,14 @@ struct Named<StallWindow> {
     static constexpr Words<stall_window_count> words{"100ms", "1s", "10s"};
 };
 template <>
+struct Named<RungKind> {
+    static constexpr Words<3> words{"reclaim", "squeeze", "freeze"};
+};
+template <>
+struct Named<RungStatus> {
+    static constexpr Words<3> words{"begun", "ended", "failed"};
+};
+template <>
 struct Named<Signal> {
     static constexpr Words<signal_count> words = [] {
         Words<signal_count> names{};

@@ -207,9 +207,36 @@ void read_confirm_pressure(const Setting& setting, Config& config) {
 }
 std::string show_confirm_pressure(const Config& config) { return config.eviction.confirm_pressure ? "true" : "false"; }
 
+template <bool LadderConfig::*member>
+void read_rung(const Setting& setting, Config& config) {
+    config.eviction.ladder.*member = setting.boolean().value_or(config.eviction.ladder.*member);
+}
+template <bool LadderConfig::*member>
+std::string show_rung(const Config& config) {
+    return config.eviction.ladder.*member ? "true" : "false";
+}
+
+// A pod that may not grow for longer than minutes has been left to starve.
+void read_squeeze_for(const Setting& setting, Config& config) {
+    const auto period = setting.duration();
+    if (!period) return;
+    if (*period < 1s || *period > 10min) setting.refuse("out of range: " + to_string(*period), "1s to 10m");
+    config.eviction.ladder.squeeze_for = *period;
+}
+
+// Shorter, it thaws before anything came of it; longer, clients and probes take the pod for dead.
+void read_freeze_for(const Setting& setting, Config& config) {
+    const auto period = setting.duration();
+    if (!period) return;
+    if (*period < 20ms || *period > 5s) setting.refuse("out of range: " + to_string(*period), "20ms to 5s");
+    config.eviction.ladder.freeze_for = *period;
+}
+std::string show_squeeze_for(const Config& config) { return to_string(config.eviction.ladder.squeeze_for); }
+std::string show_freeze_for(const Config& config) { return to_string(config.eviction.ladder.freeze_for); }
+
 using Agent = AgentConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 25> settings{{
+constexpr std::array<AgentSetting, 30> settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_bpf, show_bpf},
@@ -229,6 +256,11 @@ constexpr std::array<AgentSetting, 25> settings{{
     {"tieBreak", read_tie_break, show_tie_break},
     {"sockets.shed", read_shed_sockets, show_shed_sockets},
     {"sockets.shedPods", read_shed_pods, show_shed_pods},
+    {"ladder.reclaim", read_rung<&LadderConfig::reclaim>, show_rung<&LadderConfig::reclaim>},
+    {"ladder.squeeze", read_rung<&LadderConfig::squeeze>, show_rung<&LadderConfig::squeeze>},
+    {"ladder.squeezeFor", read_squeeze_for, show_squeeze_for},
+    {"ladder.freeze", read_rung<&LadderConfig::freeze>, show_rung<&LadderConfig::freeze>},
+    {"ladder.freezeFor", read_freeze_for, show_freeze_for},
     {"guaranteedOOMScoreAdj", read_guaranteed_oom_score_adj, show_guaranteed_oom_score_adj},
     {"oomScoreAdjPolicy", read_oom_score_adj_policy, show_oom_score_adj_policy},
     {"oomScoreAdjSteering", read_flag<&Agent::oom_score_adj_steering>, show_flag<&Agent::oom_score_adj_steering>},

@@ -10,6 +10,7 @@
 #include "explain.hpp"
 #include "flight.hpp"
 #include "grace.hpp"
+#include "ladder.hpp"
 #include "local_storage.hpp"
 #include "message.hpp"
 #include "moments.hpp"
@@ -265,6 +266,7 @@ std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verd
         if (last != now) consider(after(last, config.pressure_transition_period));
     }
     if (const auto period = look_for_trends(config)) consider(after(now, *period));
+    if (const auto clock = next_ladder_clock(verdict.state.ladder, now)) consider(*clock);
     return next;
 }
 
@@ -294,9 +296,12 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     }
     for (const auto& flight : next.in_flight) decision.in_flight.push_back(flight.victim);
     decision.shed = pods_to_shed(config, observation, next);
+    next.ladder = climb(config, observation, next);
+    decision.ladder = next.ladder.held;
     decision.look_again_at = next_clock(config, verdict, stall_clock, observation.at);
     if (next.reclaiming) reclaim = next.reclaiming->asked;
     decision.why = why(course, decision, reclaim, config, observation);
+    if (!decision.ladder.empty()) decision.why += "; meanwhile " + say_ladder(decision.ladder);
     return verdict;
 }
 

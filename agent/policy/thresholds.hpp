@@ -19,6 +19,11 @@ namespace evictd::policy {
 // Bytes count in binary units, inodes and process IDs in decimal ones: makeSignalObservations.
 [[nodiscard]] Quantity::Format format_of(Signal signal);
 
+// So near above a memory threshold, everybody gets ready for it. What a hog at full speed takes in 8 ms, several times
+// what it takes to look and rehearse. Half of it, and a fast hog is at the line before anybody is ready; double it, and
+// more nodes are "near" all the time.
+inline constexpr Bytes approach = 64_MiB;
+
 enum class MinReclaim { ignored, enforced };
 
 // Strictly value > available, with the minimum reclaim on top where it is enforced. No reading: not met.

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "evictd/model/ladder.hpp"
 #include "evictd/model/memory_available.hpp"
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/signal.hpp"
@@ -62,6 +63,7 @@ struct EvictionConfig {
     Duration time_to_exhaustion{0};      // a soft threshold: less than this until memory has run out; 0: none
     Duration time_to_exhaustion_grace_period = std::chrono::seconds(5);
     MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with
+    LadderConfig ladder{};  // what is done while a memory threshold is near, before anybody is killed
 };
 
 // images.ImageGCPolicy, with the kubelet's defaults.

@@ -10,6 +10,7 @@
 
 #include "evictd/model/config.hpp"
 #include "evictd/model/ids.hpp"
+#include "evictd/model/ladder.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/signal.hpp"
@@ -146,6 +147,7 @@ struct Decision {
     std::vector<NodeReclaim> reclaim;       // give these back, then look again: nobody is evicted before
     std::vector<std::string> notes;         // settings that were overruled, in the kubelet's words
     std::vector<ShedPod> shed;              // whose sockets are refused; whoever is not named here gets them again
+    std::vector<Rung> ladder;               // whoever is not named here is released
     std::vector<Action> actions;
     std::vector<Victim> finished;                // victims that ended at this look: gone, or failed
     std::vector<Victim> in_flight;               // being evicted, this look's included

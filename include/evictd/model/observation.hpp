@@ -10,6 +10,7 @@
 
 #include "evictd/model/ids.hpp"
 #include "evictd/model/kernel_event.hpp"
+#include "evictd/model/ladder.hpp"
 #include "evictd/model/memory_available.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/pod.hpp"
@@ -106,7 +107,8 @@ struct Observation {
     std::vector<Outcome> outcomes;  // of the actions decided last time
     FsLayout fs_layout = FsLayout::unknown;
     std::optional<ReclaimOutcome> reclaimed;
-    std::vector<NodeStall> stalls;  // of the node, one for each resource that is measured
+    std::vector<NodeStall> stalls;   // of the node, one for each resource that is measured
+    std::vector<RungOutcome> rungs;  // what came of the ladder since the last look
 };
 
 }  // namespace evictd

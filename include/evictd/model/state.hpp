@@ -11,6 +11,7 @@
 #include "evictd/model/config.hpp"
 #include "evictd/model/decision.hpp"
 #include "evictd/model/ids.hpp"
+#include "evictd/model/ladder.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/units.hpp"
 
@@ -83,6 +84,7 @@ struct State {
     std::optional<MonotonicTime>
         relieved_at;  // when the last victim ended: what was lost before is not held against others
     Trends trends;
+    LadderState ladder;
 };
 
 }  // namespace evictd

@@ -109,6 +109,7 @@ TEST(Load, EverySettingOfEvictdsOwnIsRead) {
     EXPECT_EQ(config->guaranteed_oom_score_adj, -998);
     EXPECT_TRUE(config->eviction.shed_sockets);
     EXPECT_EQ(config->eviction.shed_pods, 3);
+    EXPECT_EQ(config->eviction.ladder, (LadderConfig{false, true, 10s, true, 200ms}));
     EXPECT_EQ(config->eviction.stalls.size(), 2U);
     EXPECT_TRUE(config->eviction.confirm_pressure);
     EXPECT_EQ(config->eviction.memory_available, MemoryAvailable::reclaimable);
@@ -256,6 +257,12 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
          "f.yaml:1: evictd.sockets.shed: \"1\" stands here (true or false is expected)"},
         {"evictd: {sockets: {shedPods: 0}}",
          "f.yaml:1: evictd.sockets.shedPods: \"0\" stands here (a whole number from 1 to 1000"},
+        {"evictd: {ladder: {reclaim: 1}}",
+         "f.yaml:1: evictd.ladder.reclaim: \"1\" stands here (true or false is expected)"},
+        {"evictd: {ladder: {squeezeFor: 1h}}", "f.yaml:1: evictd.ladder.squeezeFor: out of range: 1h0m0s (1s to 10m)"},
+        {"evictd: {ladder: {freezeFor: 1ms}}", "f.yaml:1: evictd.ladder.freezeFor: out of range: 1ms (20ms to 5s)"},
+        {"evictd: {ladder: {freze: true}}",
+         "f.yaml:1: evictd.ladder.freze: unknown key (did you mean evictd.ladder.freeze?"},
         {"evictd: {timeToExhaustion: {soft: 10ms}}",
          "f.yaml:1: evictd.timeToExhaustion.soft: out of range: 10ms (1s to 1h; 0s switches it off)"},
         {"evictd: {timeToExhaustion: {softGracePeriod: 0s}}",
