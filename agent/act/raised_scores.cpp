@@ -2,13 +2,9 @@
 #include "act/raised_scores.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <sstream>
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "sys/fd.hpp"
+#include "act/memory_file.hpp"
 #include "sys/file.hpp"
 
 namespace evictd::act {
@@ -17,12 +13,6 @@ namespace {
 constexpr const char* head = "evictd raised oom_score_adj 1";
 // 20 bytes a process: a hundred thousand of them.
 constexpr std::size_t most_text = std::size_t{4} << 20U;
-
-std::string boot_id() {
-    auto text = sys::read_file("/proc/sys/kernel/random/boot_id", 4096).value_or("");
-    text.erase(text.find_last_not_of('\n') + 1);
-    return text;
-}
 
 bool is_same(const RaisedProcess& raised, const port::ScoredProcess& process) {
     return raised.pid == process.pid() && raised.started == process.started();
@@ -85,20 +75,7 @@ std::map<PodUid, RaisedPod> raised_from(const std::string& text, const std::stri
 }
 
 Status remember_raised(const std::string& path, const std::map<PodUid, RaisedPod>& raised) {
-    if (raised.empty()) {
-        return ::unlink(path.c_str()) == 0 || errno == ENOENT ? Status{} : sys::fail_errno(path, errno);
-    }
-    if (auto made = sys::make_directories(path.substr(0, path.rfind('/')), 0755); !made) {
-        return made;
-    }
-    const std::string fresh = path + ".new";
-    auto file = sys::open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-    auto written =
-        file ? sys::write_text(file->get(), raised_text(raised, boot_id())) : tl::unexpected<Error>(file.error());
-    if (written && ::rename(fresh.c_str(), path.c_str()) != 0) {
-        return sys::fail_errno(path, errno);
-    }
-    return written;
+    return remember_text(path, raised.empty() ? "" : raised_text(raised, boot_id()));
 }
 
 std::map<PodUid, RaisedPod> remembered_raised(const std::string& path) {

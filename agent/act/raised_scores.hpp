@@ -38,7 +38,7 @@ struct RaisedPod {
 // Empty: it is of another boot, or not such a text.
 [[nodiscard]] std::map<PodUid, RaisedPod> raised_from(const std::string& text, const std::string& boot);
 
-// Written without fsync: it has to outlive the agent, not the machine, and must not wait for a disk. Empty: removed.
+// As remember_text().
 Status remember_raised(const std::string& path, const std::map<PodUid, RaisedPod>& raised);
 [[nodiscard]] std::map<PodUid, RaisedPod> remembered_raised(const std::string& path);
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "event_id.hpp"
+#include "event_rung.hpp"
 #include "sentence.hpp"
 
 namespace evictd::codec {
@@ -92,6 +93,7 @@ public:
         for (const auto& eviction : tick_.decision.limit_evictions) evicting(eviction);
         if (tick_.decision.evict) evicting(*tick_.decision.evict);
         for (const auto& edge : tick_.shed) shed(edge);
+        for (const auto& outcome : tick_.observation.rungs) rung(outcome);
         for (const auto& victim : tick_.decision.finished) finished(victim);
         for (auto& event : events_) add_history(event);
         std::stable_sort(events_.begin(), events_.end(),
@@ -155,6 +157,14 @@ private:
         event.error = edge.error;
         if (edge.error.empty()) event.latency = latency(tick_.observation.cause, tick_.decided_at, edge.at);
         const ObservedPod* pod = find_pod(tick_.observation, edge.pod.pod);
+        if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
+    }
+
+    void rung(const RungOutcome& outcome) {
+        if (!is_told(outcome)) return;
+        Event& event = add(Severity::normal, {}, outcome.at);
+        tell_rung(outcome, tick_.decision.thresholds_met.empty() && tick_.decision.thresholds_pending.empty(), event);
+        const ObservedPod* pod = find_pod(tick_.observation, outcome.rung.pod);
         if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
     }
 

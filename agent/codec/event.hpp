@@ -77,6 +77,8 @@ struct Event {
     std::string cause;  // what the kernel said
     std::optional<EventOom> oom;
     std::optional<Bytes> reclaimed;
+    std::optional<Bytes> limit;        // that a pod was given
+    std::optional<Duration> duration;  // of what has ended
     bool dry_run = false;
     EventLatency latency;
     std::string error;

@@ -127,6 +127,8 @@ std::string to_json_line(const Event& event, std::string_view node) {
     if (!event.cause.empty()) json["cause"] = event.cause;
     if (event.oom) json["oom"] = oom_json(*event.oom);
     if (event.reclaimed) json["reclaimed_bytes"] = event.reclaimed->value;
+    if (event.limit) json["limit_bytes"] = event.limit->value;
+    if (event.duration) json["duration_ms"] = std::chrono::round<std::chrono::milliseconds>(*event.duration).count();
     if (event.dry_run) json["dry_run"] = true;
     if (event.latency.any()) json["latency_us"] = latency_json(event.latency);
     if (!event.error.empty()) json["error"] = event.error;
@@ -153,6 +155,8 @@ Result<Event> event_from_json(std::string_view line) {
     event.signal = signal_from(text_at(json, "signal"));
     event.cause = text_at(json, "cause");
     if (const auto reclaimed = number_at(json, "reclaimed_bytes")) event.reclaimed = Bytes{*reclaimed};
+    if (const auto limit = number_at(json, "limit_bytes")) event.limit = Bytes{*limit};
+    if (const auto took = number_at(json, "duration_ms")) event.duration = std::chrono::milliseconds(*took);
     event.dry_run = flag_at(json, "dry_run");
     event.error = text_at(json, "error");
     event.id = text_at(json, "id");

@@ -122,6 +122,56 @@ TEST(Events, DryRunIsSaidOnEveryEventAndFreesNothing) {
     EXPECT_THAT(event.message, HasSubstr("would have been evicted"));
 }
 
+TEST(Events, ARungTellsWhoHowMuchAndHowLong) {
+    auto tick = sample::evicting();
+    tick.decision.evict.reset();
+    const auto told = [&](RungKind kind, RungStatus status, Bytes got, std::string error = {}) {
+        tick.observation.rungs = {{.rung = {kind, PodUid{"uid-hog"}, "default/hog", CgroupId{11}, 64_MiB, {}},
+                                   .status = status,
+                                   .at = sample::monotonic(sample::look_at + 100us),
+                                   .took = 1200us,
+                                   .bytes = got,
+                                   .error = std::move(error)}};
+        return events_of(tick).back();
+    };
+    EXPECT_EQ(told(RungKind::reclaim, RungStatus::begun, 0_B).reason, "ReclaimStarted");
+    auto event = told(RungKind::reclaim, RungStatus::ended, 70_MiB);
+    EXPECT_EQ(event.reason, "ReclaimSucceeded");
+    EXPECT_EQ(event.severity, Severity::normal);
+    EXPECT_EQ(event.reclaimed, 70_MiB);
+    EXPECT_EQ(event.duration, 1200us);
+    EXPECT_EQ(event.pod->name, "hog");
+    EXPECT_EQ(event.message, "Pod default/hog gave back 70Mi of the 64Mi asked for, within 1 ms");
+    event = told(RungKind::reclaim, RungStatus::ended, 3_MiB);
+    EXPECT_EQ(event.reason, "ReclaimInsufficient");
+    EXPECT_EQ(event.severity, Severity::warning);
+    event = told(RungKind::reclaim, RungStatus::failed, 0_B, "it would swap");
+    EXPECT_EQ(event.reason, "ReclaimInsufficient");
+    EXPECT_EQ(event.error, "it would swap");
+    event = told(RungKind::squeeze, RungStatus::begun, 0_B);
+    EXPECT_EQ(event.reason, "PodSqueezed");
+    EXPECT_EQ(event.limit, 64_MiB);
+    EXPECT_EQ(told(RungKind::freeze, RungStatus::begun, 0_B).reason, "PodFrozen");
+    event = told(RungKind::freeze, RungStatus::ended, 0_B);
+    EXPECT_EQ(event.reason, "PodReleased");
+    EXPECT_EQ(event.message, "Pod default/hog goes on after 1 ms");
+}
+
+TEST(Events, AReclaimThatWasCutShortBecauseItWasEnoughSucceeded) {
+    auto tick = sample::evicting();
+    tick.decision = {};
+    tick.observation.rungs = {{.rung = {RungKind::reclaim, PodUid{"uid-hog"}, "default/hog", CgroupId{11}, 64_MiB, {}},
+                               .status = RungStatus::ended,
+                               .bytes = 16_MiB,
+                               .cut_short = true,
+                               .error = {}}};
+    EXPECT_EQ(events_of(tick).back().reason, "ReclaimSucceeded");
+    tick.observation.rungs[0].cut_short = false;
+    EXPECT_EQ(events_of(tick).back().reason, "ReclaimInsufficient");
+    tick.observation.rungs[0].dry_run = true;
+    EXPECT_THAT(events_of(tick), testing::IsEmpty()) << "nothing was done, and its beginning was told";
+}
+
 TEST(Events, ASheddingTellsWhoAndHowLongTheWayWasAndItsEndHowManyWereRefused) {
     auto tick = sample::evicting();
     tick.decision.evict.reset();

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rungs of the ladder have to be put back, the file that remembers it, and how it is put back: by the agent
+// itself, by the next one, by the guard of one that was killed, and by `evictd undo`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "evictd/model/ladder.hpp"
+#include "evictd/model/result.hpp"
+#include "evictd/port/pod_controls.hpp"
+
+namespace evictd::act {
+
+// A limit that was set, or a pod that was frozen.
+struct HeldRung {
+    RungKind kind = RungKind::squeeze;
+    port::CgroupPlace place;
+    Bytes ours;    // squeeze: what was set
+    Bytes before;  // squeeze: what was there
+    friend bool operator==(const HeldRung&, const HeldRung&) = default;
+};
+
+// A line for each; of the running boot only, as cgroup ids begin anew with the next.
+[[nodiscard]] std::string held_text(const std::vector<HeldRung>& held, const std::string& boot);
+// Empty: it is of another boot, or not such a text.
+[[nodiscard]] std::vector<HeldRung> held_from(const std::string& text, const std::string& boot);
+
+// As remember_text().
+Status remember_held(const std::string& path, const std::vector<HeldRung>& held);
+[[nodiscard]] std::vector<HeldRung> remembered_held(const std::string& path);
+
+// Puts it back where it is still ours. The text: what somebody else has set meanwhile, and is left so; empty: it was
+// put back, or the pod is gone, which undoes everything.
+[[nodiscard]] Result<std::string> put_back(const port::PodControls& controls, const HeldRung& held);
+
+// All that the file at `path` remembers; the file goes with it. How many were put back. An error: the first of those
+// that could not be, which stay in the file.
+[[nodiscard]] Result<int> put_back_all(const port::PodControls& controls, const std::string& path);
+
+}  // namespace evictd::act

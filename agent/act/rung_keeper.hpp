@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds pods on the rungs that have to be put back, their limits and standstills, as long as it was decided and no
+// longer than was said, and tells what came of each. It never chooses whom. One thread; nothing in it waits for
+// reclaim.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "act/held_rungs.hpp"
+#include "evictd/model/ladder.hpp"
+#include "evictd/port/cgroups.hpp"
+#include "evictd/port/pod_controls.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::act {
+
+struct WantedRung {
+    Rung rung;
+    port::PodCgroupPtr cgroup;
+    [[nodiscard]] port::CgroupPlace place() const { return {cgroup->path(), cgroup->id()}; }
+};
+
+// What the agent says of the ladder.
+class RungOrders {
+public:
+    RungOrders() = default;
+    RungOrders(const RungOrders&) = delete;
+    RungOrders& operator=(const RungOrders&) = delete;
+    virtual ~RungOrders() = default;
+
+    // All that is wanted now; what is not among it ends. Must not block: it is called from the kill path's thread.
+    virtual void want(std::vector<WantedRung> wanted) = 0;
+};
+
+using TellRung = std::function<void(RungOutcome)>;
+
+struct RungOptions {
+    bool dry_run = false;
+    std::string memory_path;  // where what has to be put back is remembered, before it is done
+};
+
+class RungKeeper {
+public:
+    // All must outlive it.
+    RungKeeper(const port::PodControls& controls, const sys::Clock& clock, RungOptions options, TellRung tell);
+
+    // Rungs of other kinds than squeeze and freeze are passed over.
+    void want(const std::vector<WantedRung>& wanted);
+    void release() { want({}); }
+    // What an agent that was killed left. How many were put back.
+    [[nodiscard]] Result<int> recover();
+
+    // When something is over, or to be tried again; none: nothing is held.
+    [[nodiscard]] std::optional<MonotonicTime> due() const;
+    void act_on_time();
+
+private:
+    struct Holding {
+        WantedRung wanted;
+        HeldRung held;
+        MonotonicTime since;
+        bool done = false;        // there is something to put back
+        bool over = false;        // it ended, or failed: kept to know that it was wanted
+        MonotonicTime try_again;  // putting it back failed
+    };
+    void begin(const WantedRung& wanted);
+    [[nodiscard]] Status set(Holding& holding);
+    [[nodiscard]] Status refuse_ourselves(const WantedRung& wanted) const;
+    [[nodiscard]] Status set_limit(Holding& holding);
+    [[nodiscard]] Status freeze(Holding& holding);
+    void end(Holding& holding);
+    [[nodiscard]] Status remember(const Holding* more = nullptr) const;
+    void tell(const Holding& holding, RungStatus status, std::string error) const;
+
+    const port::PodControls& controls_;
+    const sys::Clock& clock_;
+    RungOptions options_;
+    TellRung tell_;
+    std::vector<Holding> holdings_;
+};
+
+}  // namespace evictd::act

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_rung.hpp"
+
+#include <chrono>
+
+#include "units_text.hpp"
+
+namespace evictd::codec {
+namespace {
+
+// What was asked back, or what was needed of it.
+bool is_enough(const RungOutcome& outcome, bool relieved) {
+    return outcome.status == RungStatus::ended &&
+           (outcome.bytes >= outcome.rung.bytes || (relieved && outcome.cut_short && outcome.bytes > Bytes{0}));
+}
+
+std::string reason_of(const RungOutcome& outcome, bool enough) {
+    const bool begins = outcome.status == RungStatus::begun;
+    if (outcome.rung.kind == RungKind::reclaim) {
+        return begins ? "ReclaimStarted" : enough ? "ReclaimSucceeded" : "ReclaimInsufficient";
+    }
+    if (outcome.status == RungStatus::ended) return "PodReleased";
+    return outcome.rung.kind == RungKind::squeeze ? "PodSqueezed" : "PodFrozen";
+}
+
+std::string milliseconds(Duration took) {
+    return std::to_string(std::chrono::round<std::chrono::milliseconds>(took).count()) + " ms";
+}
+
+std::string begun_sentence(const Rung& rung, bool dry_run) {
+    const std::string pod = "Pod " + rung.pod_name;
+    const std::string bytes = bytes_text(rung.bytes.value);
+    switch (rung.kind) {
+        case RungKind::reclaim:
+            return pod + (dry_run ? " would be" : " is") + " asked for " + bytes + " of page cache: memory runs short";
+        case RungKind::squeeze:
+            return pod + (dry_run ? " would" : " may") + " not grow beyond " + bytes + " while memory runs short";
+        case RungKind::freeze:
+            break;
+    }
+    return pod + (dry_run ? " would stand" : " stands") + " still for a moment: it takes memory the fastest";
+}
+
+std::string ended_sentence(const RungOutcome& outcome) {
+    const std::string pod = "Pod " + outcome.rung.pod_name;
+    if (outcome.rung.kind == RungKind::reclaim) {
+        return pod + " gave back " + bytes_text(outcome.bytes.value) + " of the " +
+               bytes_text(outcome.rung.bytes.value) + " asked for, within " + milliseconds(outcome.took);
+    }
+    const char* what = outcome.rung.kind == RungKind::squeeze ? " may grow again" : " goes on";
+    return pod + what + " after " + milliseconds(outcome.took);
+}
+
+std::string failed_sentence_of(const Rung& rung) {
+    const char* what = rung.kind == RungKind::reclaim   ? " should be asked for page cache"
+                       : rung.kind == RungKind::squeeze ? " should be kept from growing"
+                                                        : " should stand still for a moment";
+    return "Pod " + rung.pod_name + what + ", but that cannot be done";
+}
+
+}  // namespace
+
+bool is_told(const RungOutcome& outcome) {
+    return !(outcome.dry_run && outcome.rung.kind == RungKind::reclaim && outcome.status == RungStatus::ended);
+}
+
+void tell_rung(const RungOutcome& outcome, bool relieved, Event& event) {
+    const bool enough = is_enough(outcome, relieved);
+    event.reason = reason_of(outcome, enough);
+    const bool reclaim = outcome.rung.kind == RungKind::reclaim;
+    const bool calm = outcome.status == RungStatus::ended ? !reclaim || enough : reclaim;
+    event.severity = calm && outcome.error.empty() ? Severity::normal : Severity::warning;
+    event.error = outcome.error;
+    switch (outcome.status) {
+        case RungStatus::begun:
+            event.message = (outcome.dry_run ? "Dry run: " : "") + begun_sentence(outcome.rung, outcome.dry_run);
+            break;
+        case RungStatus::ended:
+            event.message = (outcome.dry_run ? "Dry run: " : "") + ended_sentence(outcome);
+            event.duration = outcome.took;
+            break;
+        case RungStatus::failed:
+            event.message = failed_sentence_of(outcome.rung);
+            break;
+    }
+    if (reclaim && outcome.status != RungStatus::begun) event.reclaimed = outcome.bytes;
+    if (outcome.rung.kind == RungKind::squeeze) event.limit = outcome.rung.bytes;
+}
+
+}  // namespace evictd::codec

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the event stream says of the ladder before the kill.
+#pragma once
+
+#include "event.hpp"
+#include "evictd/model/ladder.hpp"
+
+namespace evictd::codec {
+
+// False: there is nothing to say of it (the end of a reclaim that a dry run did not do).
+[[nodiscard]] bool is_told(const RungOutcome& outcome);
+
+// Reason, severity, message and figures. `relieved`: no memory threshold is met at the look that hears of it.
+void tell_rung(const RungOutcome& outcome, bool relieved, Event& event);
+
+}  // namespace evictd::codec

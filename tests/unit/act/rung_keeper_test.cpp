@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is held is put back: when it is not wanted any more, when its time is over, and by whoever comes after an agent
+// that was killed at any step.
+#include "act/rung_keeper.hpp"
+
+#include <optional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "act/memory_file.hpp"
+#include "fakes/fake_cgroups.hpp"
+#include "fakes/fake_clock.hpp"
+#include "fakes/fake_pod_controls.hpp"
+#include "fakes/temp_dir.hpp"
+
+namespace evictd::act {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct RungKeeping : testing::Test {
+    RungKeeping() {
+        controls.pods[{7}] = {.usage = 500_MiB};
+        clock.set(MonotonicTime{1h});
+        make();
+    }
+    void make(bool dry_run = false) {
+        keeper.emplace(controls, clock, RungOptions{.dry_run = dry_run, .memory_path = file},
+                       [this](RungOutcome outcome) { told.push_back(std::move(outcome)); });
+    }
+    [[nodiscard]] WantedRung wanted(RungKind kind, Duration period = 10s) const {
+        return {{kind,
+                 {"uid-web"},
+                 "default/web",
+                 {7},
+                 kind == RungKind::squeeze ? 512_MiB : 0_B,
+                 clock.monotonic() + period},
+                cgroup};
+    }
+    [[nodiscard]] FakeControls& web() { return controls.pods.at({7}); }
+    using FakeControls = fakes::FakeControls;
+
+    fakes::TempDir directory;
+    std::string file = directory / "state/rungs";
+    fakes::FakeClock clock;
+    fakes::FakePodControls controls;
+    port::PodCgroupPtr cgroup = std::make_shared<fakes::FakePodCgroup>(CgroupId{7}, "/kubepods/poduid web");
+    std::vector<RungOutcome> told;
+    std::optional<RungKeeper> keeper;
+};
+
+TEST_F(RungKeeping, ASqueezeHoldsUntilItIsNotWantedAndTheLimitFromBeforeIsBack) {
+    web().high = 2_GiB;
+    const auto rung = wanted(RungKind::squeeze);
+    keeper->want({rung});
+    keeper->want({rung});
+    EXPECT_THAT(controls.log, ElementsAre("limit=536870912"));
+    EXPECT_EQ(remembered_held(file).size(), 1U);
+    clock.advance(3s);
+    keeper->want({});
+    EXPECT_EQ(web().high, 2_GiB);
+    EXPECT_THAT(remembered_held(file), IsEmpty());
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[0].status, RungStatus::begun);
+    EXPECT_EQ(told[1].status, RungStatus::ended);
+    EXPECT_EQ(told[1].took, 3s);
+    EXPECT_EQ(told[1].error, "");
+}
+
+TEST_F(RungKeeping, WhatHasToBePutBackIsRememberedBeforeItIsDone) {
+    controls.on_write = [&](const std::string& text) {
+        if (text == "limit=536870912" || text == "frozen") {
+            EXPECT_FALSE(remembered_held(file).empty()) << text;
+        }
+    };
+    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    EXPECT_THAT(controls.log, ElementsAre("limit=536870912", "frozen"));
+    EXPECT_EQ(remembered_held(file).size(), 2U);
+}
+
+TEST_F(RungKeeping, WhatCannotBeRememberedIsNotDone) {
+    file = "/proc/nowhere/rungs";
+    make();
+    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    EXPECT_THAT(controls.log, IsEmpty());
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[0].status, RungStatus::failed);
+    EXPECT_EQ(told[1].status, RungStatus::failed);
+}
+
+TEST_F(RungKeeping, ItEndsByItselfWhenItsTimeIsOver) {
+    const auto rung = wanted(RungKind::freeze, 500ms);
+    keeper->want({rung});
+    EXPECT_EQ(keeper->due(), clock.monotonic() + 500ms);
+    clock.advance(499ms);
+    keeper->act_on_time();
+    EXPECT_TRUE(web().frozen);
+    clock.advance(1ms);
+    keeper->act_on_time();
+    EXPECT_FALSE(web().frozen);
+    EXPECT_FALSE(keeper->due());
+    keeper->want({rung});
+    EXPECT_THAT(controls.log, ElementsAre("frozen", "thawed")) << "said once more, it does not begin again";
+}
+
+TEST_F(RungKeeping, WhatSomebodyElseSetIsLeft) {
+    web().high = 100_MiB;
+    keeper->want({wanted(RungKind::squeeze)});
+    EXPECT_THAT(controls.log, IsEmpty()) << "lower already";
+    web() = {.frozen = true};
+    keeper->want({wanted(RungKind::freeze)});
+    EXPECT_THAT(controls.log, IsEmpty());
+    keeper->want({});
+    EXPECT_TRUE(web().frozen);
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_THAT(told[0].error, HasSubstr("somebody else has set it to 104857600"));
+    EXPECT_THAT(told[1].error, HasSubstr("somebody else has frozen it"));
+}
+
+TEST_F(RungKeeping, ALimitThatSomebodyElseChangedMeanwhileIsLeftAndTold) {
+    keeper->want({wanted(RungKind::squeeze)});
+    web().high = 300_MiB;
+    keeper->want({});
+    EXPECT_EQ(web().high, 300_MiB);
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[1].status, RungStatus::ended);
+    EXPECT_EQ(told[1].error, "memory.high was set to 314572800 by somebody else, and is left so");
+    EXPECT_THAT(remembered_held(file), IsEmpty());
+}
+
+TEST_F(RungKeeping, APodThatEndsLeavesNothing) {
+    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    controls.pods.clear();
+    keeper->want({});
+    EXPECT_THAT(remembered_held(file), IsEmpty());
+    ASSERT_EQ(told.size(), 4U);
+    EXPECT_EQ(told[2].error + told[3].error, "");
+}
+
+TEST_F(RungKeeping, EachWriteThatFailsIsToldAndNothingIsLeft) {
+    for (const auto* call : {"limit", "set_limit", "is_frozen", "freeze"}) {
+        told.clear();
+        controls.broken = call;
+        make();
+        const bool limits = std::string(call).ends_with("limit");
+        keeper->want({wanted(limits ? RungKind::squeeze : RungKind::freeze)});
+        ASSERT_EQ(told.size(), 1U) << call;
+        EXPECT_EQ(told[0].status, RungStatus::failed) << call;
+        EXPECT_THAT(remembered_held(file), IsEmpty()) << call;
+        EXPECT_FALSE(keeper->due()) << call;
+    }
+    EXPECT_THAT(controls.log, IsEmpty());
+}
+
+TEST_F(RungKeeping, AThawThatFailsIsTriedAgainUntilItIsDone) {
+    keeper->want({wanted(RungKind::freeze, 500ms)});
+    controls.broken = "thaw";
+    keeper->want({});
+    EXPECT_EQ(remembered_held(file).size(), 1U) << "for whoever comes after us";
+    EXPECT_EQ(keeper->due(), clock.monotonic() + 100ms);
+    controls.broken = "";
+    clock.advance(100ms);
+    keeper->act_on_time();
+    EXPECT_FALSE(web().frozen);
+    EXPECT_THAT(remembered_held(file), IsEmpty());
+}
+
+TEST_F(RungKeeping, ADryRunTouchesNothingAndTellsAll) {
+    make(/*dry_run=*/true);
+    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    keeper->want({});
+    EXPECT_THAT(controls.log, IsEmpty());
+    EXPECT_THAT(remembered_held(file), IsEmpty());
+    ASSERT_EQ(told.size(), 4U);
+    EXPECT_TRUE(told[0].dry_run && told[3].dry_run);
+}
+
+// A new keeper over the same file is the next agent, the guard, or `evictd undo`.
+TEST_F(RungKeeping, AnAgentThatIsKilledWithItsRungsHeldLeavesNothing) {
+    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    make();
+    EXPECT_EQ(keeper->recover().value_or(-1), 2);
+    EXPECT_EQ(web().high, port::no_limit);
+    EXPECT_FALSE(web().frozen);
+    EXPECT_THAT(remembered_held(file), IsEmpty());
+    EXPECT_EQ(keeper->recover().value_or(-1), 0);
+}
+
+TEST_F(RungKeeping, AnAgentThatIsKilledAtAnyStepLeavesNothing) {
+    struct Killed {};
+    for (const auto* step : {"limit=536870912", "frozen", "limit=max", "thawed"}) {
+        web() = {.usage = 500_MiB};
+        make();
+        controls.on_write = [&](const std::string& text) {
+            if (text == step) throw Killed{};
+        };
+        try {
+            keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+            keeper->want({});
+            FAIL() << step << " was never written";
+        } catch (const Killed&) {}
+        controls.on_write = nullptr;
+        make();
+        EXPECT_TRUE(keeper->recover()) << step;
+        EXPECT_EQ(web().high, port::no_limit) << step;
+        EXPECT_FALSE(web().frozen) << step;
+        EXPECT_THAT(remembered_held(file), IsEmpty()) << step;
+    }
+}
+
+TEST_F(RungKeeping, WhatCannotBePutBackStaysInTheFileAndSomebodyElsesLimitStays) {
+    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    web().high = 300_MiB;
+    controls.broken = "thaw";
+    EXPECT_FALSE(put_back_all(controls, file));
+    EXPECT_EQ(web().high, 300_MiB);
+    ASSERT_EQ(remembered_held(file).size(), 1U);
+    EXPECT_EQ(remembered_held(file)[0].kind, RungKind::freeze);
+}
+
+TEST(HeldRungs, AreReadAsTheyWereWrittenAndOnlyInTheSameBoot) {
+    const std::vector<HeldRung> held{{RungKind::squeeze, {"/kubepods/a b", {7}}, 512_MiB, port::no_limit},
+                                     {RungKind::freeze, {"/kubepods/c", {~0ULL}}, 0_B, 0_B}};
+    const auto text = held_text(held, "boot-1");
+    EXPECT_EQ(held_from(text, "boot-1"), held);
+    EXPECT_THAT(held_from(text, "boot-2"), IsEmpty());
+    EXPECT_THAT(held_from("", "boot-1"), IsEmpty());
+    EXPECT_THAT(held_from("evictd rungs 1\nboot boot-1\nsqueeze 7 what\nreclaim 7 1 1 /a\nfreeze 7 0 0\n", "boot-1"),
+                IsEmpty());
+}
+
+}  // namespace
+}  // namespace evictd::act
