@@ -56,11 +56,13 @@ void Agent::tick(Cause cause) {
     Tick tick{.dry_run = options_.dry_run};
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), memory_returning);
     tick.observation.reclaimed = std::exchange(reclaimed_, std::nullopt);
+    tick.observation.rungs = std::exchange(rung_outcomes_, {});
     auto verdict = policy::decide(options_.eviction, tick.observation, state_);
     tick.decided_at = parts_.clock.monotonic();
     tick.outcomes = parts_.executor.carry_out(verdict.decision.actions, tick.decided_at,
                                               [this](const PodUid& uid) { return table_.cgroup_of(uid); });
     tick.shed = parts_.socket_shed.carry_out(verdict.decision.shed);
+    want_rungs(verdict.decision.ladder);
     tick.decision = std::move(verdict.decision);
     tick.kernel_events = std::exchange(kernel_events_, {});
     name_owners(tick.kernel_events);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "act/executor.hpp"
+#include "act/rung_keeper.hpp"
 #include "act/score_keeper.hpp"
 #include "act/socket_shed.hpp"
 #include "evictd/model/config.hpp"
@@ -33,6 +34,7 @@ struct Parts {
     std::function<void(RecordPtr)> publish;                   // must not wait
     std::function<Status(const port::PodsRoot&)> claim_root;  // before anything below a pods' root may be touched
     act::ScoreOrders* scores = nullptr;                       // null: nobody keeps oom_score_adj
+    act::RungOrders* rungs = nullptr;                         // null: nobody works the ladder before the kill
 };
 
 struct AgentOptions {
@@ -54,6 +56,7 @@ public:
     void set_config(const EvictionConfig& eviction, Duration look_period);
     void request_look();  // somebody wants fresh figures
     void notice(Notice notice, std::string message, std::string error = {});
+    void note_rung(RungOutcome outcome);
 
     // When it will look by itself if nothing happens before.
     [[nodiscard]] MonotonicTime next_look() const { return next_look_; }
@@ -75,6 +78,8 @@ private:
     void steer(std::optional<PodUid> first);
     void expect_scores(const CgroupLife& life);
     void check_scores(const OomScoreChanged& changed);
+    void want_rungs(const std::vector<Rung>& rungs);
+    [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
     void follow_pods_root();
     void list_cgroups();
     [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
@@ -93,6 +98,8 @@ private:
     std::uint64_t looks_ = 0;
     std::vector<Outcome> outcomes_;  // of the last tick, for the next look
     std::optional<ReclaimOutcome> reclaimed_;
+    std::vector<RungOutcome> rung_outcomes_;
+    std::vector<Rung> wanted_rungs_;
     std::vector<KernelEvent> kernel_events_;  // those that call for the look to come
     std::vector<port::Watermark> watermarks_;
     std::vector<port::Watermark> lines_under_;  // as the kernel said last

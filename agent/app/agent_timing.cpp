@@ -72,12 +72,17 @@ void Agent::tell_kernel() {
 }
 
 // A look for practice: the eviction is played through over what is there now, nothing is decided, told or remembered.
-// The real one then finds the way in the CPU's caches.
+// The real one then finds the way in the CPU's caches. Where something can be done before it comes to that, it is a
+// real look.
 void Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
     (void)expect_exits(true);
     auto observation =
         look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, /*memory_returning=*/false);
+    if (calls_for_rungs(observation)) {
+        tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin});
+        return;
+    }
     const bool near = is_near(watermarks_, observation.readings);
     const bool close = is_close(watermarks_, observation.readings);
     const auto first = rehearse_over(std::move(observation));

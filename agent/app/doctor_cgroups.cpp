@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "app/doctor.hpp"
+#include "app/ladder_lanes.hpp"
 #include "kernel/cgroup_dirs.hpp"
 #include "kernel/probes.hpp"
 
@@ -77,6 +78,17 @@ Finding way_to_kill(const kernel::Hierarchies& hierarchies, HostFacts& facts) {
     return finding;
 }
 
+// All that the kernel offers, whatever is configured.
+Finding ladder(const kernel::Hierarchies& hierarchies) {
+    const auto row = ladder_row({.reclaim = true, .squeeze = true, .freeze = true}, hierarchies);
+    Finding finding{.check = "ladder", .chosen = row.chosen, .detail = row.detail, .remedy = {}};
+    if (row.fallback) {
+        finding.state = row.chosen.empty() ? State::missing : State::fallback;
+        finding.remedy = hierarchies.v2 ? "use Linux 5.19 or newer" : "boot with cgroup v2";
+    }
+    return finding;
+}
+
 }  // namespace
 
 HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
@@ -96,6 +108,7 @@ HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
     checks.push_back(pods_root(cgroups));
     checks.push_back(pod_manifests(config));
     checks.push_back(way_to_kill(*hierarchies, facts));
+    checks.push_back(ladder(*hierarchies));
     const bool release = kernel::probe_process_mrelease() == 0;
     checks.push_back(
         {.check = "process_mrelease",

@@ -12,10 +12,13 @@
 
 #include "act/reaper.hpp"
 #include "app/agent.hpp"
+#include "app/guard.hpp"
+#include "app/ladder_lanes.hpp"
 #include "app/publishers.hpp"
 #include "app/realtime.hpp"
 #include "app/score_lane.hpp"
 #include "app/sources.hpp"
+#include "kernel/pod_controls.hpp"
 #include "kernel/proc_scores.hpp"
 #include "kube/manifest_source.hpp"
 #include "policy/exhaustion.hpp"
@@ -44,6 +47,7 @@ void raise_file_limit() {
 // Members in the order of making; they go in the opposite one.
 struct Wiring::House {
     Config config;
+    std::optional<Guard> guard;
     std::mutex eviction_mutex;  // config.eviction, which the publishing lane reads
     Reload reload;
     std::optional<publish::TapeOptions> tape;
@@ -59,8 +63,11 @@ struct Wiring::House {
     std::optional<observe::Observer> observer;
     Publishers publishers;
     SourceRow score_row;
+    SourceRow rungs_row;
     kernel::ProcScores process_scores;
     std::unique_ptr<ScoreLane> scores;
+    std::optional<kernel::PodControls> pod_controls;
+    std::unique_ptr<LadderLanes> rungs;
     std::optional<Agent> agent;
     std::vector<std::unique_ptr<port::PodSource>> pod_sources;
     std::vector<sys::Source> signals;
@@ -69,6 +76,7 @@ struct Wiring::House {
     Status claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root);
     Status make_publishers();
     Status make_scores();
+    Status make_rungs();
     Status make_agent();
     Status start_pod_sources();
     Status listen_to_signals();
@@ -141,6 +149,7 @@ codec::AgentStatus Wiring::House::describe() const {
                               .sources = kernel.events->sources(),
                               .pod_sources = {}};
     status.sources.push_back(score_row);
+    status.sources.push_back(rungs_row);
     for (const auto& threshold : policy::time_thresholds(config.eviction)) {
         status.thresholds.push_back(threshold);
     }
@@ -177,6 +186,28 @@ Status Wiring::House::make_scores() {
     return {};
 }
 
+// As make_scores(): what was left is put back before the agent says anything.
+Status Wiring::House::make_rungs() {
+    const auto& hierarchies = kernel.cgroups->hierarchies();
+    rungs_row = ladder_row(config.eviction.ladder, hierarchies);
+    config.eviction.ladder = possible_rungs(config.eviction.ladder, hierarchies);
+    pod_controls.emplace(hierarchies);
+    auto made = LadderLanes::make(
+        {.controls = *pod_controls,
+         .clock = clock,
+         .tell =
+             [this](RungOutcome outcome) {
+                 loop->post([this, kept = std::move(outcome)]() mutable { agent->note_rung(std::move(kept)); });
+             }},
+        config);
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    rungs = std::move(*made);
+    rungs->recover();
+    return {};
+}
+
 Status Wiring::House::make_agent() {
     auto made = act::Reaper::make(clock);
     if (!made) {
@@ -195,7 +226,8 @@ Status Wiring::House::make_agent() {
                         .socket_shed = *socket_shed,
                         .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
                         .claim_root = [this](const port::PodsRoot& root) { return claim_pods(*kernel.cgroups, root); },
-                        .scores = scores.get()},
+                        .scores = scores.get(),
+                        .rungs = rungs.get()},
                   AgentOptions{.eviction = config.eviction,
                                .look_period = config.agent.look_period,
                                .dry_run = config.agent.dry_run,
@@ -253,6 +285,7 @@ void Wiring::House::on_reload() {
     }
     {
         const std::scoped_lock lock(eviction_mutex);
+        fresh->eviction.ladder = config.eviction.ladder;  // the guard was set, or not, at the start
         config.eviction = fresh->eviction;
     }
     config.agent.look_period = fresh->agent.look_period;
@@ -275,6 +308,13 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     raise_file_limit();
     auto house = std::make_unique<House>();
     house->config = config;
+    if (Guard::is_needed(config)) {  // before there are threads, locked memory or BPF
+        auto guard = Guard::post(rungs_path(config.agent));
+        if (!guard) {
+            return tl::unexpected(guard.error());
+        }
+        house->guard = std::move(*guard);
+    }
     house->reload = std::move(reload);
     house->tape = std::move(record);
     house->node = config.agent.node_name.empty() ? host_name() : config.agent.node_name;
@@ -288,7 +328,8 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
         return tl::unexpected(listening.error());
     }
     house->log.emplace(sys::log::open(sys::log::Level::info));
-    for (const auto step : {&House::open_kernel, &House::make_publishers, &House::make_scores, &House::make_agent}) {
+    for (const auto step :
+         {&House::open_kernel, &House::make_publishers, &House::make_scores, &House::make_rungs, &House::make_agent}) {
         if (auto done = ((*house).*step)(); !done) {
             return tl::unexpected(done.error());
         }
@@ -318,6 +359,7 @@ Status Wiring::run() {
     auto ran = house.loop->run();
     house.pod_sources.clear();
     house.scores.reset();  // puts back what is raised
+    house.rungs.reset();   // likewise
     house.agent->notice(Notice::agent_stopped, "evictd ends; nobody watches this node's thresholds but the kubelet");
     if (house.agent->stopped_by()) {
         return tl::unexpected(*house.agent->stopped_by());

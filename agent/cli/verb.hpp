@@ -39,6 +39,7 @@ void add_check(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
 void add_demo(CLI::App& program, Action& action);
 void add_completion(CLI::App& program, Action& action);
+void add_undo(CLI::App& program, Action& action);         // hidden: for systemd
 void add_pod_process(CLI::App& program, Action& action);  // hidden: what runs in the demo's pods
 
 }  // namespace evictd::cli

@@ -107,7 +107,8 @@ public:
             const bool may_go = ranked.exemption == Exemption::none || ranked.exemption == Exemption::failed_before;
             if (may_go && ranked.has_usage) pods_.push_back(ranked);
         }
-        if (config_.reclaim) ask_for_cache(ladder);
+        // Counted as reclaimable, page cache is available already: asking for it would change nothing.
+        if (config_.reclaim && config.memory_available == MemoryAvailable::kubelet) ask_for_cache(ladder);
         if (config_.squeeze) squeeze(ladder);
         if (config_.freeze) freeze(ladder);
     }

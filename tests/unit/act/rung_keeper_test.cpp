@@ -41,8 +41,7 @@ struct RungKeeping : testing::Test {
                  clock.monotonic() + period},
                 cgroup};
     }
-    [[nodiscard]] FakeControls& web() { return controls.pods.at({7}); }
-    using FakeControls = fakes::FakeControls;
+    [[nodiscard]] fakes::FakeControls& web() { return controls.pods.at({7}); }
 
     fakes::TempDir directory;
     std::string file = directory / "state/rungs";
@@ -111,7 +110,7 @@ TEST_F(RungKeeping, WhatSomebodyElseSetIsLeft) {
     web().high = 100_MiB;
     keeper->want({wanted(RungKind::squeeze)});
     EXPECT_THAT(controls.log, IsEmpty()) << "lower already";
-    web() = {.frozen = true};
+    web() = {.usage = {}, .cache = {}, .frozen = true};
     keeper->want({wanted(RungKind::freeze)});
     EXPECT_THAT(controls.log, IsEmpty());
     keeper->want({});
@@ -193,7 +192,7 @@ TEST_F(RungKeeping, AnAgentThatIsKilledWithItsRungsHeldLeavesNothing) {
 TEST_F(RungKeeping, AnAgentThatIsKilledAtAnyStepLeavesNothing) {
     struct Killed {};
     for (const auto* step : {"limit=536870912", "frozen", "limit=max", "thawed"}) {
-        web() = {.usage = 500_MiB};
+        web() = {.usage = 500_MiB, .cache = {}};
         make();
         controls.on_write = [&](const std::string& text) {
             if (text == step) throw Killed{};

@@ -80,6 +80,11 @@ struct FakeScoreOrders final : act::ScoreOrders {
     std::vector<std::string> expected, checked, steered;
 };
 
+struct FakeRungOrders final : act::RungOrders {
+    void want(std::vector<act::WantedRung> wanted) override { said.push_back(std::move(wanted)); }
+    std::vector<std::vector<act::WantedRung>> said;
+};
+
 struct NoReaper final : act::AfterKill {
     void follow(port::PodCgroupPtr) override { ++followed; }
     int followed = 0;
@@ -111,7 +116,8 @@ struct Agents : testing::Test {
                             .socket_shed = *shed,
                             .publish = [this](RecordPtr record) { records.push_back(std::move(record)); },
                             .claim_root = [this](const port::PodsRoot&) { return claim; },
-                            .scores = &scores},
+                            .scores = &scores,
+                            .rungs = &rungs},
                       AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
         ASSERT_TRUE(agent->start());
         agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
@@ -137,6 +143,7 @@ struct Agents : testing::Test {
     FakeNode node;
     NoReaper reaper;
     FakeScoreOrders scores;
+    FakeRungOrders rungs;
     observe::Observer observer{tree, node, clock};
     std::optional<act::Executor> executor;
     fakes::FakeSockets sockets;
@@ -367,6 +374,33 @@ TEST_F(Agents, TheApproachToALineIsPractisedAndNothingIsToldOrTouched) {
     EXPECT_EQ(records.size(), looks);
     EXPECT_EQ(tree.handle(hog_id)->kills, 0);
     EXPECT_EQ(tree.handle(hog_id)->listings, 2) << "once when the pods became known, once now";
+}
+
+TEST_F(Agents, OnTheApproachCacheIsAskedForAndWhatCameOfItIsPartOfTheNextLook) {
+    declare(100_MiB);
+    make();
+    const auto before = records.size();
+    tree.line(hog_id).usage = 670_MiB;
+    tree.line(hog_id).active_file = 100_MiB;
+    tree.line(root_id).usage = 770_MiB;
+    clock.advance(std::chrono::milliseconds(1));
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 254_MiB}, clock.monotonic());
+    turn();
+    ASSERT_EQ(rungs.said.size(), 1U);
+    ASSERT_EQ(rungs.said[0].size(), 1U);
+    const Rung rung = rungs.said[0][0].rung;
+    EXPECT_EQ(rung.pod, PodUid{"hog"});
+    EXPECT_EQ(rung.bytes, 16_MiB) << "10 MiB are missing, and less than 16 is not asked for";
+    EXPECT_EQ(rungs.said[0][0].cgroup, tree.handle(hog_id));
+    EXPECT_EQ(records.size(), before + 1) << "what is asked for is decided, told and recorded";
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+
+    agent->note_rung(
+        {.rung = rung, .status = RungStatus::ended, .at = clock.monotonic(), .bytes = 16_MiB, .error = {}});
+    ASSERT_EQ(last().observation.rungs.size(), 1U);
+    EXPECT_TRUE(last().decision.ladder.empty());
+    ASSERT_EQ(rungs.said.size(), 2U);
+    EXPECT_TRUE(rungs.said[1].empty());
 }
 
 TEST_F(Agents, ExitsAreToldFromTheApproachUntilSomeTimeAfterIt) {

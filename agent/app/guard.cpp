@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/guard.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "act/held_rungs.hpp"
+#include "kernel/hierarchies.hpp"
+#include "kernel/pod_controls.hpp"
+
+namespace evictd::app {
+namespace {
+
+// What ends the agent by signal may be sent to its whole process group: the guard must see the agent end first.
+[[noreturn]] void stand_guard(const sys::Fd& alive, const std::string& rungs_path) {
+    (void)setsid();
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
+        (void)std::signal(number, SIG_IGN);
+    }
+    (void)prctl(PR_SET_NAME, "evictd-guard");
+    char byte = 0;
+    while (::read(alive.get(), &byte, 1) < 0 && errno == EINTR) {}
+    (void)undo_rungs(rungs_path);
+    _exit(0);
+}
+
+}  // namespace
+
+Result<int> undo_rungs(const std::string& rungs_path) {
+    if (act::remembered_held(rungs_path).empty()) {
+        return 0;
+    }
+    auto hierarchies = kernel::find_hierarchies();
+    if (!hierarchies) {
+        return tl::unexpected(hierarchies.error());
+    }
+    return act::put_back_all(kernel::PodControls(std::move(*hierarchies)), rungs_path);
+}
+
+bool Guard::is_needed(const Config& config) {
+    return !config.agent.dry_run && (config.eviction.ladder.squeeze || config.eviction.ladder.freeze);
+}
+
+Result<Guard> Guard::post(const std::string& rungs_path) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return sys::fail_errno("guard", errno);
+    }
+    sys::Fd reading(ends[0]);
+    sys::Fd writing(ends[1]);
+    const pid_t pid = fork();
+    if (pid < 0) {
+        return sys::fail_errno("guard", errno);
+    }
+    if (pid == 0) {
+        writing.reset();
+        stand_guard(reading, rungs_path);
+    }
+    return Guard(std::move(writing), pid);
+}
+
+Guard& Guard::operator=(Guard&& other) noexcept {
+    end();
+    alive_ = std::move(other.alive_);
+    pid_ = std::exchange(other.pid_, 0);
+    return *this;
+}
+
+Guard::~Guard() { end(); }
+
+void Guard::end() {
+    if (!alive_) {  // moved from
+        return;
+    }
+    alive_.reset();
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/ladder_lanes.hpp"
+
+#include <utility>
+
+#include "kernel/probes.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::app {
+namespace {
+
+void join(std::string& text, const std::string& more) { text += (text.empty() ? "" : ", ") + more; }
+
+}  // namespace
+
+std::string rungs_path(const AgentConfig& config) { return config.state_path + "/rungs"; }
+
+LadderConfig possible_rungs(LadderConfig wanted, const kernel::Hierarchies& hierarchies) {
+    const auto has = [&](const char* file) {
+        return hierarchies.v2 && kernel::probe_cgroup_file(hierarchies, file) == 0;
+    };
+    wanted.reclaim = wanted.reclaim && has("memory.reclaim");
+    wanted.squeeze = wanted.squeeze && has("memory.high");
+    wanted.freeze = wanted.freeze && (hierarchies.v2 ? has("cgroup.freeze") : !hierarchies.freezer.empty());
+    return wanted;
+}
+
+SourceRow ladder_row(const LadderConfig& wanted, const kernel::Hierarchies& hierarchies) {
+    SourceRow row{.hook = "ladder", .chosen = {}, .fallback = false, .detail = {}};
+    const auto possible = possible_rungs(wanted, hierarchies);
+    const auto add = [&](RungKind kind, bool is_wanted, bool is_possible) {
+        if (is_possible) {
+            join(row.chosen, std::string(name(kind)));
+        } else if (is_wanted) {
+            row.fallback = true;
+            join(row.detail, std::string(name(kind)));
+        }
+    };
+    add(RungKind::reclaim, wanted.reclaim, possible.reclaim);
+    add(RungKind::squeeze, wanted.squeeze, possible.squeeze);
+    add(RungKind::freeze, wanted.freeze, possible.freeze);
+    if (row.fallback) {
+        row.detail = "not on this host: " + row.detail +
+                     (hierarchies.v2 ? "" : " (memory.reclaim and memory.high are cgroup v2's)");
+    } else if (!wanted.any()) {
+        row.detail = "the configuration says so (evictd.ladder)";
+    }
+    return row;
+}
+
+LadderLanes::LadderLanes(const LadderNeeds& needs, const Config& config)
+    : keeper_(needs.controls, needs.clock, {.dry_run = config.agent.dry_run, .memory_path = rungs_path(config.agent)},
+              needs.tell),
+      reclaimer_(needs.controls, needs.clock, config.agent.dry_run, needs.tell) {}
+
+Result<std::unique_ptr<LadderLanes>> LadderLanes::make(const LadderNeeds& needs, const Config& config) {
+    std::unique_ptr<LadderLanes> made(new LadderLanes(needs, config));
+    for (const auto& [lane, name] :
+         {std::pair{&LadderLanes::rungs_, "evictd-rungs"}, std::pair{&LadderLanes::reclaim_, "evictd-reclaim"}}) {
+        auto started = sys::Lane::make(name);
+        if (!started) {
+            return tl::unexpected(started.error());
+        }
+        (*made).*lane = std::move(*started);
+    }
+    return made;
+}
+
+LadderLanes::~LadderLanes() {
+    reclaim_.reset();
+    if (rungs_) {
+        rungs_->post([this] { keeper_.release(); });
+    }
+    rungs_.reset();  // works off what was posted
+}
+
+// A post that is dropped is counted by the lane; what it would have ended ends with its time.
+void LadderLanes::want(std::vector<act::WantedRung> wanted) {
+    const auto shared = std::make_shared<const std::vector<act::WantedRung>>(std::move(wanted));
+    rungs_->post([this, shared] { hold(*shared); });
+    reclaim_->post([this, shared] {
+        reclaimer_.want(*shared);
+        reclaim_on();
+    });
+}
+
+// A piece at a time: what is wanted meanwhile gets its turn.
+void LadderLanes::reclaim_on() {
+    if (reclaimer_.step()) {
+        reclaim_->post([this] { reclaim_on(); });
+    }
+}
+
+void LadderLanes::hold(const std::vector<act::WantedRung>& wanted) {
+    keeper_.want(wanted);
+    arm();
+}
+
+void LadderLanes::arm() {
+    if (!timer_) {
+        auto timer = rungs_->loop().add_timer([this] {
+            keeper_.act_on_time();
+            arm();
+        });
+        if (!timer) {
+            sys::log::error(timer.error().text());
+            return;
+        }
+        timer_ = std::move(*timer);
+    }
+    if (const auto due = keeper_.due()) {
+        timer_.arm(*due);
+    } else {
+        timer_.disarm();
+    }
+}
+
+void LadderLanes::recover() {
+    rungs_->post([this] {
+        const auto done = keeper_.recover();
+        if (!done) {
+            sys::log::error("what an evictd that was killed left: " + done.error().text());
+        } else if (*done > 0) {
+            sys::log::warn("put back " + std::to_string(*done) +
+                           " limits and freezes that an evictd that was killed left");
+        }
+    });
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ladder before the kill in threads of its own: the kill path only posts to them. Two, because a thaw must not wait
+// for a reclaim.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "act/reclaimer.hpp"
+#include "act/rung_keeper.hpp"
+#include "evictd/model/config.hpp"
+#include "evictd/model/record.hpp"
+#include "kernel/hierarchies.hpp"
+#include "sys/lane.hpp"
+
+namespace evictd::app {
+
+struct LadderNeeds {
+    const port::PodControls& controls;
+    const sys::Clock& clock;
+    act::TellRung tell;  // any thread
+};
+
+class LadderLanes final : public act::RungOrders {
+public:
+    // What `needs` refers to must outlive it.
+    static Result<std::unique_ptr<LadderLanes>> make(const LadderNeeds& needs, const Config& config);
+    ~LadderLanes() override;  // puts back whatever is held
+
+    void want(std::vector<act::WantedRung> wanted) override;
+    // What an agent that was killed left.
+    void recover();
+
+private:
+    LadderLanes(const LadderNeeds& needs, const Config& config);
+    void hold(const std::vector<act::WantedRung>& wanted);
+    void arm();
+    void reclaim_on();
+
+    act::RungKeeper keeper_;    // the first lane's alone
+    act::Reclaimer reclaimer_;  // the second's
+    sys::Timer timer_;
+    std::unique_ptr<sys::Lane> rungs_;  // last: their threads must be gone first
+    std::unique_ptr<sys::Lane> reclaim_;
+};
+
+// Where it is remembered what has to be put back.
+[[nodiscard]] std::string rungs_path(const AgentConfig& config);
+
+// What of the ladder this host has, of what is configured: without the others nobody is asked for them.
+[[nodiscard]] LadderConfig possible_rungs(LadderConfig wanted, const kernel::Hierarchies& hierarchies);
+
+// For status: `wanted` is what is configured.
+[[nodiscard]] SourceRow ladder_row(const LadderConfig& wanted, const kernel::Hierarchies& hierarchies);
+
+}  // namespace evictd::app
