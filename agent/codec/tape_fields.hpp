@@ -56,8 +56,7 @@ struct Described<EvictionConfig> {
         field("stalls", &EvictionConfig::stalls), field("confirm_pressure", &EvictionConfig::confirm_pressure),
         field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
         field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
-        field("memory_available", &EvictionConfig::memory_available),
-        field("ladder", &EvictionConfig::ladder));
+        field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder));
 };
 
 // ---- what was seen of the node

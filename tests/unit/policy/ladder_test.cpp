@@ -81,6 +81,11 @@ TEST_F(Ladder, InactiveCacheCountsAsAvailableAlreadyAndIsNotAskedFor) {
     EXPECT_THAT(look(near(), 0s), IsEmpty());
 }
 
+TEST_F(Ladder, WhatIsCountedAsReclaimableIsNotAskedFor) {
+    node.config.memory_available = MemoryAvailable::reclaimable;
+    EXPECT_THAT(look(near(), 0s), IsEmpty());
+}
+
 TEST_F(Ladder, WhoGaveEnoughMayBeAskedAgainSoonAndWhoDidNotLater) {
     (void)look(near(), 0s);
     EXPECT_THAT(look(with_outcomes(100ms, RungStatus::ended, 64_MiB)), IsEmpty());
