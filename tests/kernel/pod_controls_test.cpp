@@ -16,11 +16,21 @@
 #include "fakes/temp_dir.hpp"
 #include "kernel/cgroup_fixture.hpp"
 #include "kernel/pod_process.hpp"
+#include "sys/file.hpp"
 
 namespace evictd::kernel_test {
 namespace {
 
 bool can_freeze() { return hierarchies().v2 || !hierarchies().freezer.empty(); }
+
+// Freezing takes its time.
+bool stands_still(const port::CgroupPlace& pod) {
+    const auto& mounts = hierarchies();
+    const auto file =
+        mounts.v2 ? mounts.memory + pod.path + "/cgroup.events" : mounts.freezer + pod.path + "/freezer.state";
+    const auto state = sys::read_file(file, 4096).value_or("");
+    return state.find(mounts.v2 ? "frozen 1" : "FROZEN") != std::string::npos;
+}
 
 struct PodControls : testing::Test {
     PodControls() { cgroups.make("kubepods/podweb/app"); }
@@ -47,11 +57,7 @@ TEST_F(PodControls, AFrozenPodStandsStillUntilItIsThawed) {
     EXPECT_FALSE(controls.is_frozen(web()).value());
     ASSERT_TRUE(controls.set_frozen(web(), true));
     EXPECT_TRUE(controls.is_frozen(web()).value());
-    const auto file = hierarchies().v2 ? "cgroup.events" : "freezer.state";
-    EXPECT_TRUE(eventually([&] {
-        const auto state = cgroups.read("kubepods/podweb", file);
-        return state.find("frozen 1") != std::string::npos || state.find("FROZEN") == 0;
-    }));
+    EXPECT_TRUE(eventually([&] { return stands_still(web()); }));
     process.say('b');
     EXPECT_FALSE(process.hear(std::chrono::milliseconds(200)));
     ASSERT_TRUE(controls.set_frozen(web(), false));
@@ -68,6 +74,7 @@ TEST_F(PodControls, AContainerThatSomebodyElseFrozeStaysSo) {
     ASSERT_TRUE(controls.set_frozen(web(), false));
     const port::CgroupPlace app{cgroups.path("kubepods/podweb/app"), cgroups.id("kubepods/podweb/app")};
     EXPECT_TRUE(controls.is_frozen(app).value());
+    EXPECT_TRUE(controls.set_frozen(app, false));
 }
 
 TEST_F(PodControls, AnotherCgroupUnderTheSameNameIsNotTouched) {
