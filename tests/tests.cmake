@@ -10,6 +10,9 @@ set(threaded_folders sys app publish kube)
 add_custom_target(unit_tests)      # what is built with ASan and UBSan
 add_custom_target(threaded_tests)  # what is built with TSan
 
+# Tests are compiled far more often than they run: -O1 takes half of the time that -O2 takes.
+set(test_options $<$<CONFIG:RelWithDebInfo>:-O1>)
+
 function(evictd_unit folder)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/${folder}/*_test.cpp)
   if(NOT sources)
@@ -22,6 +25,7 @@ function(evictd_unit folder)
   endif()
   target_compile_definitions(unit_${folder} PRIVATE EVICTD_FIXTURES="${CMAKE_SOURCE_DIR}/tests/fixtures"
     EVICTD_GOLDEN="${CMAKE_SOURCE_DIR}/tests/golden")
+  target_compile_options(unit_${folder} PRIVATE ${test_options})
   target_link_libraries(unit_${folder} PRIVATE evictd_${folder} ${ARGN} GTest::gmock GTest::gtest_main)
   add_dependencies(unit_tests unit_${folder})
   set(label unit)
@@ -51,6 +55,7 @@ file(GLOB kernel_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/kernel/*.cpp)
 if(kernel_tests)
   add_executable(kernel_tests ${kernel_tests})
   target_include_directories(kernel_tests PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_options(kernel_tests PRIVATE ${test_options})
   target_link_libraries(kernel_tests PRIVATE evictd_app evictd_skeleton GTest::gmock GTest::gtest)
   add_test(NAME kernel_tests COMMAND kernel_tests)
   set_tests_properties(kernel_tests PROPERTIES LABELS kernel SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 600)

@@ -36,6 +36,16 @@ show() { # show LOG: the part of a failed suite's log that a person wants first
     echo "----"
 }
 
+show_failed() { # show_failed LOG OTHER-REGEX BAD-REGEX: what each failed test said, and how it ended if no test says that
+    echo "---- $1 ----"
+    OTHER=$2 BAD=$3 awk '
+        { said = said $0 "\n" }
+        $0 ~ ENVIRON["BAD"] { printf "%s", said; shown = 1 }
+        $0 ~ ENVIRON["BAD"] || $0 ~ ENVIRON["OTHER"] { said = "" }
+        END { if (!shown) printf "%s", said }' "$1"
+    echo "----"
+}
+
 compile() { # compile SUITE DIR TARGET... [-- ARGUMENT...]: a build that fails is a failed test of its suite
     local suite=$1 log=$logs/$1-build.log
     shift
@@ -70,7 +80,7 @@ count_lines() { # count_lines SUITE LOG STATUS OK-REGEX BAD-REGEX SKIP-REGEX NOT
     local good bad skip
     good=$(grep -cE "$4" "$2") bad=$(grep -cE "$5" "$2") skip=$(grep -cE "$6" "$2")
     if [ "$3" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi # died before it could say which test failed
-    [ "$bad" -eq 0 ] || show "$2"
+    [ "$bad" -eq 0 ] || show_failed "$2" "$4|$6" "$5"
     [ "$skip" -eq 0 ] || grep -E -B 1 "$6" "$2" | sed 's/^/  /' # GoogleTest has the reason in the line before
     if [ $((good + bad + skip)) -eq 0 ]; then
         show "$2" 20
