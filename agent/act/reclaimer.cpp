@@ -52,7 +52,7 @@ Result<Bytes> Reclaimer::take_piece(const Job& job) const {
     const auto place = job.wanted.place();
     const auto before = controls_.usage(place);
     if (!before) {
-        return before;
+        return tl::unexpected(before.error());
     }
     if (auto done = controls_.reclaim(place, std::min(piece, job.wanted.rung.bytes - job.reclaimed)); !done) {
         return tl::unexpected(done.error());

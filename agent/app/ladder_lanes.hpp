@@ -27,6 +27,8 @@ public:
     // What `needs` refers to must outlive it.
     static Result<std::unique_ptr<LadderLanes>> make(const LadderNeeds& needs, const Config& config);
     ~LadderLanes() override;  // puts back whatever is held
+    LadderLanes(const LadderLanes&) = delete;
+    LadderLanes& operator=(const LadderLanes&) = delete;
 
     void want(std::vector<act::WantedRung> wanted) override;
     // What an agent that was killed left.
