@@ -5,6 +5,7 @@
 
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "kernel/bpf_fixture.hpp"
 #include "kernel/pressure_files.hpp"
@@ -23,6 +24,16 @@ PodProcess::Body keep_reading(const ColdFile& file) {
     return [&file](const Line& line) {
         line.hear();
         for (;;) read_once(file.path(), 128_MiB);
+    };
+}
+
+PodProcess::Body on_one_cpu(PodProcess::Body body) {
+    return [body = std::move(body)](const Line& line) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+        if (sched_setaffinity(0, sizeof one, &one) != 0) std::abort();
+        body(line);
     };
 }
 
@@ -144,8 +155,8 @@ TEST_F(Stall, AStallThatLastsLongerThanAWindowIsSeenWhileItLasts) {
     ASSERT_EQ(bpf_map_update_elem(bpf_->stalls()->fd(), &node_key, &node, BPF_EXIST), 0);
 }
 
-// A single task, so that the kernel's weighting by CPU and our union should agree. By tracepoint only reclaim counts,
-// which is a part of what the kernel counts.
+// A single task on a single CPU, so that the kernel's weighting by CPU and our union should agree: of one that spends
+// half of its time on each of two, the kernel counts half. By tracepoint only reclaim counts, a part of what it counts.
 TEST_F(Stall, AgreesWithTheKernelsOwnCountOfTheSameLoad) {
     const std::string directory = hierarchies().memory + cgroups_.path(reader);
     const auto psi = [&]() -> std::optional<Duration> {
@@ -153,7 +164,7 @@ TEST_F(Stall, AgreesWithTheKernelsOwnCountOfTheSameLoad) {
         return text ? kernel::parse_pressure(*text).some : std::nullopt;
     };
     if (!psi()) GTEST_SKIP() << "no memory.pressure in this hierarchy, or no PSI";
-    const auto process = make_reader();
+    const PodProcess process(cgroups_, std::string(reader) + "/container", on_one_cpu(keep_reading(file_)));
     process.say('g');
     ASSERT_TRUE(eventually([&] { return Duration(reader_entry().total_ns) > 300ms; }));
     const auto ours = Duration(reader_entry().total_ns);
