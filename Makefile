@@ -30,11 +30,11 @@ demo: ## evict a real pod under real memory pressure on this machine (root); SCE
 	@$(BUILD)/evictd demo --scenario $(SCENARIO)
 
 test: ## every test: unit, sanitizers, real kernel, command line, VM; SUITES="lint unit ..." picks some
-	@$(tools)/deps.sh build lint vm
+	@$(tools)/deps.sh build lint vm sanitize
 	@$(tools)/test.sh $(SUITES)
 
 deps: ## install the Debian packages that are missing, for every target (root)
-	@$(tools)/deps.sh build lint vm fuzz
+	@$(tools)/deps.sh build lint vm sanitize
 
 build: ## the program, as build/evictd
 	@$(tools)/deps.sh build
@@ -67,7 +67,7 @@ fmt: ## clang-format, in place
 	@$(tools)/fmt.sh
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
-	@$(tools)/deps.sh build fuzz
+	@$(tools)/deps.sh build sanitize
 	@$(tools)/fuzz.sh
 
 install: build ## into PREFIX (/usr/local), below DESTDIR: program, systemd unit, example config, man page, completions

@@ -117,6 +117,10 @@ std::string evicting(const Decision& decision, const Observation& observation) {
 // Within the grace period, or while what is lost may still be the last victim's doing.
 std::string stalled(const Decision& decision, const Observation& observation) {
     const auto& pending = decision.stalls_pending;
+    if (pending.empty() && !has_culprit(decision.stalls_met.front(), observation)) {
+        return say_stall(decision.stalls_met.front(), observation) +
+               "; no pod is known to cause it, and none is evicted";
+    }
     if (pending.empty()) {
         return say_stall(decision.stalls_met.front(), observation) +
                "; that is still what was lost before the last eviction, whose effect is waited for";

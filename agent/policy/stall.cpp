@@ -46,6 +46,19 @@ const Bytes& work_of(const RankedPod& ranked, const Observation& observation) {
 
 }  // namespace
 
+bool has_culprit(const MetStall& stall, const Observation& observation) {
+    switch (stall.threshold.resource) {
+        case StallResource::memory:
+            return true;
+        case StallResource::io:
+            return std::any_of(observation.pods.begin(), observation.pods.end(),
+                               [](const ObservedPod& pod) { return pod.stall && pod.stall->reclaimed > Bytes{0}; });
+        case StallResource::cpu:
+            return false;
+    }
+    return false;
+}
+
 StallPass pass_stalls(const EvictionConfig& config, const Observation& observation, const State& state) {
     StallPass pass;
     for (const auto& threshold : config.stalls) {
@@ -66,7 +79,7 @@ StallPass pass_stalls(const EvictionConfig& config, const Observation& observati
         pass.satisfied.push_back(met);
         const bool fresh =
             !state.relieved_at || observation.at >= after(*state.relieved_at, length(met.threshold.window));
-        if (fresh) pass.acting.push_back(met);
+        if (fresh && has_culprit(met, observation)) pass.acting.push_back(met);
     }
     // Hard before soft: what has no time to lose is handled first.
     std::stable_partition(pass.acting.begin(), pass.acting.end(),

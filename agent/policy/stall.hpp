@@ -23,12 +23,19 @@ inline constexpr std::int32_t culprit_share = 1'000;
 // writeback lose nearly all their time.
 inline constexpr std::int32_t confirming_share = 2'500;
 
+// Whether some pod is known to cause the stall, so that evicting it can be expected to end it. Who needs memory causes
+// waiting for memory, and then some pod always has to give. Who does reclaim work causes waiting for io: what it lost
+// it reads again; without such work the disk is busy with something that is not counted here. CPU time the kernel
+// shares out as the requests say, and nobody has to die for it. Where nobody is to blame the stall is told, and that is
+// all.
+[[nodiscard]] bool has_culprit(const MetStall& stall, const Observation& observation);
+
 // What is met at this look. A stall of ten seconds is still in its window when its cause is gone: what was lost before
 // the last victim ended is not held against anybody, so a threshold acts only once its window begins after that.
 struct StallPass {
     std::vector<MetStall> merged;     // met; grace period ignored
     std::vector<MetStall> satisfied;  // of those, the ones past their grace period
-    std::vector<MetStall> acting;     // of those, the ones whose window lies behind the last victim's end
+    std::vector<MetStall> acting;  // of those, the ones somebody causes whose window lies behind the last victim's end
 };
 [[nodiscard]] StallPass pass_stalls(const EvictionConfig& config, const Observation& observation, const State& state);
 

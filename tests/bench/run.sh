@@ -3,7 +3,7 @@
 # The numbers, as one report on stdout; raw results and the report stay in $BUILD/bench. As root, on an otherwise quiet
 # machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 it could not be measured.
 # usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs),
-#        PARTS="latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike races decide" (some of them),
+#        PARTS="latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike races pagecache decide" (some of them),
 #        KEEP=1 (the picture and the table of scale go into tests/bench)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
@@ -15,8 +15,8 @@ for program in evictd evictd_bench evictd_node_bench; do
 done
 out=$build/bench
 mkdir -p "$out"
-quick=() spikes=20 races=50 seconds=0.5
-[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 races=3 seconds=0.05
+quick=() spikes=20 races=50 fills=50 seconds=0.5
+[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 races=3 fills=2 seconds=0.05
 
 read -ra parts <<< "${PARTS:-}"
 wanted() { [ ${#parts[@]} -eq 0 ] || [[ " ${parts[*]} " == *" $1 "* ]]; }
@@ -25,7 +25,7 @@ wanted() { [ ${#parts[@]} -eq 0 ] || [[ " ${parts[*]} " == *" $1 "* ]]; }
 node_parts() {
     local part chosen=()
     for part in ${parts[@]+"${parts[@]}"}; do
-        case $part in spike | races | decide) ;; *) chosen+=("$part") ;; esac
+        case $part in spike | races | pagecache | decide) ;; *) chosen+=("$part") ;; esac
     done
     [ ${#parts[@]} -eq 0 ] || [ ${#chosen[@]} -gt 0 ] || return 0
     "$build/evictd_node_bench" "$build/evictd" "$out" ${quick[@]+"${quick[@]}"} ${chosen[@]+"${chosen[@]}"}
@@ -84,6 +84,21 @@ races() {
     [ "$right" -eq "$races" ] && [ "$other" -eq "$controls" ]
 }
 
+# Pods that fill memory with page cache, near every threshold: whoever goes, goes for nothing.
+pagecache() {
+    local spared=0 i
+    printf '\n%s\n' "evictd demo --scenario pagecache, $fills times"
+    : > "$out/pagecache.jsonl"
+    for ((i = 0; i < fills; i++)); do
+        "$build/evictd" demo --scenario pagecache -o json > "$out/pagecache.last" 2>> "$out/pagecache.err" &&
+            ! grep -q '"reason":"Evict' "$out/pagecache.last" && spared=$((spared + 1))
+        cat "$out/pagecache.last" >> "$out/pagecache.jsonl"
+    done
+    rm -f "$out/pagecache.last"
+    judged "false evictions on page cache" "$((fills - spared)) of $fills" 0 $((spared == fills))
+    [ "$spared" -eq "$fills" ]
+}
+
 # One decide() by itself: what the kill path spends on thinking.
 decide() {
     printf '\n%s\n' "decide(), by the number of pods, and replay"
@@ -102,6 +117,7 @@ main() {
     if wanted scale; then picture || missed=2; fi
     if wanted spike; then spike || missed=$((missed > 1 ? missed : 1)); fi
     if wanted races; then races || missed=$((missed > 1 ? missed : 1)); fi
+    if wanted pagecache; then pagecache || missed=$((missed > 1 ? missed : 1)); fi
     if wanted decide; then decide || missed=2; fi
     echo
     echo "load $(cut -d ' ' -f 1-3 /proc/loadavg) at the end; raw results in $out"

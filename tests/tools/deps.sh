@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs exactly the Debian packages that are missing; at once finished when none is. Touches nothing else.
-# usage: deps.sh GROUP...     (build lint vm fuzz peers)
+# usage: deps.sh GROUP...     (build lint vm sanitize peers)
 set -euo pipefail
 
 declare -A packages=(
@@ -10,7 +10,7 @@ declare -A packages=(
              libbenchmark-dev"
     [lint]="clang-format clang-tidy shellcheck"
     [vm]="qemu-system-x86 busybox-static cpio xz-utils e2fsprogs binutils"
-    [fuzz]="libclang-rt-14-dev"
+    [sanitize]="libclang-rt-14-dev"
     [peers]="mmdebstrap"
 )
 

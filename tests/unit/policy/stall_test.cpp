@@ -203,6 +203,39 @@ TEST_F(Stalling, IoTripsNoConditionAndWhatIsNotMeasuredIsNeverMet) {
     EXPECT_THAT(decision.conditions, IsEmpty());
 }
 
+TEST_F(Stalling, ForIoWhoDoesReclaimWorkGoes) {
+    node.config.stalls = {{.resource = StallResource::io, .share = ten_percent}};
+    lose(50, StallResource::io);
+    EXPECT_EQ(evicted(look(1s)), "uid-thrasher");
+}
+
+TEST_F(Stalling, ForIoNobodyGoesWhereNobodyDoesReclaimWork) {
+    node.config.stalls = {{.resource = StallResource::io, .share = ten_percent}};
+    lose(50, StallResource::io);
+    for (auto& pod : node.pods) pod.stall.reset();
+    const auto decision = look(1s);
+    EXPECT_EQ(evicted(decision), "");
+    EXPECT_THAT(decision.stalls_met, SizeIs(1));
+    EXPECT_THAT(decision.why, HasSubstr("no pod is known to cause it"));
+}
+
+TEST_F(Stalling, ForIoNobodyGoesInPlaceOfThoseWhoMayNot) {
+    node.config.stalls = {{.resource = StallResource::io, .share = ten_percent}};
+    lose(50, StallResource::io);
+    set_priority("thrasher", 2'000'000'000);
+    node.find("worker").stall.reset();
+    EXPECT_EQ(evicted(look(1s)), "");
+}
+
+TEST_F(Stalling, ForCpuNobodyGoes) {
+    node.config.stalls = {{.resource = StallResource::cpu, .share = ten_percent}};
+    lose(100, StallResource::cpu);
+    const auto decision = look(1s);
+    EXPECT_EQ(evicted(decision), "");
+    EXPECT_THAT(decision.stalls_met, SizeIs(1));
+    EXPECT_THAT(decision.why, HasSubstr("stood still for cpu"));
+}
+
 TEST_F(Stalling, AHardStallCutsASoftEvictionsGraceShort) {
     node.config.thresholds = {soft(1_GiB, 1s)};
     node.config.stalls = {line()};

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/wiring_house.hpp"
+
+#include <utility>
+
+#include <unistd.h>
+
+#include "policy/exhaustion.hpp"
+#include "sys/claim.hpp"
+
+namespace evictd::app {
+
+// Whose pods these are is settled before anything is loaded, pinned or listened on.
+Status Wiring::House::open_kernel() {
+    auto cgroups = open_cgroups(config);
+    if (!cgroups) {
+        return tl::unexpected(cgroups.error());
+    }
+    if (const auto root = (*cgroups)->find_pods_root()) {
+        if (auto claimed = claim_pods(**cgroups, *root); !claimed) {
+            return claimed;
+        }
+    }
+    auto sources = open_sources(config, std::move(*cgroups), clock);
+    if (!sources) {
+        return tl::unexpected(sources.error());
+    }
+    kernel = std::move(*sources);
+    return {};
+}
+
+Status Wiring::House::claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root) {
+    claim.reset();
+    auto claimed = sys::claim_directory(cgroups.hierarchies().memory + root.path, "another evictd works on these pods",
+                                        "stop it first, or give this one another cgroupRoot");
+    if (!claimed) {
+        return tl::unexpected(claimed.error());
+    }
+    claim = std::move(*claimed);
+    return {};
+}
+
+Status Wiring::House::make_publishers() {
+    auto made = app::make_publishers({.settings = config.agent,
+                                      .node = node,
+                                      .clock = clock,
+                                      .bpf = kernel.bpf.get(),
+                                      .status = describe(),
+                                      .eviction = [this] { return eviction(); },
+                                      .request_look = [this] { loop->post([this] { agent->request_look(); }); },
+                                      .record = tape});
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    publishers = std::move(*made);
+    return {};
+}
+
+// For the publishing lane.
+EvictionConfig Wiring::House::eviction() {
+    const std::scoped_lock lock(eviction_mutex);
+    return config.eviction;
+}
+
+codec::AgentStatus Wiring::House::describe() const {
+    codec::AgentStatus status{.node = node,
+                              .version = EVICTD_VERSION,
+                              .pid = getpid(),
+                              .started = clock.wall(),
+                              .dry_run = config.agent.dry_run,
+                              .config_file = config.file,
+                              .thresholds = config.eviction.thresholds,
+                              .stalls = config.eviction.stalls,
+                              .sources = kernel.events->sources(),
+                              .pod_sources = {}};
+    status.sources.push_back(score_row);
+    status.sources.push_back(rungs_row);
+    for (const auto& threshold : policy::time_thresholds(config.eviction)) {
+        status.thresholds.push_back(threshold);
+    }
+    for (const auto& source : pod_sources) {
+        status.pod_sources.push_back(source->describe());
+    }
+    return status;
+}
+
+// Before the agent says anything: what an agent that was killed left raised is put back first.
+Status Wiring::House::make_scores() {
+    auto made =
+        ScoreLane::make({.scores = process_scores,
+                         .clock = clock,
+                         .tell =
+                             [this](AgentNotice notice) {
+                                 (void)publishers.fanout->publish(std::make_shared<const Record>(std::move(notice)));
+                             },
+                         .show =
+                             [this](SourceRow row) {
+                                 loop->post([this, kept = std::move(row)]() mutable {
+                                     score_row = std::move(kept);
+                                     publishers.snapshot->set_agent(describe());
+                                 });
+                             }},
+                        config);
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    scores = std::move(*made);
+    if (claim) {
+        scores->recover(kernel.cgroups->list_pods().value_or(std::vector<port::FoundPod>{}));
+    }
+    return {};
+}
+
+// As make_scores(): what was left is put back before the agent says anything.
+Status Wiring::House::make_rungs() {
+    const auto& hierarchies = kernel.cgroups->hierarchies();
+    rungs_row = ladder_row(config.eviction.ladder, hierarchies);
+    config.eviction.ladder = possible_rungs(config.eviction.ladder, hierarchies);
+    pod_controls.emplace(hierarchies);
+    auto made = LadderLanes::make(
+        {.controls = *pod_controls,
+         .clock = clock,
+         .tell =
+             [this](RungOutcome outcome) {
+                 loop->post([this, kept = std::move(outcome)]() mutable { agent->note_rung(std::move(kept)); });
+             }},
+        config);
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    rungs = std::move(*made);
+    rungs->recover();
+    return {};
+}
+
+Status Wiring::House::make_agent() {
+    auto made = act::Reaper::make(clock);
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    reaper = std::move(*made);
+    executor.emplace(clock, *reaper, config.agent.dry_run);
+    socket_shed.emplace(clock, kernel.bpf ? &kernel.bpf->sockets() : nullptr, config.agent.dry_run);
+    observer.emplace(*kernel.usage, *kernel.node, clock, kernel.stalls.get());
+    agent.emplace(Parts{.loop = *loop,
+                        .clock = clock,
+                        .events = *kernel.events,
+                        .cgroups = *kernel.cgroups,
+                        .observer = *observer,
+                        .executor = *executor,
+                        .socket_shed = *socket_shed,
+                        .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
+                        .claim_root = [this](const port::PodsRoot& root) { return claim_pods(*kernel.cgroups, root); },
+                        .scores = scores.get(),
+                        .rungs = rungs.get()},
+                  AgentOptions{.eviction = config.eviction,
+                               .look_period = config.agent.look_period,
+                               .dry_run = config.agent.dry_run,
+                               .record = tape.has_value()});
+    return {};
+}
+
+}  // namespace evictd::app

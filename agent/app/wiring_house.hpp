@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wiring's own: the parts and how each is made.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "act/reaper.hpp"
+#include "app/agent.hpp"
+#include "app/guard.hpp"
+#include "app/ladder_lanes.hpp"
+#include "app/publishers.hpp"
+#include "app/score_lane.hpp"
+#include "app/sources.hpp"
+#include "app/wiring.hpp"
+#include "evictd/port/pod_source.hpp"
+#include "kernel/pod_controls.hpp"
+#include "kernel/proc_scores.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::app {
+
+// Members in the order of making; they go in the opposite one.
+struct Wiring::House {
+    Config config;
+    std::optional<Guard> guard;
+    std::mutex eviction_mutex;  // config.eviction, which the publishing lane reads
+    Reload reload;
+    std::optional<publish::TapeOptions> tape;
+    std::string node;
+    std::optional<sys::log::Session> log;
+    sys::SystemClock clock;
+    std::optional<sys::Loop> loop;
+    KernelSources kernel;
+    std::optional<sys::Fd> claim;
+    std::unique_ptr<act::Reaper> reaper;
+    std::optional<act::Executor> executor;
+    std::optional<act::SocketShed> socket_shed;
+    std::optional<observe::Observer> observer;
+    Publishers publishers;
+    SourceRow score_row;
+    SourceRow rungs_row;
+    kernel::ProcScores process_scores;
+    std::unique_ptr<ScoreLane> scores;
+    std::optional<kernel::PodControls> pod_controls;
+    std::unique_ptr<LadderLanes> rungs;
+    std::optional<Agent> agent;
+    std::vector<std::unique_ptr<port::PodSource>> pod_sources;
+    std::vector<sys::Source> signals;
+
+    Status open_kernel();
+    Status claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root);
+    Status make_publishers();
+    Status make_scores();
+    Status make_rungs();
+    Status make_agent();
+    Status start_pod_sources();
+    Status listen_to_signals();
+    [[nodiscard]] codec::AgentStatus describe() const;
+    [[nodiscard]] EvictionConfig eviction();
+    void on_reload();
+};
+
+}  // namespace evictd::app
