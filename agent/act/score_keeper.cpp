@@ -75,11 +75,17 @@ void ScoreKeeper::expect(KeptPod pod) {
 }
 
 void ScoreKeeper::check(PodUid pod) {
-    const auto account = accounts_.find(pod);
-    if (account != accounts_.end()) {
-        look_at(account->second);
-        tell_what_is_due(clock_.monotonic());
+    const auto found = accounts_.find(pod);
+    if (found == accounts_.end()) {
+        return;
     }
+    Account& account = found->second;
+    look_at(account);
+    // This may be the event of our own write, or of one that was right, and a wrong one have come just after it.
+    if (!account.look_at && options_.policy != OomScoreAdjPolicy::off) {
+        account.look_at = clock_.monotonic() + look_again_after;
+    }
+    tell_what_is_due(clock_.monotonic());
 }
 
 void ScoreKeeper::look_at(Account& account) {

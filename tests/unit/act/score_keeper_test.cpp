@@ -102,6 +102,22 @@ TEST_F(Keeper, WhatWasWrittenWhileTheKernelKeptSilentIsSeenAMomentLater) {
     EXPECT_EQ(scores.at(1).score, wanted);
 }
 
+TEST_F(Keeper, AlsoAfterTheKernelSpokeOfOurOwnWriteOrOfOneThatWasRight) {
+    scores.processes = {{{1}, {{.pid = 10, .score = 0}}}, {{2}, {{.pid = 20, .score = wanted}}}};
+    make();
+    look();
+    keeper->check(a.pod->uid);
+    keeper->check(b.pod->uid);
+    scores.at(1).score = 3;  // no event comes of these
+    scores.at(2).score = 3;
+    pass(milliseconds(200));
+    EXPECT_EQ(scores.at(1).score, wanted);
+    EXPECT_EQ(scores.at(2).score, wanted);
+    pass(milliseconds(200));
+    pass(seconds(11));  // and has told all
+    EXPECT_FALSE(keeper->due()) << "and then it is quiet";
+}
+
 TEST_F(Keeper, WhoWritesInALoopIsLeftAloneForAWhileAndThatIsSaid) {
     scores.processes = {{{1}, {{.pid = 10, .score = 0}}}, {{2}, {}}};
     make();
