@@ -40,6 +40,7 @@ constexpr const char* usage =
     "  --in DIR        enter this cgroup directory first; once for each hierarchy\n"
     "  --hold MIB      grow: hold this much before being ready (all processes together)\n"
     "  --up-to MIB     grow: stop there and hold it\n"
+    "  --steady        grow: what was not taken during a stall is not made up for\n"
     "  --after FILE    be ready, and begin when FILE exists; - is a byte on stdin\n"
     "  --term-ms MS    on SIGTERM take MS to end, instead of ending at once\n"
     "  --shared        memory that is gone with the last process only, not when it is killed\n"
@@ -59,6 +60,7 @@ struct Options {
     long term_ms = -1;
     bool shared = false;
     bool first_served = false;
+    bool steady = false;
     std::string write;
 };
 
@@ -121,6 +123,8 @@ Options parse(const std::vector<std::string>& words) {
             options.shared = true;
         } else if (words[i] == "--first") {
             options.first_served = true;
+        } else if (words[i] == "--steady") {
+            options.steady = true;
         } else if (!words[i].starts_with("--")) {
             plain.push_back(words[i]);
         } else if (i + 1 < words.size()) {
@@ -195,10 +199,10 @@ public:
     void grow_to(std::size_t size) {
         for (; taken_ < size && taken_ < most_; taken_ += page) start_[taken_] = 1;
     }
-    void grow(std::size_t bytes_per_second) {
+    void grow(std::size_t bytes_per_second, bool steady) {
         const std::int64_t began = now_ns();
         const std::size_t from = taken_;
-        const std::size_t most_at_once = std::max(page, bytes_per_second / 1000 * most_bites);
+        const std::size_t most_at_once = std::max(page, bytes_per_second / 1000 * (steady ? 1 : most_bites));
         while (taken_ < most_) {
             sleep_ns(bite_ns);
             const auto ms = static_cast<std::size_t>((now_ns() - began) / 1'000'000);
@@ -251,7 +255,7 @@ std::atomic<std::size_t>* make_counter() {
         if (options.rate == 0) {
             hoard.grow_at_once();
         } else {
-            hoard.grow(options.rate * mib / options.processes);
+            hoard.grow(options.rate * mib / options.processes, options.steady);
         }
     }
     if (!options.write.empty()) append_for_ever(options.write);
