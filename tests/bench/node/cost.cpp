@@ -20,7 +20,8 @@ constexpr int pods_beside = 110;
 constexpr Bytes agent_threshold = 100_MiB;
 constexpr Bytes pods_room = 1_GiB;
 constexpr Slice slice_size{.cpu_us = 30'000, .wall_us = 150'000};
-constexpr double most_slower = 1.01;
+// In reclaim the time that tasks stand still is counted; elsewhere next to nothing is done.
+constexpr double most_slower(std::size_t kind) { return kind == reclaim_kind ? 1.02 : 1.01; }
 // Starting is not being there.
 constexpr useconds_t settle_us = 50'000;
 constexpr int resamples = 2000;
@@ -32,8 +33,7 @@ struct Ratios {
     std::vector<double> wall;
     std::vector<double> extra_ns;  // CPU time that a round takes more with the agent
 };
-// A round of the last workload: a connection made, which is two sockets, and both of them closed.
-constexpr std::size_t sockets_kind = workload_names.size() - 1;
+// A round of sockets: a connection made, which is two of them, and both closed.
 constexpr double most_ns_a_connection = 2 * 1000;  // one microsecond for making it, one for closing it
 
 Result<Slices> run_all(Workload& workload) {
@@ -134,8 +134,8 @@ void tell(const std::array<Ratios, workload_names.size()>& ratios, Report& repor
         const auto& [cpu, wall, extra_ns] = ratios.at(kind);
         const double median = spread_of(cpu).median;
         const auto [low, high] = sureness(cpu);
-        report.judged(std::string(workload_names.at(kind)) + ", CPU time", slower(median), "<= +1 %",
-                      median <= most_slower);
+        report.judged(std::string(workload_names.at(kind)) + ", CPU time", slower(median),
+                      kind == reclaim_kind ? "<= +2 %" : "<= +1 %", median <= most_slower(kind));
         report.told("... the median lies, 95 %, between", slower(low) + " and " + slower(high));
         report.told("... elapsed time", slower(spread_of(wall).median));
         if (kind == sockets_kind) {

@@ -58,6 +58,7 @@ public:
     // What all pods use, and the limit over them.
     [[nodiscard]] Bytes usage() const;
     Status set_limit(Bytes limit);
+    Status set_limit(const BenchPod& pod, Bytes limit);  // its container's
 
     [[nodiscard]] const std::string& cgroup_root() const { return base_; }  // for the config
     [[nodiscard]] std::string pods_root() const { return base_ + "/kubepods"; }
@@ -66,6 +67,7 @@ public:
 
 private:
     PodTree() = default;
+    Status limit(const std::string& cgroup, Bytes limit);
     enum class Node { branch, leaf };
     Status make_cgroup(const std::string& path, Node node);
     void enter(const std::string& path) const;

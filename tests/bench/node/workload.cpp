@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -70,6 +71,28 @@ void churn(const std::string& cgroup) {
     must(rmdir(below.c_str()) == 0);
 }
 
+// A file of which half fits, read from its beginning each time: the second half has to push out the first.
+class ColdFile {
+public:
+    explicit ColdFile(const std::string& directory)
+        : file_(open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)), buffer_(read_at_once) {
+        must(file_ && ftruncate(file_.get(), size) == 0);
+    }
+    void read_all() {
+        must(posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED) == 0);
+        for (off_t at = 0; at < size; at += static_cast<off_t>(buffer_.size())) {
+            must(pread(file_.get(), buffer_.data(), buffer_.size(), at) == static_cast<ssize_t>(buffer_.size()));
+        }
+    }
+
+private:
+    static constexpr std::size_t read_at_once = std::size_t{64} << 10U;
+    static constexpr off_t size = 2 * workload_limit.value;
+
+    sys::Fd file_;
+    std::vector<char> buffer_;
+};
+
 class Loopback {
 public:
     Loopback() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -109,7 +132,7 @@ double cpu_us() {
     return sum;
 }
 
-void do_one(std::size_t kind, const std::string& cgroup, Loopback& loopback) {
+void do_one(std::size_t kind, const std::string& cgroup, ColdFile& file, Loopback& loopback) {
     switch (kind) {
         case 0:
             return fault();
@@ -117,21 +140,24 @@ void do_one(std::size_t kind, const std::string& cgroup, Loopback& loopback) {
             return fork_one();
         case 2:
             return churn(cgroup);
+        case reclaim_kind:
+            return file.read_all();
         default:
             return loopback.connect_one();
     }
 }
 
 // The life of the process: an order, a slice of work, its times.
-void work(int orders, int answers, const std::string& cgroup) {
+void work(int orders, int answers, const std::string& cgroup, const std::string& directory) {
     const sys::SystemClock clock;
+    ColdFile file(directory);
     Loopback loopback;
     Order order{};
     while (read(orders, &order, sizeof(order)) == sizeof(order)) {
         const auto begin = clock.monotonic();
         const double cpu = cpu_us();
         for (int i = 0; i < order.rounds; i++) {
-            do_one(order.kind, cgroup, loopback);
+            do_one(order.kind, cgroup, file, loopback);
         }
         const Slice slice{cpu_us() - cpu, std::chrono::duration<double, std::micro>(clock.monotonic() - begin).count()};
         must(write(answers, &slice, sizeof(slice)) == sizeof(slice));
@@ -157,11 +183,14 @@ Result<std::unique_ptr<Workload>> Workload::start(PodTree& tree, const BenchPod&
     if (!orders || !answers) {
         return tl::unexpected(orders ? answers.error() : orders.error());
     }
+    if (auto limited = tree.set_limit(pod, workload_limit); !limited) {
+        return tl::unexpected(limited.error());
+    }
     std::unique_ptr<Workload> workload(new Workload);
     const std::string cgroup = tree.hierarchies().memory + pod.cgroup;
     auto pid = tree.start(pod, [&] {
         orders->in.reset();  // else it would wait for itself
-        work(orders->out.get(), answers->in.get(), cgroup);
+        work(orders->out.get(), answers->in.get(), cgroup, tree.manifests());
     });
     if (!pid) {
         return tl::unexpected(pid.error());

@@ -12,8 +12,13 @@
 
 namespace evictd::bench {
 
-inline constexpr std::array<const char*, 4> workload_names{"page faults", "fork and exit", "cgroups made and removed",
+inline constexpr std::array<const char*, 5> workload_names{"page faults", "fork and exit", "cgroups made and removed",
+                                                           "page cache reclaimed at the pod's limit",
                                                            "sockets connected and closed"};
+inline constexpr std::size_t reclaim_kind = 3;
+inline constexpr std::size_t sockets_kind = 4;
+// What its container needs for the fourth, and room for the others.
+inline constexpr Bytes workload_limit = 32_MiB;
 
 // User and system time of a slice, of the process and its children, and how long it took.
 struct Slice {
