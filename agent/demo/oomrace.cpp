@@ -80,6 +80,10 @@ Verdict judge_oomrace(const Plan& plan, const Story& story, const Facts& facts) 
             faults.push_back("the kernel's OOM killer took a process of " + pod_name(event) + ", not of " +
                              wanted.full_name());
         }
+        // By itself it chooses once: it may strike again before the memory of the first is back, when that is gone.
+        if (!plan.steering) {
+            break;
+        }
     }
     const bool raised = std::find(story.raised().begin(), story.raised().end(), wanted.uid) != story.raised().end();
     if (plan.steering && !raised) {

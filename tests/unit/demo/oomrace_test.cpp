@@ -107,6 +107,14 @@ TEST_F(OomRaceVerdict, WithoutSteeringTheQuietPodIsWhatIsExpected) {
     kill(plan.pods[plan.quiet]);
     EXPECT_TRUE(judge(plan, story, facts).right);
     kill(plan.actor_pod());
+    EXPECT_TRUE(judge(plan, story, facts).right) << "it was next";
+}
+
+TEST_F(OomRaceVerdict, WithoutSteeringTheGrowerFirstIsWrong) {
+    plan = oomrace_plan(1_GiB, 16_GiB, false);
+    facts.others_ended = {"shop/cache, killed by signal 9"};
+    kill(plan.actor_pod());
+    kill(plan.pods[plan.quiet]);
     EXPECT_FALSE(judge(plan, story, facts).right);
 }
 

@@ -30,6 +30,8 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t endless_mib = std::size_t{64} << 10U;
 // How finely a rate is kept: at 500 MiB/s half a MiB at a time. Finer and an emulated CPU does nothing but sleep.
 constexpr std::int64_t bite_ns = 1'000'000;
+// A sleep takes longer than it should where the CPU is emulated; this is longer than that.
+constexpr std::int64_t stall_ns = 100'000'000;
 // After a stall, growth goes on at most so much faster: it may catch up, but never leap over a threshold.
 constexpr std::int64_t most_bites = 5;
 
@@ -200,12 +202,16 @@ public:
         for (; taken_ < size && taken_ < most_; taken_ += page) start_[taken_] = 1;
     }
     void grow(std::size_t bytes_per_second, bool steady) {
-        const std::int64_t began = now_ns();
+        std::int64_t began = now_ns();
+        std::int64_t last = began;
         const std::size_t from = taken_;
-        const std::size_t most_at_once = std::max(page, bytes_per_second / 1000 * (steady ? 1 : most_bites));
+        const std::size_t most_at_once = std::max(page, bytes_per_second / 1000 * most_bites);
         while (taken_ < most_) {
             sleep_ns(bite_ns);
-            const auto ms = static_cast<std::size_t>((now_ns() - began) / 1'000'000);
+            const std::int64_t now = now_ns();
+            if (steady && now - last > stall_ns) began += now - last;
+            last = now;
+            const auto ms = static_cast<std::size_t>((now - began) / 1'000'000);
             grow_to(std::min(from + bytes_per_second / 1000 * ms, taken_ + most_at_once));
         }
     }
