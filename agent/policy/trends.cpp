@@ -59,12 +59,25 @@ private:
     std::size_t next_ = 0;
 };
 
+// A pod that is new does not wait for the interval's end, which may be seconds away: within it, it is taken to have
+// grown for longer than it is known, so for less a second than it did.
+Trends with_new_pods(Trends trends, const Observation& observation) {
+    OldPods old_pods(trends.pods);
+    std::vector<PodTrend> fresh;
+    for (const auto& pod : observation.pods) {
+        if (!pod.usage || pod.cgroup == CgroupId{} || old_pods.find(pod.cgroup) != nullptr) continue;
+        fresh.push_back({pod.cgroup, Trend{pod.usage->working_set.value, {}, 0}});
+    }
+    trends.pods.insert(trends.pods.end(), fresh.begin(), fresh.end());
+    return trends;
+}
+
 }  // namespace
 
 Trends follow(const Trends& before, const Observation& observation, bool anew) {
     const bool begin = anew || !before.since || observation.at < *before.since;
     const Duration over = begin ? Duration::zero() : observation.at - *before.since;
-    if (!begin && over < interval) return before;
+    if (!begin && over < interval) return with_new_pods(before, observation);
     Trends now;
     now.since = observation.at;
     const auto next = [&](const Trend* old, std::int64_t value) {

@@ -158,6 +158,17 @@ TEST_F(Ladder, WhoeverGrowsFastestIsFrozenForAMomentAndNotAgainAtOnce) {
     EXPECT_THAT(look(6_GiB, 1060ms), IsEmpty()) << "no pressure any more";
 }
 
+TEST_F(Ladder, APodThatCameSinceTheLastIntervalIsFrozenToo) {
+    node.config.ladder = {.reclaim = false, .freeze = true, .freeze_for = 500ms};
+    auto known_later = node.pods;
+    node.remove("hog");
+    (void)look(6_GiB, 0s);
+    node.pods = std::move(known_later);
+    (void)look(6_GiB, 20ms);  // and nothing calls for a look until memory is short
+    node.find("hog").usage->working_set += 100_MiB;
+    EXPECT_THAT(look(near(), 2s), ElementsAre("freeze default/hog 0"));
+}
+
 TEST_F(Ladder, AVictimIsOnNoRungOnceItsGracePeriodBegins) {
     node.config.thresholds = {soft(1_GiB, 1s)};
     node.config.ladder = {.reclaim = false, .squeeze = true, .squeeze_for = 1min};
