@@ -19,10 +19,7 @@ Reclaimer::Reclaimer(const port::PodControls& controls, const sys::Clock& clock,
     : controls_(controls), clock_(clock), dry_run_(dry_run), tell_(std::move(tell)) {}
 
 void Reclaimer::want(const std::vector<WantedRung>& wanted) {
-    const auto is_wanted = [&](const Job& job) {
-        return std::any_of(wanted.begin(), wanted.end(),
-                           [&](const WantedRung& one) { return one.rung == job.wanted.rung; });
-    };
+    const auto is_wanted = [&](const Job& job) { return contains(wanted, job.wanted.rung); };
     for (auto& job : jobs_) {
         if (!job.over && !is_wanted(job)) {
             end(job, {}, /*cut_short=*/true);

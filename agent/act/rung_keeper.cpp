@@ -16,15 +16,16 @@ constexpr Duration try_again_after = std::chrono::milliseconds(100);
 
 }  // namespace
 
+bool contains(const std::vector<WantedRung>& wanted, const Rung& rung) {
+    return std::any_of(wanted.begin(), wanted.end(), [&](const WantedRung& one) { return one.rung == rung; });
+}
+
 RungKeeper::RungKeeper(const port::PodControls& controls, const sys::Clock& clock, RungOptions options, TellRung tell)
     : controls_(controls), clock_(clock), options_(std::move(options)), tell_(std::move(tell)) {}
 
 // What ends comes first: a pod that is to die must not stand still while others are seen to.
 void RungKeeper::want(const std::vector<WantedRung>& wanted) {
-    const auto is_wanted = [&](const Holding& holding) {
-        return std::any_of(wanted.begin(), wanted.end(),
-                           [&](const WantedRung& one) { return one.rung == holding.wanted.rung; });
-    };
+    const auto is_wanted = [&](const Holding& holding) { return contains(wanted, holding.wanted.rung); };
     for (auto& holding : holdings_) {
         if (!is_wanted(holding) && !holding.over) {
             end(holding);

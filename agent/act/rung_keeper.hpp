@@ -23,6 +23,8 @@ struct WantedRung {
     [[nodiscard]] port::CgroupPlace place() const { return {cgroup->path(), cgroup->id()}; }
 };
 
+[[nodiscard]] bool contains(const std::vector<WantedRung>& wanted, const Rung& rung);
+
 // What the agent says of the ladder.
 class RungOrders {
 public:

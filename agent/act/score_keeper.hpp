@@ -122,6 +122,7 @@ private:
     void take_down_originals(Account& account, RaisedPod& raised);
     int restore(const KeptPod& kept, const RaisedPod& raised);
     void put_back(const PodUid& uid);
+    void steer_on_time(MonotonicTime now);
     void forget_gone();
     void remember();
     void tell_set(Account& account);

@@ -53,18 +53,7 @@ std::optional<MonotonicTime> ScoreKeeper::due() const {
 
 void ScoreKeeper::act_on_time() {
     const auto now = clock_.monotonic();
-    if (release_at_ && *release_at_ <= now) {
-        release_at_.reset();
-        if (const auto before = std::exchange(steered_, std::nullopt)) {
-            put_back(*before);
-        }
-    }
-    if (steered_ && raise_again_at_ && *raise_again_at_ <= now) {
-        raise_again_at_ = now + std::chrono::seconds(1);
-        if (const auto account = accounts_.find(*steered_); account != accounts_.end()) {
-            raise(account->second);
-        }
-    }
+    steer_on_time(now);
     for (auto& [uid, account] : accounts_) {
         if (account.look_at && *account.look_at <= now) {
             look_at(account);

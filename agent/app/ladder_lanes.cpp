@@ -97,22 +97,10 @@ void LadderLanes::hold(const std::vector<act::WantedRung>& wanted) {
 }
 
 void LadderLanes::arm() {
-    if (!timer_) {
-        auto timer = rungs_->loop().add_timer([this] {
-            keeper_.act_on_time();
-            arm();
-        });
-        if (!timer) {
-            sys::log::error(timer.error().text());
-            return;
-        }
-        timer_ = std::move(*timer);
-    }
-    if (const auto due = keeper_.due()) {
-        timer_.arm(*due);
-    } else {
-        timer_.disarm();
-    }
+    (void)rungs_->arm(timer_, keeper_.due(), [this] {
+        keeper_.act_on_time();
+        arm();
+    });
 }
 
 void LadderLanes::recover() {

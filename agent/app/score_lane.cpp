@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "policy/oom_score.hpp"
-#include "sys/log.hpp"
 
 namespace evictd::app {
 namespace {
@@ -86,21 +85,12 @@ void ScoreLane::post(std::function<void()> work) {
 }
 
 void ScoreLane::after_work() {
-    if (!timer_) {
-        auto timer = lane_->loop().add_timer([this] {
-            keeper_.act_on_time();
-            after_work();
-        });
-        if (!timer) {
-            sys::log::error(timer.error().text());
-            return;
-        }
-        timer_ = std::move(*timer);
-    }
-    if (const auto due = keeper_.due()) {
-        timer_.arm(*due);
-    } else {
-        timer_.disarm();
+    const bool armed = lane_->arm(timer_, keeper_.due(), [this] {
+        keeper_.act_on_time();
+        after_work();
+    });
+    if (!armed) {
+        return;
     }
     if (auto figures = keeper_.figures(); figures != shown_) {
         shown_ = std::move(figures);

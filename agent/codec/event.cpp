@@ -128,24 +128,17 @@ private:
     }
 
     void oom_kill(const OomKill& kill, const KernelEvent& kernel) {
-        const auto& pods = tick_.observation.pods;
-        const auto owner = std::find_if(pods.begin(), pods.end(),
-                                        [&](const ObservedPod& pod) { return pod.pod && pod.pod->uid == kill.pod; });
-        const bool known = owner != pods.end();
         Event& event = add(Severity::warning, "OOMKilling", kernel.time);
-        event.message = oom_sentence(kill, known ? owner->pod->full_name() : "");
+        event.message = oom_sentence(kill, name_pod(event, kill.pod));
         event.cause = phrase(kernel);
         event.oom = event_oom(kill);
         event.id = oom_id(kill, kernel.time);
-        if (known) event.pod = with_qos(event_pod(*owner->pod), owner - pods.begin());
     }
 
     void socket_memory(const SocketMemoryShort& memory, const KernelEvent& kernel) {
-        const ObservedPod* owner = find_pod(tick_.observation, memory.pod);
         Event& event = add(Severity::warning, "SocketMemoryPressure", kernel.time);
-        event.message = socket_memory_sentence(memory, owner != nullptr ? owner->pod->full_name() : "");
+        event.message = socket_memory_sentence(memory, name_pod(event, memory.pod));
         event.cause = phrase(kernel);
-        if (owner != nullptr) event.pod = with_qos(event_pod(*owner->pod), owner - tick_.observation.pods.data());
     }
 
     // From the kernel's crossing to the first socket that is refused, or no longer.
@@ -156,16 +149,22 @@ private:
         event.cause = cause_text(tick_.observation.cause);
         event.error = edge.error;
         if (edge.error.empty()) event.latency = latency(tick_.observation.cause, tick_.decided_at, edge.at);
-        const ObservedPod* pod = find_pod(tick_.observation, edge.pod.pod);
-        if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
+        name_pod(event, edge.pod.pod);
     }
 
     void rung(const RungOutcome& outcome) {
         if (!is_told(outcome)) return;
         Event& event = add(Severity::normal, {}, outcome.at);
         tell_rung(outcome, tick_.decision.thresholds_met.empty() && tick_.decision.thresholds_pending.empty(), event);
-        const ObservedPod* pod = find_pod(tick_.observation, outcome.rung.pod);
-        if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
+        name_pod(event, outcome.rung.pod);
+    }
+
+    // Whose event it is, if the pod is known: namespace/name, else empty.
+    std::string name_pod(Event& event, const PodUid& uid) const {
+        const ObservedPod* pod = find_pod(tick_.observation, uid);
+        if (pod == nullptr) return {};
+        event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
+        return pod->pod->full_name();
     }
 
     // The class is the policy's to say, and it says it in the ranking.
@@ -190,9 +189,7 @@ private:
         constexpr std::array<const char*, stall_resource_count> reasons{"MemoryStall", "IOStall", "CPUStall"};
         Event& event = add(edge.met ? Severity::warning : Severity::normal,
                            reasons.at(static_cast<std::size_t>(edge.stall.threshold.resource)), tick_.observation.at);
-        const ObservedPod* pod = find_pod(tick_.observation, edge.stall.pod);
-        event.message = stall_sentence(edge, pod != nullptr ? pod->pod->full_name() : "");
-        if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
+        event.message = stall_sentence(edge, name_pod(event, edge.stall.pod));
         event.cause = cause_text(tick_.observation.cause);
     }
 
@@ -223,14 +220,12 @@ private:
         const auto outcome = std::find_if(tick_.outcomes.begin(), tick_.outcomes.end(),
                                           [&](const Outcome& o) { return o.action.pod == eviction.pod; });
         const Outcome* done = outcome == tick_.outcomes.end() ? nullptr : &*outcome;
-        const ObservedPod* pod = find_pod(tick_.observation, eviction.pod);
         const bool signalled = done != nullptr && done->status == OutcomeStatus::delivered;
         Event& event = add(Severity::warning, "Evicting", signalled ? done->delivered_at : tick_.decided_at);
-        const std::string pod_name = pod != nullptr ? pod->pod->full_name() : eviction.pod.value;
-        event.message = evicting_sentence(eviction, pod_name, done);
+        const std::string pod_name = name_pod(event, eviction.pod);
+        event.message = evicting_sentence(eviction, pod_name.empty() ? eviction.pod.value : pod_name, done);
         event.id = eviction_id(eviction.pod, tick_.observation.cause);
         tell_threshold(eviction, event);
-        if (pod != nullptr) event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
         event.cause = cause_text(tick_.observation.cause);
         event.latency = latency(tick_.observation.cause, done != nullptr ? done->decided_at : tick_.decided_at,
                                 signalled ? done->delivered_at : MonotonicTime{});

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <utility>
 
+#include "config/ladder_settings.hpp"
 #include "config/stall_settings.hpp"
 #include "evictd/model/quantity.hpp"
 
@@ -206,33 +207,6 @@ void read_confirm_pressure(const Setting& setting, Config& config) {
     config.eviction.confirm_pressure = setting.boolean().value_or(config.eviction.confirm_pressure);
 }
 std::string show_confirm_pressure(const Config& config) { return config.eviction.confirm_pressure ? "true" : "false"; }
-
-template <bool LadderConfig::*member>
-void read_rung(const Setting& setting, Config& config) {
-    config.eviction.ladder.*member = setting.boolean().value_or(config.eviction.ladder.*member);
-}
-template <bool LadderConfig::*member>
-std::string show_rung(const Config& config) {
-    return config.eviction.ladder.*member ? "true" : "false";
-}
-
-// A pod that may not grow for longer than minutes has been left to starve.
-void read_squeeze_for(const Setting& setting, Config& config) {
-    const auto period = setting.duration();
-    if (!period) return;
-    if (*period < 1s || *period > 10min) setting.refuse("out of range: " + to_string(*period), "1s to 10m");
-    config.eviction.ladder.squeeze_for = *period;
-}
-
-// Shorter, it thaws before anything came of it; longer, clients and probes take the pod for dead.
-void read_freeze_for(const Setting& setting, Config& config) {
-    const auto period = setting.duration();
-    if (!period) return;
-    if (*period < 20ms || *period > 5s) setting.refuse("out of range: " + to_string(*period), "20ms to 5s");
-    config.eviction.ladder.freeze_for = *period;
-}
-std::string show_squeeze_for(const Config& config) { return to_string(config.eviction.ladder.squeeze_for); }
-std::string show_freeze_for(const Config& config) { return to_string(config.eviction.ladder.freeze_for); }
 
 using Agent = AgentConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.

@@ -74,10 +74,8 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
     const RankedPod* chosen = choose(verdict.decision.ranking);
     if (chosen == nullptr) return Course::no_candidate;
     const ObservedPod& observed = observation.pods[chosen->pod];
-    // Those who cause it may all be exempt; for io, to evict another would help nobody.
-    const bool gives =
-        stall.threshold.resource == StallResource::memory || (observed.stall && observed.stall->reclaimed > Bytes{0});
-    if (!gives) return Course::no_candidate;
+    // Those who cause it may all be exempt; to evict another would help nobody.
+    if (!may_cause(stall, observed)) return Course::no_candidate;
     Eviction eviction;
     eviction.pod = observed.pod->uid;
     eviction.stall = stall;

@@ -46,17 +46,22 @@ const Bytes& work_of(const RankedPod& ranked, const Observation& observation) {
 
 }  // namespace
 
-bool has_culprit(const MetStall& stall, const Observation& observation) {
+bool may_cause(const MetStall& stall, const ObservedPod& pod) {
     switch (stall.threshold.resource) {
         case StallResource::memory:
             return true;
         case StallResource::io:
-            return std::any_of(observation.pods.begin(), observation.pods.end(),
-                               [](const ObservedPod& pod) { return pod.stall && pod.stall->reclaimed > Bytes{0}; });
+            return pod.stall && pod.stall->reclaimed > Bytes{0};
         case StallResource::cpu:
-            return false;
+            break;
     }
     return false;
+}
+
+bool has_culprit(const MetStall& stall, const Observation& observation) {
+    return stall.threshold.resource == StallResource::memory ||
+           std::any_of(observation.pods.begin(), observation.pods.end(),
+                       [&](const ObservedPod& pod) { return may_cause(stall, pod); });
 }
 
 StallPass pass_stalls(const EvictionConfig& config, const Observation& observation, const State& state) {

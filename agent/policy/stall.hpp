@@ -23,11 +23,12 @@ inline constexpr std::int32_t culprit_share = 1'000;
 // writeback lose nearly all their time.
 inline constexpr std::int32_t confirming_share = 2'500;
 
-// Whether some pod is known to cause the stall, so that evicting it can be expected to end it. Who needs memory causes
-// waiting for memory, and then some pod always has to give. Who does reclaim work causes waiting for io: what it lost
-// it reads again; without such work the disk is busy with something that is not counted here. CPU time the kernel
-// shares out as the requests say, and nobody has to die for it. Where nobody is to blame the stall is told, and that is
-// all.
+// Whether the pod may cause the stall, so that evicting it can be expected to end it. Waiting for memory any pod may
+// end by giving some. Waiting for io is caused by who does reclaim work: what it lost it reads again; without such work
+// the disk is busy with something that is not counted here. CPU time the kernel shares out as the requests say, and
+// nobody has to die for it.
+[[nodiscard]] bool may_cause(const MetStall& stall, const ObservedPod& pod);
+// Where nobody does, the stall is told, and that is all.
 [[nodiscard]] bool has_culprit(const MetStall& stall, const Observation& observation);
 
 // What is met at this look. A stall of ten seconds is still in its window when its cause is gone: what was lost before

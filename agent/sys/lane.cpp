@@ -60,6 +60,23 @@ bool Lane::post(Loop::Callback work) {
     return false;
 }
 
+bool Lane::arm(Timer& timer, std::optional<MonotonicTime> due, Loop::Callback ring) {
+    if (!timer) {
+        auto made = loop_.add_timer(std::move(ring));
+        if (!made) {
+            log::error(name_ + ": " + made.error().text());
+            return false;
+        }
+        timer = std::move(*made);
+    }
+    if (due) {
+        timer.arm(*due);
+    } else {
+        timer.disarm();
+    }
+    return true;
+}
+
 void* Lane::enter(void* lane) {
     static_cast<Lane*>(lane)->work();
     return nullptr;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <pthread.h>
@@ -37,6 +38,9 @@ public:
     // To add sources; only from functions that run in the lane. Keep those sources where they outlive the Lane, so that
     // its thread is gone when they are destroyed.
     [[nodiscard]] Loop& loop() { return loop_; }
+    // Only from functions that run in the lane: `ring` is called there at `due`, or not at all without one. `timer` is
+    // made when it is first armed, and keeps that `ring`. False: it cannot be made, which is logged.
+    bool arm(Timer& timer, std::optional<MonotonicTime> due, Loop::Callback ring);
 
 private:
     Lane(Loop loop, std::string name, Duration drain);

@@ -244,13 +244,13 @@ Bytes PodTree::usage() const {
     return usage;
 }
 
-Status PodTree::limit(const std::string& cgroup, Bytes limit) {
+Status PodTree::write_limit(const std::string& cgroup, Bytes limit) {
     const char* name = hierarchies_.v2 ? "/memory.max" : "/memory.limit_in_bytes";
     return write_file(hierarchies_.memory + cgroup + name, std::to_string(limit.value));
 }
 
-Status PodTree::set_limit(Bytes limit) { return this->limit(pods_root(), limit); }
+Status PodTree::set_limit(Bytes limit) { return write_limit(pods_root(), limit); }
 
-Status PodTree::set_limit(const BenchPod& pod, Bytes limit) { return this->limit(pod.cgroup, limit); }
+Status PodTree::set_limit(const BenchPod& pod, Bytes limit) { return write_limit(pod.cgroup, limit); }
 
 }  // namespace evictd::bench

@@ -67,7 +67,7 @@ public:
 
 private:
     PodTree() = default;
-    Status limit(const std::string& cgroup, Bytes limit);
+    Status write_limit(const std::string& cgroup, Bytes limit);
     enum class Node { branch, leaf };
     Status make_cgroup(const std::string& path, Node node);
     void enter(const std::string& path) const;
