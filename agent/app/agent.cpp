@@ -74,8 +74,8 @@ void Agent::tick(Cause cause) {
     }
     last_look_ = tick.observation.at;
     watch(tick.observation.readings);
-    schedule(tick);
     keep_scores(tick);
+    schedule(tick);
     if (!rehearsed_ && !pressure_) {
         (void)rehearse_over(tick.observation);
     }

@@ -76,7 +76,6 @@ void Agent::tell_kernel() {
 // real look.
 void Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
-    (void)expect_exits(true);
     auto observation =
         look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, /*memory_returning=*/false);
     if (calls_for_rungs(observation)) {
@@ -89,6 +88,7 @@ void Agent::get_ready() {
     if (!pressure_ && (near || !close)) {  // once a line is crossed, the decision says who is first
         steer(near ? first : std::nullopt);
     }
+    (void)expect_exits(true);  // after steering: the kernel takes its time to attach a program
     const auto now = parts_.clock.monotonic();
     next_rehearsal_ = near ? now + std::max(rehearse_when_near, near_share * (now - begin)) : MonotonicTime::max();
     timer_.arm(std::min(next_look_, next_rehearsal_));

@@ -67,11 +67,13 @@ Result<std::unique_ptr<LadderLanes>> LadderLanes::make(const LadderNeeds& needs,
 }
 
 LadderLanes::~LadderLanes() {
-    reclaim_.reset();
+    if (reclaim_) {
+        reclaim_->close();
+    }
     if (rungs_) {
         rungs_->post([this] { keeper_.release(); });
+        rungs_->close();
     }
-    rungs_.reset();  // works off what was posted
 }
 
 // A post that is dropped is counted by the lane; what it would have ended ends with its time.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/score_lane.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <sys/resource.h>
@@ -11,9 +12,12 @@
 namespace evictd::app {
 namespace {
 
-// Of the normal threads it should be the first to run: it steers while others take the machine's memory as fast as they
-// can. No real-time priority: how much it has to do is up to the pods.
+// Of the normal threads it should be the first to run: how much it has to do is up to the pods, so it has no real-time
+// priority but to raise one pod, while others take the machine's memory as fast as they can.
 constexpr int niceness = -20;
+
+// After the kill path.
+int urgency_below(int kill_path) { return kill_path == 0 ? 0 : std::max(1, kill_path - 1); }
 
 act::ScoreOptions options_of(const Config& config) {
     return {.policy = config.agent.oom_score_adj_policy,
@@ -55,6 +59,7 @@ ScoreLane::ScoreLane(ScoreLaneNeeds needs, const Config& config)
     : needs_(std::move(needs)),
       policy_(config.agent.oom_score_adj_policy),
       steering_(config.agent.oom_score_adj_steering),
+      urgency_(urgency_below(config.agent.realtime_priority)),
       keeper_(needs_.scores, needs_.clock, options_of(config), needs_.tell) {}
 
 Result<std::unique_ptr<ScoreLane>> ScoreLane::make(ScoreLaneNeeds needs, const Config& config) {
@@ -72,16 +77,20 @@ Result<std::unique_ptr<ScoreLane>> ScoreLane::make(ScoreLaneNeeds needs, const C
 }
 
 ScoreLane::~ScoreLane() {
-    post([this] { keeper_.release(); });
-    lane_.reset();  // works off what was posted
+    if (lane_) {
+        post([this] { keeper_.release(); });
+        lane_->close();
+    }
 }
 
-void ScoreLane::post(std::function<void()> work) {
-    // What is dropped is found at the next regular look; the lane counts it.
-    (void)lane_->post([this, kept = std::move(work)] {
+// What is dropped is found at the next regular look; the lane counts it.
+void ScoreLane::post(std::function<void()> work) { (void)lane_->post(with_aftermath(std::move(work))); }
+
+std::function<void()> ScoreLane::with_aftermath(std::function<void()> work) {
+    return [this, kept = std::move(work)] {
         kept();
         after_work();
-    });
+    };
 }
 
 void ScoreLane::after_work() {
@@ -111,7 +120,9 @@ void ScoreLane::check(PodUid pod) {
 }
 
 void ScoreLane::steer(std::optional<PodUid> first) {
-    post([this, kept = std::move(first)]() mutable { keeper_.steer(std::move(kept)); });
+    const int urgency = first ? urgency_ : 0;  // putting back has time
+    auto work = with_aftermath([this, kept = std::move(first)]() mutable { keeper_.steer(std::move(kept)); });
+    (void)lane_->post_urgent(std::move(work), urgency);
 }
 
 void ScoreLane::recover(std::vector<port::FoundPod> found) {

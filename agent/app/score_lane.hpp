@@ -38,11 +38,13 @@ public:
 private:
     ScoreLane(ScoreLaneNeeds needs, const Config& config);
     void post(std::function<void()> work);
+    std::function<void()> with_aftermath(std::function<void()> work);
     void after_work();
 
     ScoreLaneNeeds needs_;
     OomScoreAdjPolicy policy_;
     bool steering_;
+    int urgency_;              // SCHED_FIFO priority; 0: none
     act::ScoreKeeper keeper_;  // the lane's alone
     std::optional<act::ScoreFigures> shown_;
     sys::Timer timer_;

@@ -18,6 +18,13 @@ namespace {
 // agent. 512 KiB is several times what the deepest accepted manifest needs to be parsed.
 constexpr std::size_t stack_size = std::size_t{512} << 10U;
 
+// Refused: it stays as it is.
+void schedule(pthread_t thread, int policy, int priority) {
+    sched_param parameters{};
+    parameters.sched_priority = priority;
+    (void)pthread_setschedparam(thread, policy, &parameters);
+}
+
 }  // namespace
 
 Lane::Lane(Loop loop, std::string name, Duration drain)
@@ -47,8 +54,10 @@ Status Lane::start() {
     return {};
 }
 
-Lane::~Lane() {
-    if (!started_) return;
+Lane::~Lane() { close(); }
+
+void Lane::close() {
+    if (!std::exchange(started_, false)) return;
     closing_ = true;
     loop_.stop();
     pthread_join(thread_, nullptr);
@@ -58,6 +67,24 @@ bool Lane::post(Loop::Callback work) {
     if (!closing_ && loop_.post(std::move(work))) return true;
     ++dropped_;
     return false;
+}
+
+bool Lane::post_urgent(Loop::Callback work, int priority) {
+    if (priority <= 0 || closing_) return post(std::move(work));
+    ++urgent_;
+    schedule(thread_, SCHED_FIFO, priority);  // before it is woken
+    const bool posted = post([this, kept = std::move(work), priority] {
+        kept();
+        urgent_is_done(priority);
+    });
+    if (!posted) urgent_is_done(priority);
+    return posted;
+}
+
+void Lane::urgent_is_done(int priority) {
+    if (--urgent_ > 0) return;
+    schedule(thread_, SCHED_OTHER, 0);
+    if (urgent_ > 0) schedule(thread_, SCHED_FIFO, priority);  // asked for in between
 }
 
 bool Lane::arm(Timer& timer, std::optional<MonotonicTime> due, Loop::Callback ring) {
@@ -83,8 +110,7 @@ void* Lane::enter(void* lane) {
 }
 
 void Lane::work() {
-    const sched_param normal{};
-    pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
+    schedule(pthread_self(), SCHED_OTHER, 0);
     pthread_setname_np(pthread_self(), name_.c_str());
     if (auto ran = loop_.run(); !ran) log::error(name_ + ": " + ran.error().text());
     const auto end = SystemClock().monotonic() + drain_;

@@ -16,8 +16,8 @@
 
 namespace evictd::sys {
 
-// Its thread has all signals blocked, the normal scheduling policy even if its maker is a real-time thread, and a small
-// stack (see stack_size in lane.cpp).
+// Its thread has all signals blocked, the normal scheduling policy even if its maker is a real-time thread (but see
+// post_urgent()), and a small stack (see stack_size in lane.cpp).
 class Lane {
 public:
     // How long a Lane that goes away still works off what it accepted. Only what has not started by then is dropped:
@@ -31,8 +31,16 @@ public:
     Lane& operator=(const Lane&) = delete;
     ~Lane();
 
+    // Works off what was accepted and ends the thread, as ~Lane does, but what runs in it may still use the Lane: a
+    // pointer to it that is reset is null before that work is done. Not from the lane itself.
+    void close();
+
     // Thread-safe. False if the queue is full or the lane is going away: `work` is dropped and counted.
     bool post(Loop::Callback work);
+    // As post(), for what is short and must not wait behind everything else that runs on the machine: until it is done
+    // the thread has SCHED_FIFO at `priority` (1 to 99), for what was posted before it too. 0, or where the kernel
+    // refuses: as post().
+    bool post_urgent(Loop::Callback work, int priority);
     [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
     // To add sources; only from functions that run in the lane. Keep those sources where they outlive the Lane, so that
@@ -46,6 +54,7 @@ private:
     Lane(Loop loop, std::string name, Duration drain);
     static void* enter(void* lane);
     void work();
+    void urgent_is_done(int priority);
     Status start();
 
     Loop loop_;
@@ -53,6 +62,7 @@ private:
     Duration drain_;
     std::atomic<bool> closing_ = false;
     std::atomic<std::uint64_t> dropped_ = 0;
+    std::atomic<int> urgent_ = 0;  // posted and not done
     pthread_t thread_{};
     bool started_ = false;
 };

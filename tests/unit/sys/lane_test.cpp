@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <future>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -22,6 +23,23 @@ TEST(Lane, WorksOffInOrderAndDrainsWhatItAcceptedWhenItGoes) {
         for (char c = 'a'; c <= 'z'; ++c) ASSERT_TRUE((*lane)->post([&order, c] { order += c; }));
     }
     EXPECT_EQ(order, "abcdefghijklmnopqrstuvwxyz");
+}
+
+TEST(Lane, WhatIsWorkedOffAtItsEndMayUseIt) {
+    auto lane = Lane::make("close");
+    ASSERT_TRUE(lane);
+    std::promise<void> go;
+    Timer timer;
+    bool armed = false;
+    ASSERT_TRUE((*lane)->post([&] { go.get_future().wait(); }));
+    ASSERT_TRUE((*lane)->post([&] { armed = (*lane)->arm(timer, std::nullopt, [] {}); }));
+    std::thread closer([&] { (*lane)->close(); });
+    (*lane)->loop().stop();
+    go.set_value();
+    closer.join();
+    EXPECT_TRUE(armed);
+    EXPECT_FALSE((*lane)->post([] {})) << "it is closed";
+    timer = {};
 }
 
 TEST(Lane, AFullQueueDropsAndCounts) {
@@ -94,6 +112,27 @@ TEST(Lane, OfARealTimeThreadIsStillNormal) {
     const sched_param normal{};
     sched_setscheduler(0, SCHED_OTHER, &normal);
     EXPECT_EQ(policy, SCHED_OTHER);
+}
+
+TEST(Lane, IsRealTimeForWhatIsUrgentAndNoLonger) {
+    const sched_param real_time{.sched_priority = 1};
+    if (sched_setscheduler(0, SCHED_FIFO, &real_time) != 0) GTEST_SKIP() << "may not become SCHED_FIFO here";
+    const sched_param normal{};
+    sched_setscheduler(0, SCHED_OTHER, &normal);
+    std::array<int, 4> policies{-1, -1, -1, -1};
+    std::promise<void> go;
+    {
+        auto lane = Lane::make("urgent");
+        ASSERT_TRUE(lane);
+        const auto note = [&](std::size_t at) { return [&, at] { policies.at(at) = sched_getscheduler(0); }; };
+        ASSERT_TRUE((*lane)->post([&] { go.get_future().wait(); }));  // so that both are posted before either is done
+        ASSERT_TRUE((*lane)->post_urgent(note(0), 1));
+        ASSERT_TRUE((*lane)->post_urgent(note(1), 1));
+        ASSERT_TRUE((*lane)->post(note(2)));
+        ASSERT_TRUE((*lane)->post_urgent(note(3), 0));
+        go.set_value();
+    }
+    EXPECT_EQ(policies, (std::array<int, 4>{SCHED_FIFO, SCHED_FIFO, SCHED_OTHER, SCHED_OTHER}));
 }
 
 TEST(Lane, ItsTimersRunInIt) {
