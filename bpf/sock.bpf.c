@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Whose are the sockets, how many are open, what memory do their buffers take, and does the kernel refuse them any? And
- * the one thing done about it: who is in the map "shed" gets no new ones. Who that is, the agent says. */
+ * the one thing done about it: who is in the map "shed" gets no new ones. Who that is, the agent says.
+ * Nothing runs when a connection is made or closed: they are counted in passes over the open files. */
 #include "lib/kernel_types.h"
 
 #include <bpf/bpf_tracing.h>
@@ -8,19 +9,18 @@
 #include "lib/cgroup.bpf.h"
 #include "lib/emit.bpf.h"
 
-/* A socket's owner goes where the socket goes, whoever holds or closes it in the end. With BPF_F_CLONE the kernel
- * copies it from a listening socket to each connection that comes in over it. */
-struct sock_owner {
+/* Of a socket that a pass has seen. Short-lived ones are seen by none, and get none. The kernel frees it with the
+ * socket, so nothing here fills up. */
+struct seen_socket {
     __u64 pod;  /* cgroup id */
-    __u32 open; /* counted in the pod's `open` */
-    __u32 unused;
+    __u64 pass; /* that counted it last: a socket has as many files as it is open in processes, and more */
 };
 struct {
     __uint(type, BPF_MAP_TYPE_SK_STORAGE);
-    __uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
     __type(key, int);
-    __type(value, struct sock_owner);
-} sock_owners SEC(".maps");
+    __type(value, struct seen_socket);
+} seen_sockets SEC(".maps");
 
 /* By the pod's cgroup id: until when (CLOCK_MONOTONIC) it gets no new sockets. The agent says so anew with each of its
  * looks, so that one that hangs refuses nobody for long. */
@@ -47,158 +47,126 @@ static __attribute__((noinline)) bool names_a_pod(struct cgroup* cgroup) {
     return found;
 }
 
-/* Where the task's memory is charged. Loads, not calls of bpf_probe_read_kernel(): this is on the way of every socket.
- */
-static __always_inline struct cgroup_subsys_state* memory_css(struct task_struct* task) {
-    void* set = task->cgroups;
-    return *(struct cgroup_subsys_state**)(set + bpf_core_field_offset(struct css_set, subsys) +
-                                           bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id) * sizeof(void*));
-}
-
 /* A pod that was not heard of: the topmost cgroup below the pods' root with a pod's name. */
-static __attribute__((noinline)) struct evictd_sockets* new_pod(struct cgroup** ancestors, int level, __u64* pod) {
+static __attribute__((noinline)) struct evictd_sockets* new_pod(struct lineage* lineage, int below, __u64* pod) {
     const struct evictd_settings* current = get_settings();
-    if (!current || !ancestors || !pod || cgroup_id(ancestors[0]) != current->pods_root_id) return 0;
-    for (int depth = 1; depth <= POD_DEPTH && depth <= level; depth++) {
-        if (!names_a_pod(ancestors[depth])) continue;
+    if (!current || !lineage || !pod || cgroup_id(lineage->at[0]) != current->pods_root_id) return 0;
+    for (int depth = 1; depth <= POD_DEPTH && depth <= below; depth++) {
+        if (!names_a_pod(lineage->at[depth])) continue;
         struct evictd_sockets none = {};
-        *pod = cgroup_id(ancestors[depth]);
+        *pod = cgroup_id(lineage->at[depth]);
         bpf_map_update_elem(&sockets, pod, &none, BPF_NOEXIST);
         return bpf_map_lookup_elem(&sockets, pod);
     }
     return 0;
 }
 
-/* The counters of the pod in whose memory cgroup the task is, made if it is new. On hybrid hosts that is all there is
- * to go by: in the v2 hierarchy, which these programs hang on, all pods may sit in one cgroup. */
-static __always_inline struct evictd_sockets* sockets_of_task(struct task_struct* task, __u64* pod) {
+/* The counters of the pod that `cgroup` lies in, of the memory hierarchy; made if it is new. */
+static __always_inline struct evictd_sockets* sockets_below(struct cgroup* cgroup, __u64* pod) {
     const struct evictd_settings* current = get_settings();
+    struct lineage lineage = {};
     if (!current || !current->pods_root_id) return 0;
-    struct cgroup_subsys_state* css = memory_css(task);
-    struct cgroup* cgroup = css->cgroup;
-    int level = cgroup->level - (int)current->pods_root_level;
-    if (level < 1) return 0;
-    struct cgroup* ancestors[1 + POD_DEPTH] = {}; /* the pods' root, if it is that, and what is below it */
-    cgroup = BPF_CORE_READ(css, cgroup);          /* as a number, to which one may add another */
-    bpf_probe_read_kernel(
-        ancestors, level < POD_DEPTH ? (1 + 1) * sizeof(void*) : sizeof(ancestors),
-        (void*)cgroup + bpf_core_field_offset(struct cgroup, ancestors) + current->pods_root_level * sizeof(void*));
+    int below = lineage_of(cgroup, current->pods_root_level, &lineage);
     /* Most pods have a class above them. Those that are known are below the pods' root. */
     for (int depth = POD_DEPTH; depth > 0; depth--) {
-        if (depth > level) continue;
-        *pod = cgroup_id(ancestors[depth]);
+        if (depth > below) continue;
+        *pod = cgroup_id(lineage.at[depth]);
         struct evictd_sockets* known = bpf_map_lookup_elem(&sockets, pod);
         if (known) return known;
     }
-    return new_pod(ancestors, level, pod);
-}
-
-static __always_inline bool is_shed(__u64 pod) {
-    __u64* until = bpf_map_lookup_elem(&shed, &pod);
-    return until && bpf_ktime_get_ns() < *until;
+    return below ? new_pod(&lineage, below, pod) : 0;
 }
 
 /* socket(2). In the context of who asks. */
 SEC("cgroup/sock_create")
 int on_sock_create(struct bpf_sock* ctx) {
-    struct sock_owner owner = {.open = 1};
-    struct evictd_sockets* counters = sockets_of_task(bpf_get_current_task_btf(), &owner.pod);
-    if (!counters) return ALLOW;
-    if (is_shed(owner.pod)) {
-        __sync_fetch_and_add(&counters->refused, 1);
+    const struct evictd_settings* current = get_settings();
+    struct lineage lineage = {};
+    if (!current || !current->pods_root_id) return ALLOW;
+    int below = lineage_of(memory_cgroup(bpf_get_current_task_btf()), current->pods_root_level, &lineage);
+    for (int depth = POD_DEPTH; depth > 0; depth--) {
+        if (depth > below) continue;
+        __u64 pod = cgroup_id(lineage.at[depth]);
+        __u64* until = bpf_map_lookup_elem(&shed, &pod);
+        if (!until || bpf_ktime_get_ns() >= *until) continue;
+        struct evictd_sockets* counters = bpf_map_lookup_elem(&sockets, &pod);
+        if (counters) __sync_fetch_and_add(&counters->refused, 1);
         return REFUSE;
     }
-    if (bpf_get_retval() < 0) return ALLOW; /* somebody else's program has refused it: it will not be closed */
-    if (!bpf_sk_storage_get(&sock_owners, ctx, &owner, BPF_SK_STORAGE_GET_F_CREATE)) return ALLOW;
-    __sync_fetch_and_add(&counters->created, 1);
-    __sync_fetch_and_add(&counters->open, 1);
     return ALLOW;
 }
-
-static __always_inline void count_closed(struct sock_owner* owner) {
-    if (!__sync_lock_test_and_set(&owner->open, 0)) return;
-    struct evictd_sockets* counters = bpf_map_lookup_elem(&sockets, &owner->pod);
-    if (counters) __sync_fetch_and_add(&counters->open, -1);
-}
-
-/* The last descriptor of a socket is closed, by whoever. */
-SEC("cgroup/sock_release")
-int on_sock_release(struct bpf_sock* ctx) {
-    struct sock_owner* owner = bpf_sk_storage_get(&sock_owners, ctx, 0, 0);
-    if (owner) count_closed(owner);
-    return ALLOW;
-}
-
-/* Connections that come in are made in the kernel, by no socket(2). One that nobody accepts ends without a release. */
-SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(on_sock_state, struct sock* sk, int from, int to) {
-    bool comes_in = from == TCP_LISTEN && to == TCP_SYN_RECV;
-    if (!comes_in && (to != TCP_CLOSE || sk->sk_socket)) return 0;
-    struct sock_owner* owner = bpf_sk_storage_get(&sock_owners, sk, 0, 0);
-    if (!owner) return 0;
-    if (!comes_in) {
-        count_closed(owner);
-        return 0;
-    }
-    owner->open = 1;
-    struct evictd_sockets* counters = bpf_map_lookup_elem(&sockets, &owner->pod);
-    if (!counters) return 0;
-    __sync_fetch_and_add(&counters->incoming, 1);
-    __sync_fetch_and_add(&counters->open, 1);
-    return 0;
-}
-
-/* Those that were open before: they belong to the first pod found holding them. */
-SEC("iter/task_file")
-int count_open_files(struct bpf_iter__task_file* ctx) {
-    struct task_struct* task = ctx->task;
-    struct file* file = ctx->file;
-    if (!task || !file) return 0;
-    struct socket* socket = bpf_sock_from_file(file);
-    struct sock* sk = socket ? socket->sk : 0;
-    if (!sk || (sk->__sk_common.skc_family != AF_INET && sk->__sk_common.skc_family != AF_INET6)) return 0;
-    if (bpf_sk_storage_get(&sock_owners, sk, 0, 0)) return 0; /* counted when it was made, or a moment ago */
-    struct sock_owner owner = {.open = 1};
-    struct evictd_sockets* counters = sockets_of_task(task, &owner.pod);
-    if (counters && bpf_sk_storage_get(&sock_owners, sk, &owner, BPF_SK_STORAGE_GET_F_CREATE))
-        __sync_fetch_and_add(&counters->open, 1);
-    return 0;
-}
-
-__u64 memory_session; /* of the pass under way */
 
 static long begin_counting(void* map, __u64* pod, struct evictd_sockets* counters, void* nothing) {
+    counters->open_counting = 0;
     counters->memory_counting = 0;
     return 0;
 }
 
 static long end_counting(void* map, __u64* pod, struct evictd_sockets* counters, void* nothing) {
+    counters->open = counters->open_counting;
     counters->memory = counters->memory_counting;
     return 0;
+}
+
+/* On v2 the socket itself knows in which cgroup it was made, or the listening socket that it came in over. On v1 that
+ * is the cgroup of a hierarchy that knows no pods; then it is whose task holds it. */
+static __always_inline struct cgroup* maker_of(struct sock* sk, struct task_struct* holder) {
+    struct cgroup* cgroup = memory_cgroup(holder);
+    bool on_v2 = cgroup->root->hierarchy_id == 0;
+    return on_v2 && bpf_core_field_exists(sk->sk_cgrp_data.cgroup) ? sk->sk_cgrp_data.cgroup : cgroup;
 }
 
 static __always_inline __u64 at_least_0(int bytes) { return bytes > 0 ? bytes : 0; }
 
 /* What the kernel has charged for a socket's buffers: received, to be sent, and set aside. Over all of them it is what
  * /proc/net/sockstat and a v2 memory.stat ("sock") say, which have no figures by pod on hosts with v1. */
-SEC("iter/bpf_sk_storage_map")
-int add_socket_memory(struct bpf_iter__bpf_sk_storage_map* ctx) {
-    if (ctx->meta->session_id != memory_session) {
-        memory_session = ctx->meta->session_id;
+static __always_inline __u64 memory_of(struct sock* sk) {
+    return at_least_0(sk->sk_backlog.rmem_alloc.counter) + at_least_0(sk->sk_wmem_queued) +
+           at_least_0(sk->sk_forward_alloc);
+}
+
+__u64 pass_under_way;
+
+SEC("iter/task_file")
+int count_sockets(struct bpf_iter__task_file* ctx) {
+    struct task_struct* task = ctx->task;
+    struct file* file = ctx->file;
+    __u64 pass = ctx->meta->session_id, pod = 0;
+    if (pass_under_way != pass) {
+        pass_under_way = pass;
         bpf_for_each_map_elem(&sockets, begin_counting, 0, 0);
     }
-    struct sock* sk = ctx->sk;
-    struct sock_owner* owner = ctx->value;
-    if (!sk || !owner) {
+    if (!task || !file) {
         bpf_for_each_map_elem(&sockets, end_counting, 0, 0);
         return 0;
     }
-    __u64 pod = owner->pod;
-    struct evictd_sockets* counters = bpf_map_lookup_elem(&sockets, &pod);
-    if (counters)
-        counters->memory_counting += at_least_0(sk->sk_backlog.rmem_alloc.counter) + at_least_0(sk->sk_wmem_queued) +
-                                     at_least_0(sk->sk_forward_alloc);
+    struct socket* socket = bpf_sock_from_file(file);
+    struct sock* sk = socket ? socket->sk : 0;
+    if (!sk || (sk->__sk_common.skc_family != AF_INET && sk->__sk_common.skc_family != AF_INET6)) return 0;
+    struct seen_socket* seen = bpf_sk_storage_get(&seen_sockets, sk, 0, 0);
+    if (seen && seen->pass == pass) return 0;
+    struct evictd_sockets* counters = 0;
+    if (seen) {
+        pod = seen->pod;
+        counters = bpf_map_lookup_elem(&sockets, &pod);
+    }
+    if (!counters) counters = sockets_below(maker_of(sk, task), &pod);
+    if (!counters) return 0;
+    if (!seen) seen = bpf_sk_storage_get(&seen_sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+    if (!seen) return 0;
+    seen->pod = pod;
+    seen->pass = pass;
+    counters->open_counting++;
+    counters->memory_counting += memory_of(sk);
     return 0;
+}
+
+/* The pod that the socket's buffers are charged to; 0: none, or the kernel does not charge them to cgroups. */
+static __always_inline __u64 charged_pod(struct sock* sk) {
+    /* 6.18 keeps a flag of its own in the pointer's lowest bits. */
+    struct mem_cgroup* memcg = (void*)((__u64)BPF_CORE_READ(sk, sk_memcg) & ~7ULL);
+    __u64 pod = 0;
+    return memcg && sockets_below(BPF_CORE_READ(memcg, css.cgroup), &pod) ? pod : 0;
 }
 
 #define REPORT_EVERY_NS (1000 * 1000 * 1000ULL)
@@ -216,8 +184,7 @@ SEC("tp_btf/sock_exceed_buf_limit")
 int BPF_PROG(on_socket_memory_short, struct sock* sk, struct proto* protocol, long allocated) {
     long figures[3] = {}; /* pages: all is well below, pressure, limit */
     bpf_probe_read_kernel(figures, sizeof(figures), protocol->sysctl_mem);
-    struct sock_owner* owner = bpf_sk_storage_get(&sock_owners, sk, 0, 0);
-    __u64 pod = owner ? owner->pod : 0, now = bpf_ktime_get_ns();
+    __u64 pod = charged_pod(sk), now = bpf_ktime_get_ns();
     if (!pod && allocated <= figures[1]) return 0; /* neither a pod's affair nor the node's */
     __u64* last = bpf_map_lookup_elem(&sockets_reported, &pod);
     if (last && now - *last < REPORT_EVERY_NS) return 0;

@@ -38,22 +38,19 @@ __u32 stall_seen;
 __u64 stall_slot_began_ns;
 __u32 stall_slot;
 
-static __always_inline struct evictd_stall* stall_below(struct cgroup* cgroup, __u32 level, __u64* id) {
-    *id = cgroup_id(read_pointer_at(cgroup, struct cgroup, ancestors, level));
-    return bpf_map_lookup_elem(&stall, id);
-}
-
-/* Pods lie directly below their root, or below a QoS class. */
+/* Pods lie directly below their root, or below a QoS class. Whose id is in the map is a pod. */
 static __always_inline struct evictd_stall* stall_of_task(struct task_struct* task, __u64* id) {
     const struct evictd_settings* current = get_settings();
+    struct lineage lineage = {};
     if (!current || !current->pods_root_id) return 0;
-    struct cgroup* cgroup = BPF_CORE_READ(memcg_of_task(task), css.cgroup);
-    __u32 root = current->pods_root_level;
-    if (!cgroup_below(cgroup, current->hierarchy_id, root, current->pods_root_id)) return 0;
-    __u32 level = BPF_CORE_READ(cgroup, level);
-    if (level <= root) return 0;
-    struct evictd_stall* found = stall_below(cgroup, root + 1, id);
-    return found || level == root + 1 ? found : stall_below(cgroup, root + 2, id);
+    int below = lineage_of(memory_cgroup(task), current->pods_root_level, &lineage);
+    for (int depth = POD_DEPTH; depth > 0; depth--) {
+        if (depth > below) continue;
+        *id = cgroup_id(lineage.at[depth]);
+        struct evictd_stall* found = bpf_map_lookup_elem(&stall, id);
+        if (found) return found;
+    }
+    return 0;
 }
 
 static __always_inline __u32 current_pid(void) { return (__u32)bpf_get_current_pid_tgid(); }
@@ -106,7 +103,7 @@ static __always_inline void count_reclaim(const struct stalling_task* task, unsi
  * nested one counts. */
 SEC("fentry/psi_memstall_enter")
 int BPF_PROG(on_memstall_enter) {
-    struct task_struct* task = (struct task_struct*)bpf_get_current_task();
+    struct task_struct* task = bpf_get_current_task_btf();
     __u32 pid = current_pid();
     struct stalling_task* known = bpf_map_lookup_elem(&stalling, &pid);
     if (!known)
@@ -144,7 +141,7 @@ int BPF_PROG(count_memcg_reclaim, unsigned long pages) { return count_end(pages)
 /* Without trampolines: reclaim alone. It does not nest; a task that is known already has missed its end. */
 static __always_inline int begin_reclaim(void) {
     __u32 pid = current_pid();
-    if (!bpf_map_lookup_elem(&stalling, &pid)) begin_stall((struct task_struct*)bpf_get_current_task());
+    if (!bpf_map_lookup_elem(&stalling, &pid)) begin_stall(bpf_get_current_task_btf());
     return 0;
 }
 

@@ -26,7 +26,7 @@ struct HookMeaning {
     const char* purpose;
     const char* lost;
 };
-constexpr std::array<HookMeaning, 16> meanings{{
+constexpr std::array<HookMeaning, 13> meanings{{
     {"watermark", "tells when free memory crosses a threshold", "a timed look at the files, 10 ms to 1 s, instead"},
     {"usage", "reads every pod's memory in one pass", "control files are read instead, fifty times slower"},
     {"cgroup_made", "cgroup_life: a pod's cgroup appears", "cgroups are listed at each look instead"},
@@ -41,12 +41,8 @@ constexpr std::array<HookMeaning, 16> meanings{{
     {"stall", "counts the time tasks stand still for memory, per pod and node",
      "the node's from /proc/pressure/memory at each look; pods' not at all"},
     {"memcg", "tells when pods run into their limits", "v2: memory.events of the pods' cgroup only; v1: nothing"},
-    {"sockets", "counts the sockets that pods make, and can refuse them",
-     "no pod's sockets are counted, none are shed"},
-    {"sockets_closed", "sockets: the last descriptor is closed", "sockets made are counted, but never as closed"},
-    {"sockets_incoming", "sockets: a connection comes in", "only sockets that pods made themselves are counted"},
-    {"sockets_before", "sockets: those open before evictd came", "counting begins with the agent"},
-    {"sockets_memory", "sockets: what their buffers take", "the memory of pods' sockets is not known"},
+    {"sockets", "counts the sockets that pods hold, and their memory", "nothing is known of any pod's sockets"},
+    {"sockets_shed", "can refuse a pod new sockets", "no pod is shed"},
     {"sockets_short", "tells when sockets are refused memory", "SocketMemoryPressure is not told"},
 }};
 

@@ -22,7 +22,7 @@ public:
 private:
     port::Sockets& sockets_;
     const sys::Clock& clock_;
-    MonotonicTime read_at_;
+    MonotonicTime next_;  // not before, unless asked
 };
 
 }  // namespace evictd::app

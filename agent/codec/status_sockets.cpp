@@ -13,11 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json pod_json(const PodSockets& pod) {
-    return {{"open", pod.open},
-            {"created", pod.created},
-            {"incoming", pod.incoming},
-            {"refused", pod.refused},
-            {"memory_bytes", pod.memory.value}};
+    return {{"open", pod.open}, {"refused", pod.refused}, {"memory_bytes", pod.memory.value}};
 }
 
 void add_to_pods(const std::vector<PodSockets>& pods, Json& document) {

@@ -179,7 +179,6 @@ Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
     if (!loaded_->usage) {
         return bpf_error("usage iterator", errno);
     }
-    sockets_->count_existing();
     return {};
 }
 

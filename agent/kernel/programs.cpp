@@ -100,11 +100,10 @@ int probe_timer() {
     return program ? 0 : errno;
 }
 
-int probe_cgroup(const Candidate& candidate) {
+int probe_sock_create() {
     bpf_prog_load_opts options{};
     options.sz = sizeof(options);
-    options.expected_attach_type =
-        std::strcmp(candidate.target, "sock_create") == 0 ? BPF_CGROUP_INET_SOCK_CREATE : BPF_CGROUP_INET_SOCK_RELEASE;
+    options.expected_attach_type = BPF_CGROUP_INET_SOCK_CREATE;
     std::array<bpf_insn, 2> allow = nothing;
     allow[0].imm = 1;
     const sys::Fd program(
@@ -117,7 +116,7 @@ int probe(const btf* kernel, const Candidate& candidate) {
         return probe_timer();
     }
     if (candidate.attach == Attach::cgroup) {
-        return probe_cgroup(candidate);
+        return probe_sock_create();
     }
     if (candidate.first_argument != nullptr &&
         first_argument(kernel, btf_name(candidate)) != candidate.first_argument) {
@@ -230,11 +229,8 @@ const std::vector<Candidate>& candidates() {
         {"memcg", "on_try_to_free", Attach::fentry, "try_to_free_mem_cgroup_pages", nullptr, ""},
         {"memcg", "on_memcg_reclaim", Attach::tracepoint, "mm_vmscan_memcg_reclaim_begin", nullptr,
          "the cgroup is taken to be the nearest at its limit above the allocating task"},
-        {"sockets", "on_sock_create", Attach::cgroup, "sock_create", nullptr, ""},
-        {"sockets_closed", "on_sock_release", Attach::cgroup, "sock_release", nullptr, ""},
-        {"sockets_incoming", "on_sock_state", Attach::tracepoint, "inet_sock_set_state", nullptr, ""},
-        {"sockets_before", "count_open_files", Attach::iterator, "task_file", nullptr, ""},
-        {"sockets_memory", "add_socket_memory", Attach::iterator, "bpf_sk_storage_map", nullptr, ""},
+        {"sockets", "count_sockets", Attach::iterator, "task_file", nullptr, ""},
+        {"sockets_shed", "on_sock_create", Attach::cgroup, "sock_create", nullptr, ""},
         {"sockets_short", "on_socket_memory_short", Attach::tracepoint, "sock_exceed_buf_limit", nullptr, ""},
         {"stall", "on_memstall_enter", Attach::fentry, "psi_memstall_enter", nullptr, "", false, 1},
         {"stall", "on_memstall_leave", Attach::fentry, "psi_memstall_leave", nullptr, "", false, 1},

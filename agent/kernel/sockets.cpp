@@ -52,9 +52,7 @@ std::int64_t count_of(std::uint64_t value) {
 
 PodSockets decode(CgroupId pod, const evictd_sockets& entry) {
     return {.pod = pod,
-            .open = std::max<std::int64_t>(0, entry.open),
-            .created = count_of(entry.created),
-            .incoming = count_of(entry.incoming),
+            .open = count_of(entry.open),
             .refused = count_of(entry.refused),
             .memory = {count_of(entry.memory)}};
 }
@@ -65,7 +63,7 @@ void Sockets::Free::operator()(bpf_link* link) const { bpf_link__destroy(link); 
 
 Sockets::Sockets(bpf_object* object, const Choice& choice, const std::string& unified, std::vector<SourceRow>& rows)
     : object_(object) {
-    for (const char* hook : {"sockets", "sockets_closed", "sockets_before", "sockets_memory"}) {
+    for (const char* hook : {"sockets", "sockets_shed"}) {
         const auto* candidate = find(choice, hook);
         auto* row = row_of(rows, hook);
         if (candidate != nullptr && row != nullptr) {
@@ -80,54 +78,30 @@ void Sockets::attach(const Candidate& candidate, const std::string& unified, Sou
         row.detail = row.chosen + ": " + why;
         row.chosen.clear();
     };
-    if (candidate.attach == Attach::cgroup) {
-        if (unified.empty()) {
-            return refused("cgroup v2 is mounted nowhere (mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified)");
-        }
-        const auto root = sys::open(unified, O_RDONLY | O_DIRECTORY);
-        Link link(root ? bpf_program__attach_cgroup(program, root->get()) : nullptr);
-        if (!link) {
-            return refused(root ? std::strerror(errno) : root.error().text());
-        }
-        (row.hook == "sockets" ? created_ : released_) = std::move(link);
-        return;
+    if (candidate.attach == Attach::iterator) {
+        files_.reset(bpf_program__attach_iter(program, nullptr));
+        return files_ ? void() : refused(std::strerror(errno));
     }
-    bpf_iter_link_info info{};
-    bpf_iter_attach_opts options{};
-    options.sz = sizeof(options);
-    if (row.hook == "sockets_memory") {
-        info.map.map_fd = static_cast<std::uint32_t>(map("sock_owners"));
-        options.link_info = &info;
-        options.link_info_len = sizeof(info);
+    if (unified.empty()) {
+        return refused("cgroup v2 is mounted nowhere (mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified)");
     }
-    Link link(bpf_program__attach_iter(program, &options));
-    if (!link) {
-        return refused(std::strerror(errno));
+    const auto root = sys::open(unified, O_RDONLY | O_DIRECTORY);
+    made_.reset(root ? bpf_program__attach_cgroup(program, root->get()) : nullptr);
+    if (!made_) {
+        refused(root ? std::strerror(errno) : root.error().text());
     }
-    (row.hook == "sockets_memory" ? memory_ : open_files_) = std::move(link);
 }
 
 int Sockets::map(const char* name) const { return bpf_object__find_map_fd_by_name(object_, name); }
 
-void Sockets::count_existing() {
-    if (!open_files_ || !created_) {
-        return;  // its row says so
-    }
-    if (const auto counted = run(open_files_.get(), "sockets open already"); !counted) {
-        sys::log::warn("not counted: " + counted.error().text());
-    }
-}
-
 void Sockets::forget(CgroupId pod) { (void)bpf_map_delete_elem(map("sockets"), &pod.value); }
 
 Result<std::vector<PodSockets>> Sockets::read() {
-    if (!created_) {
+    if (!files_) {
         return fail(ErrorKind::failed, "sockets", "they are not counted on this host", "evictd doctor tells why");
     }
-    if (memory_) {
-        if (auto counted = run(memory_.get(), "socket memory"); !counted) {
-            return tl::unexpected(counted.error());
-        }
+    if (auto counted = run(files_.get(), "sockets"); !counted) {
+        return tl::unexpected(counted.error());
     }
     std::vector<PodSockets> pods;
     const int counters = map("sockets");
@@ -149,13 +123,15 @@ Status Sockets::refuse(std::span<const CgroupId> pods, MonotonicTime until) {
     if (pods.empty() && refused_.empty()) {
         return {};
     }
-    if (!created_) {
+    if (!made_) {
         return fail(ErrorKind::failed, "sockets", "they cannot be refused on this host", "evictd doctor tells why");
     }
-    const int told = map("shed");
+    const int told = map("shed"), counters = map("sockets");
     const auto until_ns = static_cast<std::uint64_t>(until.time_since_epoch().count());
     Status result;
     for (const auto pod : pods) {
+        const evictd_sockets none{};
+        (void)bpf_map_update_elem(counters, &pod.value, &none, BPF_NOEXIST);  // what is refused is counted there
         if (bpf_map_update_elem(told, &pod.value, &until_ns, BPF_ANY) != 0 && result) {
             result = sys::fail_errno("sockets", errno);
         }

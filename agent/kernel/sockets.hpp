@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The socket programs and their maps. They hang on the v2 hierarchy's root and are never pinned: when the agent dies,
-// however it dies, the kernel detaches them and nobody is refused a socket any more.
+// The socket programs and their maps. The one that refuses hangs on the v2 hierarchy's root and is never pinned: when
+// the agent dies, however it dies, the kernel detaches it and nobody is refused a socket any more.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,7 @@ public:
     // hierarchy is mounted; empty: nowhere. A program that cannot be attached is told in its row of `rows`.
     Sockets(bpf_object* object, const Choice& choice, const std::string& unified, std::vector<SourceRow>& rows);
 
-    // Sockets that were open before: each is counted for the first pod found holding it. Once the pods' root is known.
-    // Without it counting begins with the next socket, which is logged.
-    void count_existing();
-    // A pod's cgroup was removed: what is left open of it is nobody's.
+    // A pod's cgroup was removed: what is left open of it is whose process holds it.
     void forget(CgroupId pod);
 
     Result<std::vector<PodSockets>> read() override;
@@ -41,10 +38,8 @@ private:
     [[nodiscard]] int map(const char* name) const;
 
     bpf_object* object_;
-    Link created_;
-    Link released_;
-    Link open_files_;
-    Link memory_;
+    Link files_;                     // the pass over all open files
+    Link made_;                      // socket(2)
     std::vector<CgroupId> refused_;  // as told last
 };
 

@@ -113,7 +113,10 @@ struct sock {
         atomic_t rmem_alloc;
     } sk_backlog;
     int sk_forward_alloc, sk_wmem_queued;
-    struct socket* sk_socket;
+    struct mem_cgroup* sk_memcg;
+    struct {
+        struct cgroup* cgroup;
+    } sk_cgrp_data;
 };
 struct socket {
     struct sock* sk;
@@ -137,11 +140,6 @@ struct bpf_iter__task_file {
     struct task_struct* task;
     struct file* file;
 };
-struct bpf_iter__bpf_sk_storage_map {
-    struct bpf_iter_meta* meta;
-    struct sock* sk;
-    void* value;
-};
 
 #pragma clang attribute pop
 
@@ -156,8 +154,7 @@ enum node_stat_item {
 };
 enum zone_watermarks { WMARK_LOW = 1 };
 
-/* include/net/tcp_states.h and <sys/socket.h>: part of the kernel's interface, so they stay. */
-enum { TCP_SYN_RECV = 3, TCP_CLOSE = 7, TCP_LISTEN = 10 };
+/* <sys/socket.h>: part of the kernel's interface, so they stay. */
 enum { AF_INET = 2, AF_INET6 = 10 };
 
 /* enum lru_list: the same since 2.6.28. */

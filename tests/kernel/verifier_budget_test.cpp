@@ -82,7 +82,10 @@ TEST(VerifierBudget, NoProgramGrowsByMoreThanATenth) {
         rows += "    Budget{\"" + kernel + "\", \"" + candidate.program + "\", " + std::to_string(*found) + "},\n";
         if (!has_budget(kernel)) continue;
         const auto* budget = budget_of(kernel, candidate.program);
-        ASSERT_NE(budget, nullptr) << "no budget for " << candidate.program << " on " << kernel << ": " << *found;
+        if (budget == nullptr) {
+            ADD_FAILURE() << "no budget for " << candidate.program << " on " << kernel;
+            continue;
+        }
         EXPECT_LE(*found * 100, budget->instructions * (100 + growth_percent))
             << candidate.program << " grew on " << kernel
             << ": make it smaller, or say in the commit why it must be so";

@@ -72,15 +72,14 @@ struct evictd_timer_stats {
 /* Entries of the maps keyed by pod: ten times the pods of the largest nodes, and more than there are cgroups for. */
 #define EVICTD_MAX_PODS 16384
 
-/* map "sockets", keyed by the pod's cgroup id. IPv4 and IPv6 sockets of every protocol; a socket belongs to the pod
- * that made it, an incoming connection to the pod that made the listening socket, whoever holds or closes them. */
+/* map "sockets", keyed by the pod's cgroup id. IPv4 and IPv6 sockets of every protocol that some process holds. On v2 a
+ * socket belongs to the pod that made it, on v1 to the first that a pass finds holding it. */
 struct evictd_sockets {
-    __s64 open;            /* now: made, incoming, or found open when the agent came */
-    __u64 created;         /* socket(2), in total */
-    __u64 incoming;        /* connections that came in over a listening socket, in total */
+    __u64 open;            /* as of the last pass */
+    __u64 memory;          /* of their buffers, likewise */
     __u64 refused;         /* socket(2) that got EPERM because the pod was shed, in total */
-    __u64 memory;          /* of their buffers, as of the last pass; also of those that are closed and still send */
-    __u64 memory_counting; /* the pass that is under way */
+    __u64 open_counting;   /* the pass that is under way */
+    __u64 memory_counting; /* likewise */
 };
 
 /* Time lost to stalls is added up in slots of 100 ms. A power of two, and more than the 100 of the longest window: half

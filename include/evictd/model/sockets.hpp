@@ -11,15 +11,14 @@
 
 namespace evictd {
 
-// IPv4 and IPv6 sockets of every protocol. A socket belongs to the pod that made it, an incoming connection to the pod
-// that made the listening socket, whoever holds it now.
+// IPv4 and IPv6 sockets of every protocol that some process holds. On cgroup v2 a socket belongs to the pod that made
+// it, an incoming connection to the pod that made the listening socket; on v1 to the pod that was first found holding
+// it.
 struct PodSockets {
-    CgroupId pod;               // its cgroup in the memory hierarchy
-    std::int64_t open = 0;      // now
-    std::int64_t created = 0;   // in total, since the agent watches
-    std::int64_t incoming = 0;  // connections over its listening sockets, in total
-    std::int64_t refused = 0;   // not made because the pod was shed, in total
-    Bytes memory;               // of their buffers
+    CgroupId pod;              // its cgroup in the memory hierarchy
+    std::int64_t open = 0;     // now
+    std::int64_t refused = 0;  // not made because the pod was shed, in total
+    Bytes memory;              // of their buffers
 };
 
 // Memory of all TCP sockets of the node, pods' or not.

@@ -18,8 +18,8 @@ public:
     Sockets& operator=(const Sockets&) = delete;
     virtual ~Sockets() = default;
 
-    // Every pod's figures as they are now, buffers' memory included. Not from two threads at once. Costs some 100 ns a
-    // socket: off the kill path.
+    // Every pod's figures as they are now, buffers' memory included. Not from two threads at once. Costs some 200 ns
+    // for each open file of the machine: off the kill path.
     virtual Result<std::vector<PodSockets>> read() = 0;
 
     // From now on, and until `until` unless told anew, the tasks of exactly these pods get EPERM from socket(2), for

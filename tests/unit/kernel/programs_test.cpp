@@ -62,8 +62,7 @@ TEST(Candidates, FeedTheKnownHooksAndNoOthers) {
     std::set<std::string> hooks;
     for (const auto& candidate : candidates()) hooks.insert(candidate.hook);
     EXPECT_EQ(hooks, (std::set<std::string>{"watermark", "usage", "oom", "oom_limit", "oom_score", "memcg",
-                                            "cgroup_populated", "sockets", "sockets_closed", "sockets_incoming",
-                                            "sockets_before", "sockets_memory", "sockets_short", "stall"}));
+                                            "cgroup_populated", "sockets", "sockets_shed", "sockets_short", "stall"}));
 }
 
 TEST(Candidates, OnlyTheBestOfAHookLosesNothing) {
