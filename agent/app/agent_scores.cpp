@@ -10,10 +10,6 @@
 namespace evictd::app {
 namespace {
 
-bool is_memory(Signal signal) {
-    return signal == Signal::memory_available || signal == Signal::allocatable_memory_available;
-}
-
 // Whom memory takes next: a victim that still has its grace period, else the first who may be evicted. None while the
 // order is by another signal.
 std::optional<PodUid> next_for_memory(const Tick& tick) {

@@ -10,10 +10,6 @@ namespace {
 
 using policy::approach;
 
-bool is_memory(Signal signal) {
-    return signal == Signal::memory_available || signal == Signal::allocatable_memory_available;
-}
-
 void add(std::vector<port::Watermark>& lines, Signal signal, Bytes value) {
     const auto same = [&](const port::Watermark& line) { return line.signal == signal && line.threshold == value; };
     if (value > Bytes{0} && std::none_of(lines.begin(), lines.end(), same)) {

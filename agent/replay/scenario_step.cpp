@@ -14,7 +14,6 @@ namespace {
 constexpr Duration longest_story = std::chrono::hours(24 * 365 * 100);
 
 bool any_signal(Signal /*signal*/) { return true; }
-bool is_memory(Signal signal) { return traits(signal).condition == Condition::memory_pressure; }
 
 std::vector<std::string_view> signal_names(bool (*allowed)(Signal)) {
     std::vector<std::string_view> names;

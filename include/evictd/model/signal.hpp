@@ -49,6 +49,7 @@ inline constexpr std::array<SignalTraits, signal_count> signal_table{{
 
 constexpr const SignalTraits& traits(Signal signal) { return signal_table[static_cast<std::size_t>(signal)]; }
 constexpr std::string_view name(Signal signal) { return traits(signal).name; }
+constexpr bool is_memory(Signal signal) { return traits(signal).condition == Condition::memory_pressure; }
 constexpr std::optional<Signal> signal_from(std::string_view text) {
     for (const auto& row : signal_table) {
         if (row.name == text) {
