@@ -29,7 +29,7 @@ demo: ## evict a real pod under real memory pressure on this machine (root); SCE
 	@$(MAKE) --no-print-directory build
 	@$(BUILD)/evictd demo --scenario $(SCENARIO)
 
-test: ## every test: unit, sanitizers, real kernel, command line, VM; SUITES="lint unit ..." picks some
+test: ## every test: unit with sanitizers, real kernel, command line, VM; SUITES="lint unit ..." picks some
 	@$(tools)/deps.sh build lint vm sanitize
 	@$(tools)/test.sh $(SUITES)
 

@@ -7,7 +7,7 @@ include(GoogleTest)
 
 # Folders where threads meet: their unit tests run under TSan too.
 set(threaded_folders sys app publish kube)
-add_custom_target(unit_tests)      # what is built with ASan and UBSan
+add_custom_target(unit_tests)      # what is built with ASan and UBSan, and is not part of `all`
 add_custom_target(threaded_tests)  # what is built with TSan
 
 # Tests are compiled far more often than they run: -O1 takes half of the time that -O2 takes.
@@ -18,7 +18,7 @@ function(evictd_unit folder)
   if(NOT sources)
     return()
   endif()
-  add_executable(unit_${folder} ${sources})
+  add_executable(unit_${folder} EXCLUDE_FROM_ALL ${sources})
   target_include_directories(unit_${folder} PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests)
   if(folder STREQUAL "policy" OR folder STREQUAL "codec")
     target_include_directories(unit_${folder} PRIVATE ${CMAKE_SOURCE_DIR}/agent/${folder})

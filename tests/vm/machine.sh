@@ -42,8 +42,9 @@ prepare_machine() { # prepare_machine: the kernel, the directory for logs, the c
         -no-reboot -kernel "$kernel_dir/vmlinuz" -initrd "$work/initrd.gz"
         -drive "file=$work/disk.img,if=virtio,format=raw,cache=unsafe" $qemu)
     claims="evictd.kernel=$kernel evictd.cpus=$cpus evictd.memory=$memory evictd.has=${has// /,} evictd.known=${known// /,}"
-    # loglevel=1: the kernel's chatter would run through the cases' output; it is in dmesg. A panic is printed all the same.
-    arguments="console=ttyS0 loglevel=1 panic=-1 oops=panic evictd.cgroups=$cgroups $claims"
+    # loglevel=1: the kernel's chatter would run through the cases' output; it is in dmesg. A panic is printed all the same, and
+    # a CPU that comes out of the kernel no more is one: with where it is, and at once.
+    arguments="console=ttyS0 loglevel=1 panic=-1 oops=panic softlockup_panic=1 evictd.cgroups=$cgroups $claims"
     [ "$cgroups" != v2 ] || arguments+=" cgroup_no_v1=all"
     [ "$bpf" = on ] || arguments+=" evictd.without_bpf"
     arguments+=" psi=1 $append" # the boot's own word comes last, and counts
