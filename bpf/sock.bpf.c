@@ -38,23 +38,29 @@ enum { REFUSE = 0, ALLOW = 1 };
  * "kubepods-burstable-pod<uid>.slice" with systemd's. The longest that comes before is "kubelet-kubepods-besteffort".
  */
 #define POD_WITHIN 32
-static __attribute__((noinline)) bool names_a_pod(struct cgroup* cgroup) {
+/* Global: verified once, and not at each call. */
+__noinline int names_a_pod(__u64 name_at) {
     char name[POD_WITHIN + 4] = {};
-    bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(cgroup, kn, name));
+    bpf_probe_read_kernel_str(name, sizeof(name), (void*)name_at);
     bool found = name[0] == 'p' && name[1] == 'o' && name[2] == 'd';
     for (int i = 0; i < POD_WITHIN; i++)
         found |= name[i] == '-' && name[i + 1] == 'p' && name[i + 2] == 'o' && name[i + 3] == 'd';
     return found;
 }
 
-/* A pod that was not heard of: the topmost cgroup below the pods' root with a pod's name. */
+#define CSS_ONLINE (1 << 1) /* of an unnamed enum in linux/cgroup-defs.h; what cgroup_is_dead() asks */
+
+/* A pod that was not heard of: the topmost cgroup below the pods' root with a pod's name. Not one that is removed and
+ * lives on in sockets that it made: nobody would hear of its end. */
 static __attribute__((noinline)) struct evictd_sockets* new_pod(struct lineage* lineage, int below, __u64* pod) {
     const struct evictd_settings* current = get_settings();
     if (!current || !lineage || !pod || cgroup_id(lineage->at[0]) != current->pods_root_id) return 0;
     for (int depth = 1; depth <= POD_DEPTH && depth <= below; depth++) {
-        if (!names_a_pod(lineage->at[depth])) continue;
+        struct cgroup* cgroup = lineage->at[depth];
+        if (!names_a_pod((__u64)BPF_CORE_READ(cgroup, kn, name))) continue;
+        if (!(BPF_CORE_READ(cgroup, self.flags) & CSS_ONLINE)) return 0;
         struct evictd_sockets none = {};
-        *pod = cgroup_id(lineage->at[depth]);
+        *pod = cgroup_id(cgroup);
         bpf_map_update_elem(&sockets, pod, &none, BPF_NOEXIST);
         return bpf_map_lookup_elem(&sockets, pod);
     }
@@ -62,10 +68,10 @@ static __attribute__((noinline)) struct evictd_sockets* new_pod(struct lineage* 
 }
 
 /* The counters of the pod that `cgroup` lies in, of the memory hierarchy; made if it is new. */
-static __always_inline struct evictd_sockets* sockets_below(struct cgroup* cgroup, __u64* pod) {
+static __attribute__((noinline)) struct evictd_sockets* sockets_below(struct cgroup* cgroup, __u64* pod) {
     const struct evictd_settings* current = get_settings();
     struct lineage lineage = {};
-    if (!current || !current->pods_root_id) return 0;
+    if (!cgroup || !pod || !current || !current->pods_root_id) return 0;
     int below = lineage_of(cgroup, current->pods_root_level, &lineage);
     /* Most pods have a class above them. Those that are known are below the pods' root. */
     for (int depth = POD_DEPTH; depth > 0; depth--) {
@@ -151,6 +157,7 @@ int count_sockets(struct bpf_iter__task_file* ctx) {
         counters = bpf_map_lookup_elem(&sockets, &pod);
     }
     if (!counters) counters = sockets_below(maker_of(sk, task), &pod);
+    if (!counters) counters = sockets_below(memory_cgroup(task), &pod);
     if (!counters) return 0;
     if (!seen) seen = bpf_sk_storage_get(&seen_sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
     if (!seen) return 0;

@@ -37,6 +37,7 @@ struct cgroup_subsys_state {
     unsigned int flags;
 };
 struct cgroup {
+    struct cgroup_subsys_state self;
     int level;
     struct kernfs_node* kn;
     struct cgroup_subsys_state* subsys[1];

@@ -198,12 +198,14 @@ int receive_fd(int over) {
     return fd;
 }
 
-TEST_F(Sockets, PassedToAnotherPodAreStillTheMakers) {
-    const auto address = meeting_point();
-    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-    PodProcess b(cgroups_, in_b, [&](const Line& line) {
+const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
+
+// Receives a descriptor when one comes, and lets go of it when it is told to.
+PodProcess::Body hold_what_comes(const sockaddr_un& address) {
+    return [&address](const Line& line) {
         const auto listener = make_socket(AF_UNIX, SOCK_STREAM);
-        const bool listens = ::bind(listener.get(), generic, sizeof(address)) == 0 && ::listen(listener.get(), 1) == 0;
+        const bool listens =
+            ::bind(listener.get(), generic(address), sizeof(address)) == 0 && ::listen(listener.get(), 1) == 0;
         line.say(listens ? 'l' : 'n');
         const sys::Fd from(::accept(listener.get(), nullptr, nullptr));
         sys::Fd got(receive_fd(from.get()));
@@ -212,18 +214,29 @@ TEST_F(Sockets, PassedToAnotherPodAreStillTheMakers) {
         got.reset();
         line.say('c');
         line.hear();
-    });
-    ASSERT_EQ(b.hear(), 'l');
-    PodProcess a(cgroups_, in_a, [&](const Line& line) {
+    };
+}
+
+// Makes a socket, and passes it on when it is told to.
+PodProcess::Body pass_one_on(const sockaddr_un& address) {
+    return [&address](const Line& line) {
         const auto to = make_socket(AF_UNIX, SOCK_STREAM);
         auto socket = make_socket(AF_INET, SOCK_DGRAM);
         line.say('m');
         line.hear();
-        const bool sent = ::connect(to.get(), generic, sizeof(address)) == 0 && send_fd(to.get(), socket.get());
+        const bool sent =
+            ::connect(to.get(), generic(address), sizeof(address)) == 0 && send_fd(to.get(), socket.get());
         socket.reset();
         line.say(sent ? 's' : 'n');
         line.hear();
-    });
+    };
+}
+
+TEST_F(Sockets, PassedToAnotherPodAreStillTheMakers) {
+    const auto address = meeting_point();
+    PodProcess b(cgroups_, in_b, hold_what_comes(address));
+    ASSERT_EQ(b.hear(), 'l');
+    PodProcess a(cgroups_, in_a, pass_one_on(address));
     ASSERT_EQ(a.hear(), 'm');
     if (!hierarchies().v2) {
         EXPECT_EQ(open(pod_a), 1) << "on v1 it is whose process a pass has found holding it";
@@ -237,6 +250,33 @@ TEST_F(Sockets, PassedToAnotherPodAreStillTheMakers) {
     ASSERT_EQ(b.hear(), 'c');
     EXPECT_EQ(open(pod_a), 0);
     EXPECT_EQ(open(pod_b), 0) << "it had none to lose";
+}
+
+TEST_F(Sockets, OfAPodThatIsGoneAreTheHolders) {
+    const auto address = meeting_point();
+    PodProcess b(cgroups_, in_b, hold_what_comes(address));
+    ASSERT_EQ(b.hear(), 'l');
+    {
+        const PodProcess a(cgroups_, in_a, pass_one_on(address));
+        ASSERT_EQ(a.hear(), 'm');
+        EXPECT_EQ(open(pod_a), 1);
+        a.say('g');
+        ASSERT_EQ(a.hear(), 's');
+        ASSERT_EQ(b.hear(), 'h');
+    }
+    const auto id = cgroups_.id(pod_a);
+    (void)pending();  // the agent knows that it was made
+    ASSERT_TRUE(eventually([&] { return cgroups_.processes(in_a).empty(); }));
+    cgroups_.remove(in_a);
+    cgroups_.remove(pod_a);
+    (void)pending();  // the agent hears of it
+    EXPECT_EQ(open(pod_b), 1);
+    const auto all = bpf_->sockets().read();
+    ASSERT_TRUE(all);
+    for (const auto& each : *all) EXPECT_NE(each.pod, id);
+    b.say('g');
+    ASSERT_EQ(b.hear(), 'c');
+    EXPECT_EQ(open(pod_b), 0);
 }
 
 // Listens on a port of its own on loopback; `accepts` how many of those that come.
