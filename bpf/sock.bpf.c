@@ -8,6 +8,7 @@
 
 #include "lib/cgroup.bpf.h"
 #include "lib/emit.bpf.h"
+#include "lib/lineage.bpf.h"
 
 /* Of a socket that a pass has seen. Short-lived ones are seen by none, and get none. The kernel frees it with the
  * socket, so nothing here fills up. */
@@ -52,11 +53,14 @@ __noinline int names_a_pod(__u64 name_at) {
 
 /* A pod that was not heard of: the topmost cgroup below the pods' root with a pod's name. Not one that is removed and
  * lives on in sockets that it made: nobody would hear of its end. */
-static __attribute__((noinline)) struct evictd_sockets* new_pod(struct lineage* lineage, int below, __u64* pod) {
+static __attribute__((noinline)) struct evictd_sockets* new_pod(struct cgroup* inside, __u64* pod) {
     const struct evictd_settings* current = get_settings();
-    if (!current || !lineage || !pod || cgroup_id(lineage->at[0]) != current->pods_root_id) return 0;
+    struct lineage lineage = {};
+    if (!current || !current->pods_root_id) return 0;
+    int below = lineage_of(inside, current->pods_root_level, &lineage);
+    if (!below || cgroup_id(lineage.at[0]) != current->pods_root_id) return 0;
     for (int depth = 1; depth <= POD_DEPTH && depth <= below; depth++) {
-        struct cgroup* cgroup = lineage->at[depth];
+        struct cgroup* cgroup = lineage.at[depth];
         if (!names_a_pod((__u64)BPF_CORE_READ(cgroup, kn, name))) continue;
         if (!(BPF_CORE_READ(cgroup, self.flags) & CSS_ONLINE)) return 0;
         struct evictd_sockets none = {};
@@ -69,37 +73,19 @@ static __attribute__((noinline)) struct evictd_sockets* new_pod(struct lineage* 
 
 /* The counters of the pod that `cgroup` lies in, of the memory hierarchy; made if it is new. */
 static __attribute__((noinline)) struct evictd_sockets* sockets_below(struct cgroup* cgroup, __u64* pod) {
-    const struct evictd_settings* current = get_settings();
-    struct lineage lineage = {};
-    if (!cgroup || !pod || !current || !current->pods_root_id) return 0;
-    int below = lineage_of(cgroup, current->pods_root_level, &lineage);
-    /* Most pods have a class above them. Those that are known are below the pods' root. */
-    for (int depth = POD_DEPTH; depth > 0; depth--) {
-        if (depth > below) continue;
-        *pod = cgroup_id(lineage.at[depth]);
-        struct evictd_sockets* known = bpf_map_lookup_elem(&sockets, pod);
-        if (known) return known;
-    }
-    return below ? new_pod(&lineage, below, pod) : 0;
+    struct evictd_sockets* known = find_for_pod(&sockets, cgroup, pod);
+    return known ? known : new_pod(cgroup, pod);
 }
 
 /* socket(2). In the context of who asks. */
 SEC("cgroup/sock_create")
 int on_sock_create(struct bpf_sock* ctx) {
-    const struct evictd_settings* current = get_settings();
-    struct lineage lineage = {};
-    if (!current || !current->pods_root_id) return ALLOW;
-    int below = lineage_of(memory_cgroup(bpf_get_current_task_btf()), current->pods_root_level, &lineage);
-    for (int depth = POD_DEPTH; depth > 0; depth--) {
-        if (depth > below) continue;
-        __u64 pod = cgroup_id(lineage.at[depth]);
-        __u64* until = bpf_map_lookup_elem(&shed, &pod);
-        if (!until || bpf_ktime_get_ns() >= *until) continue;
-        struct evictd_sockets* counters = bpf_map_lookup_elem(&sockets, &pod);
-        if (counters) __sync_fetch_and_add(&counters->refused, 1);
-        return REFUSE;
-    }
-    return ALLOW;
+    __u64 pod = 0;
+    __u64* until = find_for_pod(&shed, memory_cgroup(bpf_get_current_task_btf()), &pod);
+    if (!until || bpf_ktime_get_ns() >= *until) return ALLOW;
+    struct evictd_sockets* counters = bpf_map_lookup_elem(&sockets, &pod);
+    if (counters) __sync_fetch_and_add(&counters->refused, 1);
+    return REFUSE;
 }
 
 static long begin_counting(void* map, __u64* pod, struct evictd_sockets* counters, void* nothing) {
@@ -115,11 +101,10 @@ static long end_counting(void* map, __u64* pod, struct evictd_sockets* counters,
 }
 
 /* On v2 the socket itself knows in which cgroup it was made, or the listening socket that it came in over. On v1 that
- * is the cgroup of a hierarchy that knows no pods; then it is whose task holds it. */
-static __always_inline struct cgroup* maker_of(struct sock* sk, struct task_struct* holder) {
-    struct cgroup* cgroup = memory_cgroup(holder);
-    bool on_v2 = cgroup->root->hierarchy_id == 0;
-    return on_v2 && bpf_core_field_exists(sk->sk_cgrp_data.cgroup) ? sk->sk_cgrp_data.cgroup : cgroup;
+ * is the cgroup of a hierarchy that knows no pods: NULL. */
+static __always_inline struct cgroup* made_in(struct sock* sk, struct cgroup* holder) {
+    bool on_v2 = holder->root->hierarchy_id == 0;
+    return on_v2 && bpf_core_field_exists(sk->sk_cgrp_data.cgroup) ? sk->sk_cgrp_data.cgroup : 0;
 }
 
 static __always_inline __u64 at_least_0(int bytes) { return bytes > 0 ? bytes : 0; }
@@ -156,8 +141,9 @@ int count_sockets(struct bpf_iter__task_file* ctx) {
         pod = seen->pod;
         counters = bpf_map_lookup_elem(&sockets, &pod);
     }
-    if (!counters) counters = sockets_below(maker_of(sk, task), &pod);
-    if (!counters) counters = sockets_below(memory_cgroup(task), &pod);
+    struct cgroup *holder = memory_cgroup(task), *maker = made_in(sk, holder);
+    if (!counters && maker) counters = sockets_below(maker, &pod);
+    if (!counters) counters = sockets_below(holder, &pod);
     if (!counters) return 0;
     if (!seen) seen = bpf_sk_storage_get(&seen_sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
     if (!seen) return 0;

@@ -10,6 +10,7 @@
 
 #include "lib/cgroup.bpf.h"
 #include "lib/emit.bpf.h"
+#include "lib/lineage.bpf.h"
 
 struct stalling_task {
     __u64 pod;     /* whose entry counts it; 0: none */
@@ -38,28 +39,13 @@ __u32 stall_seen;
 __u64 stall_slot_began_ns;
 __u32 stall_slot;
 
-/* Pods lie directly below their root, or below a QoS class. Whose id is in the map is a pod. */
-static __always_inline struct evictd_stall* stall_of_task(struct task_struct* task, __u64* id) {
-    const struct evictd_settings* current = get_settings();
-    struct lineage lineage = {};
-    if (!current || !current->pods_root_id) return 0;
-    int below = lineage_of(memory_cgroup(task), current->pods_root_level, &lineage);
-    for (int depth = POD_DEPTH; depth > 0; depth--) {
-        if (depth > below) continue;
-        *id = cgroup_id(lineage.at[depth]);
-        struct evictd_stall* found = bpf_map_lookup_elem(&stall, id);
-        if (found) return found;
-    }
-    return 0;
-}
-
 static __always_inline __u32 current_pid(void) { return (__u32)bpf_get_current_pid_tgid(); }
 
 static __always_inline void begin_stall(struct task_struct* task) {
     struct stalling_task begun = {.depth = 1};
     __u32 pid = current_pid();
     __u64 now_us = bpf_ktime_get_ns() / 1000;
-    struct evictd_stall* pod = stall_of_task(task, &begun.pod);
+    struct evictd_stall* pod = find_for_pod(&stall, memory_cgroup(task), &begun.pod);
     struct evictd_stall* node = node_stall();
     /* First room to remember it: what is counted must be uncounted. */
     if (bpf_map_update_elem(&stalling, &pid, &begun, BPF_NOEXIST)) return;

@@ -54,19 +54,6 @@ static __always_inline struct cgroup* memory_cgroup(struct task_struct* task) {
     return css->cgroup;
 }
 
-/* The cgroups on the way from the pods' root, at[0] if it is that, down to `cgroup`. */
-struct lineage {
-    struct cgroup* at[1 + POD_DEPTH];
-};
-/* How many of them after the first there are; they may be a pod's. 0: `cgroup` is not below that level. */
-static __always_inline int lineage_of(struct cgroup* cgroup, __u32 root_level, struct lineage* lineage) {
-    int below = BPF_CORE_READ(cgroup, level) - (int)root_level;
-    if (below < 1) return 0;
-    void* first = (void*)cgroup + bpf_core_field_offset(struct cgroup, ancestors) + root_level * sizeof(void*);
-    bpf_probe_read_kernel(lineage->at, below < POD_DEPTH ? (1 + 1) * sizeof(void*) : sizeof(lineage->at), first);
-    return below < POD_DEPTH ? below : POD_DEPTH;
-}
-
 /* Whether `cgroup` is `root_id` or lies below it. Ids repeat between hierarchies, so the hierarchy counts too. */
 static __always_inline bool cgroup_below(struct cgroup* cgroup, __u32 hierarchy, __u32 root_level, __u64 root_id) {
     if ((__u32)BPF_CORE_READ(cgroup, root, hierarchy_id) != hierarchy || BPF_CORE_READ(cgroup, level) < (int)root_level)

@@ -79,6 +79,19 @@ struct Sockets : WithBpf {
     [[nodiscard]] bool comes_to(const std::string& pod, std::int64_t wanted) const {
         return eventually([&] { return open(pod) == wanted; });
     }
+    // Once its processes have ended.
+    void remove_pod(const std::string& pod, const std::string& container) {
+        (void)pending();  // the agent knows that it was made
+        ASSERT_TRUE(eventually([&] { return cgroups_.processes(container).empty(); }));
+        cgroups_.remove(container);
+        cgroups_.remove(pod);
+        (void)pending();  // the agent hears of it
+    }
+    void expect_nothing_of(CgroupId pod) const {
+        const auto all = bpf_->sockets().read();
+        ASSERT_TRUE(all);
+        for (const auto& each : *all) EXPECT_NE(each.pod, pod);
+    }
     Status refuse(const std::string& pod, Duration within = patience) {
         return bpf_->sockets().refuse(std::vector{cgroups_.id(pod)}, now() + within);
     }
@@ -265,15 +278,9 @@ TEST_F(Sockets, OfAPodThatIsGoneAreTheHolders) {
         ASSERT_EQ(b.hear(), 'h');
     }
     const auto id = cgroups_.id(pod_a);
-    (void)pending();  // the agent knows that it was made
-    ASSERT_TRUE(eventually([&] { return cgroups_.processes(in_a).empty(); }));
-    cgroups_.remove(in_a);
-    cgroups_.remove(pod_a);
-    (void)pending();  // the agent hears of it
+    remove_pod(pod_a, in_a);
     EXPECT_EQ(open(pod_b), 1);
-    const auto all = bpf_->sockets().read();
-    ASSERT_TRUE(all);
-    for (const auto& each : *all) EXPECT_NE(each.pod, id);
+    expect_nothing_of(id);
     b.say('g');
     ASSERT_EQ(b.hear(), 'c');
     EXPECT_EQ(open(pod_b), 0);
@@ -364,14 +371,8 @@ TEST_F(Sockets, APodThatIsGoneIsForgotten) {
         EXPECT_EQ(open(pod_b), 1);
     }
     const auto id = cgroups_.id(pod_b);
-    (void)pending();  // the agent knows that it was made
-    ASSERT_TRUE(eventually([&] { return cgroups_.processes(in_b).empty(); }));
-    cgroups_.remove(in_b);
-    cgroups_.remove(pod_b);
-    (void)pending();  // the agent hears of it
-    const auto all = bpf_->sockets().read();
-    ASSERT_TRUE(all);
-    for (const auto& each : *all) EXPECT_NE(each.pod, id);
+    remove_pod(pod_b, in_b);
+    expect_nothing_of(id);
 }
 
 TEST_F(Sockets, MemoryIsWhatTheirBuffersHold) {
