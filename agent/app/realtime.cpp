@@ -7,8 +7,11 @@
 #include <malloc.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 namespace evictd::app {
+
+void refuse_huge_pages() { (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }  // since 3.15; needs no right
 
 std::string become_realtime(int priority) {
     std::string missing;

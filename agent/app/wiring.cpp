@@ -104,6 +104,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
                     "sudo evictd run");
     }
     raise_file_limit();
+    refuse_huge_pages();
     auto house = std::make_unique<House>();
     house->config = config;
     if (Guard::is_needed(config)) {  // before there are threads, locked memory or BPF

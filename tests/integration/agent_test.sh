@@ -54,6 +54,8 @@ check "rank has an order for every signal, in its unit" every_signal
 agent_found() { run 0 doctor "${socket[@]}" && says "ok +agent +pid $agent,"; }
 check "doctor names the running agent and does not disturb it" agent_found
 check "the agent answers after doctor has looked" answers
+small_pages() { grep -q "^THP_enabled:[[:space:]]*0" "/proc/$agent/status"; }
+check "no page fault of the agent's clears a huge page" small_pages
 
 # ---- --watch
 watched() { timeout --preserve-status -s INT 2.5 "$EVICTD" status --watch -o json "${socket[@]}" > "$work/out" 2> "$work/err" && [ "$(wc -l < "$work/out")" -ge 2 ] && valid_json "$work/out"; }

@@ -36,9 +36,11 @@ prepare_machine() { # prepare_machine: the kernel, the directory for logs, the c
     kernel_dir=$("$here/kernel.sh" "$kernel") || exit 1
     work=$build/vm/$boot
     mkdir -p "$work" || exit 1
-    # Without "rep stosb" the kernel clears pages eight bytes at a time, which QEMU emulates five times faster.
+    # Without "rep stosb" the kernel clears pages eight bytes at a time, which QEMU emulates five times faster. Where code
+    # once ran, QEMU keeps its translations, and every write there searches them: after some cases a page took 13 ms to
+    # clear, and whoever faulted in a huge one stood still for seconds. A small cache is emptied now and then.
     # shellcheck disable=SC2206  # words are wanted
-    machine=(qemu-system-x86_64 -accel "tcg,thread=multi" -cpu "max,-erms" -m "$memory" -smp "$cpus" -nodefaults -display none
+    machine=(qemu-system-x86_64 -accel "tcg,thread=multi,tb-size=64" -cpu "max,-erms" -m "$memory" -smp "$cpus" -nodefaults -display none
         -no-reboot -kernel "$kernel_dir/vmlinuz" -initrd "$work/initrd.gz"
         -drive "file=$work/disk.img,if=virtio,format=raw,cache=unsafe" $qemu)
     claims="evictd.kernel=$kernel evictd.cpus=$cpus evictd.memory=$memory evictd.has=${has// /,} evictd.known=${known// /,}"
