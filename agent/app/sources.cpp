@@ -78,8 +78,8 @@ Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel:
         sources.events = std::move(*events);
         sources.usage = std::make_unique<kernel::UsageFiles>(hierarchies, *sources.cgroups);
     }
-    sources.stalls = std::make_unique<kernel::NodeStalls>(sources.bpf ? sources.bpf->stalls() : nullptr);
-    sources.stalls->want(config.eviction);
+    sources.stalls = std::make_unique<kernel::NodeStalls>(sources.bpf ? sources.bpf->stalls() : nullptr,
+                                                          hierarchies.v2_mount(), clock);
     return sources;
 }
 

@@ -22,10 +22,6 @@ constexpr Duration look_for(StallWindow window) {
     return std::chrono::seconds(1);
 }
 
-bool kernel_can_watch(const StallThreshold& threshold) {
-    return threshold.resource == StallResource::memory && threshold.kind == StallKind::some;
-}
-
 }  // namespace
 
 std::vector<port::StallLine> stall_lines_for(const EvictionConfig& config) {
@@ -37,7 +33,7 @@ std::vector<port::StallLine> stall_lines_for(const EvictionConfig& config) {
         }
     };
     for (const auto& threshold : config.stalls) {
-        if (kernel_can_watch(threshold)) {
+        if (threshold.counted()) {
             add(threshold);
         }
     }
@@ -50,7 +46,7 @@ std::vector<port::StallLine> stall_lines_for(const EvictionConfig& config) {
 std::optional<Duration> look_for_stalls(const EvictionConfig& config, bool kernel_watches) {
     std::optional<Duration> soonest;
     for (const auto& threshold : config.stalls) {
-        if (!kernel_watches || !kernel_can_watch(threshold)) {
+        if (!kernel_watches || !threshold.counted()) {
             soonest = std::min(soonest.value_or(Duration::max()), look_for(threshold.window));
         }
     }

@@ -11,6 +11,7 @@
 
 #include "app/realtime.hpp"
 #include "app/wiring_house.hpp"
+#include "config/stall_settings.hpp"
 #include "kube/manifest_source.hpp"
 #include "sys/log.hpp"
 
@@ -69,6 +70,15 @@ Status Wiring::House::listen_to_signals() {
     return add(SIGHUP, [this] { on_reload(); });
 }
 
+// A threshold that this kernel can never tell of is said, and not refused: one configuration serves many nodes.
+void Wiring::House::want_stalls() const {
+    kernel.stalls->want(config.eviction);
+    if (const auto& uncounted = kernel.stalls->uncounted(); !uncounted.empty()) {
+        sys::log::warn("evictd.psi: never met here, because this kernel does not count it: " + config::say(uncounted) +
+                       "; boot with psi=1, and for pods with cgroup v2 mounted");
+    }
+}
+
 // A bad config is refused as a whole and the old one stays. What needs a restart is said.
 void Wiring::House::on_reload() {
     auto fresh = reload();
@@ -87,7 +97,7 @@ void Wiring::House::on_reload() {
         config.eviction = fresh->eviction;
     }
     config.agent.look_period = fresh->agent.look_period;
-    kernel.stalls->want(config.eviction);
+    want_stalls();
     agent->set_config(config.eviction, config.agent.look_period);
     publishers.snapshot->set_agent(describe());
     agent->notice(Notice::config_reloaded,
@@ -133,6 +143,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
             return tl::unexpected(done.error());
         }
     }
+    house->want_stalls();
     return std::unique_ptr<Wiring>(new Wiring(std::move(house)));
 }
 

@@ -71,6 +71,7 @@ codec::AgentStatus Wiring::House::describe() const {
                               .config_file = config.file,
                               .thresholds = config.eviction.thresholds,
                               .stalls = config.eviction.stalls,
+                              .uncounted_stalls = kernel.stalls->uncounted(),
                               .sources = kernel.events->sources(),
                               .pod_sources = {}};
     status.sources.push_back(score_row);

@@ -61,6 +61,7 @@ struct Wiring::House {
     Status listen_to_signals();
     [[nodiscard]] codec::AgentStatus describe() const;
     [[nodiscard]] EvictionConfig eviction();
+    void want_stalls() const;
     void on_reload();
 };
 

@@ -5,6 +5,7 @@
 
 #include "event.hpp"
 #include "sentence.hpp"
+#include "status_json.hpp"
 #include "units_text.hpp"
 
 namespace evictd::codec {
@@ -28,7 +29,7 @@ const MetStall* find(const std::vector<MetStall>& list, const StallThreshold& th
     return found == list.end() ? nullptr : &*found;
 }
 
-Json threshold_json(const StallThreshold& threshold, const Tick& tick) {
+Json threshold_json(const StallThreshold& threshold, const AgentStatus& agent, const Tick& tick) {
     Json json{{"scope", name(threshold.scope)},
               {"kind", name(threshold.kind)},
               {"share", share_text(line_of(threshold), threshold.window)},
@@ -37,7 +38,9 @@ Json threshold_json(const StallThreshold& threshold, const Tick& tick) {
               {"grace_period", to_string(threshold.grace_period)}};
     const MetStall* met = find(tick.decision.stalls_met, threshold);
     const MetStall* pending = find(tick.decision.stalls_pending, threshold);
-    json["state"] = met != nullptr ? "met" : pending != nullptr ? "pending" : "clear";
+    const auto& never = agent.uncounted_stalls;
+    const bool known = std::find(never.begin(), never.end(), threshold) == never.end();
+    json["state"] = met != nullptr ? "met" : pending != nullptr ? "pending" : known ? "clear" : "unknown";
     if (met == nullptr) met = pending;
     if (met != nullptr) json["first_observed_at"] = rfc3339(wall_time(tick.observation, met->first_observed_at));
     return json;
@@ -46,7 +49,10 @@ Json threshold_json(const StallThreshold& threshold, const Tick& tick) {
 }  // namespace
 
 Json stall_json(const PodStall& stall) {
-    return {{"some_us", times_json(stall.some)}, {"reclaimed_bytes", stall.reclaimed.value}};
+    Json json{{"some_us", times_json(stall.some)}};
+    if (stall.full) json["full_us"] = times_json(*stall.full);
+    json["reclaimed_bytes"] = stall.reclaimed.value;
+    return json;
 }
 
 Json stall_json(const MetStall& stall) {
@@ -55,15 +61,15 @@ Json stall_json(const MetStall& stall) {
             {"lost_us", microseconds(stall.lost)},        {"line_us", microseconds(line_of(stall.threshold))}};
 }
 
-Json stalls_json(const std::vector<StallThreshold>& thresholds, const Tick& tick) {
+Json stalls_json(const AgentStatus& agent, const Tick& tick) {
     Json list = Json::array();
     for (const auto resource : {StallResource::memory, StallResource::io, StallResource::cpu}) {
         const auto& stalls = tick.observation.stalls;
         const auto known = std::find_if(stalls.begin(), stalls.end(),
                                         [&](const NodeStall& stall) { return stall.resource == resource; });
         Json lines = Json::array();
-        for (const auto& threshold : thresholds) {
-            if (threshold.resource == resource) lines.push_back(threshold_json(threshold, tick));
+        for (const auto& threshold : agent.stalls) {
+            if (threshold.resource == resource) lines.push_back(threshold_json(threshold, agent, tick));
         }
         if (known == stalls.end() && lines.empty()) continue;
         Json json{{"resource", name(resource)}};

@@ -13,11 +13,13 @@
 
 namespace evictd::codec {
 
-// {"some_us": {"100ms": 12500, "1s": ..., "10s": ...}, "reclaimed_bytes": ...}
+struct AgentStatus;
+
+// {"some_us": {"100ms": 12500, "1s": ..., "10s": ...}, "reclaimed_bytes": ...}, and "full_us" where it is known
 [[nodiscard]] nlohmann::ordered_json stall_json(const PodStall& stall);
 // What a pod was evicted for.
 [[nodiscard]] nlohmann::ordered_json stall_json(const MetStall& stall);
 // One for each resource that is measured or has a threshold; empty: neither.
-[[nodiscard]] nlohmann::ordered_json stalls_json(const std::vector<StallThreshold>& thresholds, const Tick& tick);
+[[nodiscard]] nlohmann::ordered_json stalls_json(const AgentStatus& agent, const Tick& tick);
 
 }  // namespace evictd::codec

@@ -267,7 +267,7 @@ std::string status_json(const StatusInput& input) {
         json["cause"] = cause_json(tick.observation.cause);
         json["why"] = tick.decision.why;
         json["signals"] = signals_json(input.agent, tick);
-        if (Json stalls = stalls_json(input.agent.stalls, tick); !stalls.empty()) json["stalls"] = std::move(stalls);
+        if (Json stalls = stalls_json(input.agent, tick); !stalls.empty()) json["stalls"] = std::move(stalls);
         if (const auto& out = tick.decision.exhaustion) {
             json["exhaustion"] = exhaustion_json(*out, tick.observation);
         }

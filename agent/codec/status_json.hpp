@@ -24,9 +24,10 @@ struct AgentStatus {
     std::int64_t pid = 0;
     WallTime started;
     bool dry_run = false;
-    std::string config_file;             // empty: built-in defaults
-    std::vector<Threshold> thresholds;   // all that are configured
-    std::vector<StallThreshold> stalls;  // likewise
+    std::string config_file;                         // empty: built-in defaults
+    std::vector<Threshold> thresholds;               // all that are configured
+    std::vector<StallThreshold> stalls;              // likewise
+    std::vector<StallThreshold> uncounted_stalls{};  // of those, the ones that can never be met on this kernel
     std::vector<SourceRow> sources;
     std::vector<std::string> pod_sources;  // a description each
 };

@@ -56,6 +56,7 @@ std::string threshold_text(const Json& threshold) {
 Cell state_cell(const Json& threshold) {
     const auto state = text_at(threshold, "state");
     if (state == "met") return cell("MET", Tone::red);
+    if (state == "unknown") return cell("UNKNOWN", Tone::yellow);
     return state == "pending" ? cell("PENDING", Tone::yellow) : cell("ok", Tone::green);
 }
 
@@ -85,7 +86,8 @@ void add_kind(const Json& row, StallKind kind, Table& table) {
     if (thresholds.empty()) table.add(line);
     for (const Json* threshold : thresholds) {
         line.push_back(cell(threshold_text(*threshold)));
-        line.push_back(times != nullptr ? state_cell(*threshold) : cell("UNKNOWN", Tone::yellow));
+        const bool known = times != nullptr || text_at(*threshold, "scope") == name(StallScope::pod);
+        line.push_back(known ? state_cell(*threshold) : cell("UNKNOWN", Tone::yellow));
         table.add(std::move(line));
         line.assign(5, cell(""));
     }
@@ -97,8 +99,14 @@ void add_pod(const Json& pod, Table& table) {
     if (times == nullptr) return;
     std::vector<Cell> line{cell("  " + printable(text_at(pod, "namespace") + "/" + text_at(pod, "name")))};
     for (auto& one : lost_cells(*times, {}, Tone::yellow)) line.push_back(std::move(one));
-    const auto work = number_at(*stall, "reclaimed_bytes").value_or(0);
-    line.push_back(cell(work > 0 ? "reclaimed " + bytes_text(work) + " in 10s" : "", Tone::dim));
+    std::string more;
+    if (const Json* full = object_at(*stall, "full_us")) {
+        more = "full " + share_text(lost_at(*full, StallWindow::second), StallWindow::second) + " of 1s";
+    }
+    if (const auto work = number_at(*stall, "reclaimed_bytes").value_or(0); work > 0) {
+        more += (more.empty() ? "" : ", ") + ("reclaimed " + bytes_text(work)) + " in 10s";
+    }
+    line.push_back(cell(std::move(more), Tone::dim));
     table.add(std::move(line));
 }
 

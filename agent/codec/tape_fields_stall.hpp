@@ -27,7 +27,8 @@ struct Described<StallCrossed> {
 };
 template <>
 struct Described<PodStall> {
-    static constexpr auto fields = std::tuple(field("some", &PodStall::some), field("reclaimed", &PodStall::reclaimed));
+    static constexpr auto fields = std::tuple(field("some", &PodStall::some), field("reclaimed", &PodStall::reclaimed),
+                                              field("full", &PodStall::full), field("read_at", &PodStall::read_at));
 };
 template <>
 struct Described<NodeStall> {

@@ -84,9 +84,8 @@ StallThreshold read_threshold(const Setting& item) {
         if (!setting.absent()) read_key(setting, threshold);
     }
     if (!has_share) item.refuse("no share of the window is given", "share: 10%, say");
-    const bool counted = threshold.resource == StallResource::memory && threshold.kind == StallKind::some;
-    if (threshold.scope == StallScope::pod && !counted) {
-        item.refuse("pods are watched for some of memory only", "scope: node, or resource: memory and kind: some");
+    if (threshold.scope == StallScope::pod && threshold.resource != StallResource::memory) {
+        item.refuse("pods are watched for memory only", "scope: node, or resource: memory");
     }
     return threshold;
 }
@@ -116,9 +115,9 @@ void read_stalls(const Setting& setting, Config& config) {
     }
 }
 
-std::string show_stalls(const Config& config) {
+std::string say(const std::vector<StallThreshold>& thresholds) {
     std::string text;
-    for (const auto& threshold : config.eviction.stalls) {
+    for (const auto& threshold : thresholds) {
         text += (text.empty() ? "" : "; ") + std::string{name(threshold.resource)} + " " +
                 std::string{name(threshold.kind)} + " >= " + share_text(threshold.share) + " of " +
                 std::string{name(threshold.window)} + (threshold.scope == StallScope::pod ? " in a pod" : "") +
@@ -126,5 +125,7 @@ std::string show_stalls(const Config& config) {
     }
     return text;
 }
+
+std::string show_stalls(const Config& config) { return say(config.eviction.stalls); }
 
 }  // namespace evictd::config

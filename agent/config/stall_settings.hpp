@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/setting.hpp"
 #include "evictd/model/config.hpp"
@@ -10,7 +11,8 @@
 namespace evictd::config {
 
 void read_stalls(const Setting& setting, Config& config);
-// "memory some >= 10% of 1s on the node, hard; ..."
+// "memory some >= 10% of 1s, hard; memory full >= 50% of 10s in a pod, soft after 30s"
+[[nodiscard]] std::string say(const std::vector<StallThreshold>& thresholds);
 [[nodiscard]] std::string show_stalls(const Config& config);
 
 }  // namespace evictd::config

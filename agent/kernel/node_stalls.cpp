@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/node_stalls.hpp"
 
+#include <algorithm>
+
 namespace evictd::kernel {
 
 void NodeStalls::want(const EvictionConfig& config) {
     wanted_ = {};
     wanted_.front() = map_ == nullptr;
+    pods_wanted_ = false;
+    uncounted_.clear();
     for (const auto& threshold : config.stalls) {
-        const bool counted = threshold.resource == StallResource::memory && threshold.kind == StallKind::some;
-        wanted_.at(static_cast<std::size_t>(threshold.resource)) |= !counted || map_ == nullptr;
+        if (!is_from_file(threshold)) {
+            continue;
+        }
+        const bool of_pods = threshold.scope == StallScope::pod;
+        (of_pods ? pods_wanted_ : wanted_.at(static_cast<std::size_t>(threshold.resource))) = true;
+        if (!(of_pods ? pods_.available() : files_.available())) {
+            uncounted_.push_back(threshold);
+        }
     }
 }
 
@@ -29,6 +39,33 @@ void NodeStalls::read(MonotonicTime now, std::vector<NodeStall>& stalls) {
         if (stall.some || stall.full) {
             stalls.push_back(stall);
         }
+    }
+}
+
+void NodeStalls::complete(const port::StalledPod& pod) const {
+    const auto* lost = pods_.lost(pod.cgroup.id());
+    const auto any = [](const std::optional<StallTimes>& times) {
+        return times && std::any_of(times->begin(), times->end(), [](Duration d) { return d > Duration{0}; });
+    };
+    if (lost == nullptr || (!pod.stall && !any(lost->some))) {
+        return;
+    }
+    auto& stall = pod.stall ? *pod.stall : pod.stall.emplace();
+    // Our programs do not count waiting for what was just dropped to be read again; `full` is part of `some` all the
+    // same.
+    if (!any(stall.some) && lost->some) {
+        stall.some = *lost->some;
+    }
+    stall.full = lost->full;
+    stall.read_at = pods_.read_at();
+}
+
+void NodeStalls::read_pods(bool in_a_hurry, std::span<const port::StalledPod> pods) {
+    if (!in_a_hurry) {
+        pods_.read(pods);
+    }
+    for (const auto& pod : pods) {
+        complete(pod);
     }
 }
 

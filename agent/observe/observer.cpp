@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <variant>
 
 namespace evictd::observe {
 namespace {
@@ -17,6 +18,12 @@ void add(PodUsage& usage, const port::CgroupUsage& row) {
     usage.anon += row.anon;
     usage.file += row.inactive_file + row.active_file;
     usage.processes += row.processes;
+}
+
+// A threshold is crossed, or the last victim ended: an eviction may hang on this look. Stalls come again and again.
+bool is_urgent(const Cause& cause) {
+    return cause.event && (std::holds_alternative<WatermarkCrossed>(cause.event->kind) ||
+                           std::holds_alternative<CgroupLife>(cause.event->kind));
 }
 
 }  // namespace
@@ -130,6 +137,24 @@ std::optional<PodUid> Observer::owner_of(CgroupId cgroup, const PodTable& table)
     return std::nullopt;
 }
 
+void Observer::read_stalls(Observation& observation, const PodTable& table) {
+    if (stalls_ == nullptr) {
+        return;
+    }
+    stalls_->read(clock_.monotonic(), observation.stalls);
+    if (!stalls_->wants_pods()) {
+        return;
+    }
+    std::vector<port::StalledPod> pods;
+    pods.reserve(observation.pods.size());
+    for (std::size_t i = 0; i < observation.pods.size(); i++) {  // as observed_pods() made them
+        if (const auto& cgroup = table.rows()[i].cgroup) {
+            pods.push_back({*cgroup, observation.pods[i].stall});
+        }
+    }
+    stalls_->read_pods(is_urgent(observation.cause), pods);
+}
+
 Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes, bool memory_returning) {
     Observation observation;
     observation.cause = std::move(cause);
@@ -141,9 +166,7 @@ Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outco
     read_pods(observation, table);
     // Last: a victim found gone must not still be in what is said to be used, or a second pod would pay for it.
     read_node(observation, memory_returning);
-    if (stalls_ != nullptr) {
-        stalls_->read(clock_.monotonic(), observation.stalls);
-    }
+    read_stalls(observation, table);
     observation.at = clock_.monotonic();
     observation.wall = clock_.wall();
     return observation;

@@ -32,6 +32,7 @@ public:
 private:
     void read_node(Observation& observation, bool memory_returning);
     void read_pods(Observation& observation, const PodTable& table);
+    void read_stalls(Observation& observation, const PodTable& table);
 
     port::UsageSource& usage_;
     port::NodeMemory& node_;

@@ -2,6 +2,7 @@
 #include "stall.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "evictd/model/quantity.hpp"
 #include "moments.hpp"
@@ -22,14 +23,50 @@ std::optional<Duration> lost_by_node(const StallThreshold& threshold, const Obse
     return (**times)[static_cast<std::size_t>(threshold.window)];
 }
 
-void add_if_met(const StallThreshold& threshold, Duration lost, const PodUid& pod, const State& state,
-                MonotonicTime now, std::vector<MetStall>& merged) {
-    if (lost < line_of(threshold)) return;
-    const auto before =
-        std::find_if(state.first_stalled.begin(), state.first_stalled.end(),
-                     [&](const FirstStalled& entry) { return entry.threshold == threshold && entry.pod == pod; });
-    merged.push_back({threshold, lost, before == state.first_stalled.end() ? now : before->at, pod});
+// What was lost of a threshold's window, and when that was measured.
+struct Lost {
+    Duration lost;
+    MonotonicTime at;
+};
+
+std::optional<Lost> lost_by_pod(const StallThreshold& threshold, const ObservedPod& pod, MonotonicTime now) {
+    if (!pod.pod || !pod.stall) return std::nullopt;
+    const auto window = static_cast<std::size_t>(threshold.window);
+    const auto at = pod.stall->read_at.value_or(now);
+    if (threshold.kind == StallKind::some) return Lost{pod.stall->some[window], at};
+    return pod.stall->full ? std::optional(Lost{(*pod.stall->full)[window], at}) : std::nullopt;
 }
+
+// Collects what is met at one look.
+class Pass {
+public:
+    Pass(const Observation& observation, const State& state) : observation_(observation), state_(state) {}
+
+    void add(const StallThreshold& threshold, Lost lost, const PodUid& pod) {
+        if (lost.lost < line_of(threshold)) return;
+        const auto& first = state_.first_stalled;
+        const auto before = std::find_if(first.begin(), first.end(), [&](const FirstStalled& entry) {
+            return entry.threshold == threshold && entry.pod == pod;
+        });
+        const MetStall met{threshold, lost.lost, before == first.end() ? observation_.at : before->at, pod};
+        pass_.merged.push_back(met);
+        if (observation_.at - met.first_observed_at < threshold.grace_period) return;
+        pass_.satisfied.push_back(met);
+        const bool fresh = !state_.relieved_at || lost.at >= after(*state_.relieved_at, length(threshold.window));
+        if (fresh && has_culprit(met, observation_)) pass_.acting.push_back(met);
+    }
+    StallPass done() && {
+        // Hard before soft: what has no time to lose is handled first.
+        std::stable_partition(pass_.acting.begin(), pass_.acting.end(),
+                              [](const MetStall& met) { return met.threshold.hard(); });
+        return std::move(pass_);
+    }
+
+private:
+    const Observation& observation_;
+    const State& state_;
+    StallPass pass_;
+};
 
 bool same(const MetStall& met, const FirstStalled& entry) {
     return met.threshold == entry.threshold && met.pod == entry.pod;
@@ -44,52 +81,39 @@ const Bytes& work_of(const RankedPod& ranked, const Observation& observation) {
     return stall ? stall->reclaimed : none;
 }
 
+// Whoever gives memory back ends the node's waiting for it.
+bool is_anybodys(const StallThreshold& threshold) {
+    return threshold.resource == StallResource::memory && threshold.scope == StallScope::node;
+}
+
 }  // namespace
 
 bool may_cause(const MetStall& stall, const ObservedPod& pod) {
-    switch (stall.threshold.resource) {
-        case StallResource::memory:
-            return true;
-        case StallResource::io:
-            return pod.stall && pod.stall->reclaimed > Bytes{0};
-        case StallResource::cpu:
-            break;
-    }
-    return false;
+    if (stall.threshold.resource == StallResource::cpu) return false;
+    return is_anybodys(stall.threshold) || (pod.stall && pod.stall->reclaimed > Bytes{0});
 }
 
 bool has_culprit(const MetStall& stall, const Observation& observation) {
-    return stall.threshold.resource == StallResource::memory ||
-           std::any_of(observation.pods.begin(), observation.pods.end(),
-                       [&](const ObservedPod& pod) { return may_cause(stall, pod); });
+    return is_anybodys(stall.threshold) || std::any_of(observation.pods.begin(), observation.pods.end(),
+                                                       [&](const ObservedPod& pod) { return may_cause(stall, pod); });
 }
 
 StallPass pass_stalls(const EvictionConfig& config, const Observation& observation, const State& state) {
-    StallPass pass;
+    Pass pass(observation, state);
     for (const auto& threshold : config.stalls) {
         if (threshold.scope == StallScope::node) {
             if (const auto lost = lost_by_node(threshold, observation)) {
-                add_if_met(threshold, *lost, {}, state, observation.at, pass.merged);
+                pass.add(threshold, {*lost, observation.at}, {});
             }
             continue;
         }
         for (const auto& pod : observation.pods) {
-            if (!pod.pod || !pod.stall) continue;
-            add_if_met(threshold, pod.stall->some[static_cast<std::size_t>(threshold.window)], pod.pod->uid, state,
-                       observation.at, pass.merged);
+            if (const auto lost = lost_by_pod(threshold, pod, observation.at)) {
+                pass.add(threshold, *lost, pod.pod->uid);
+            }
         }
     }
-    for (const auto& met : pass.merged) {
-        if (observation.at - met.first_observed_at < met.threshold.grace_period) continue;
-        pass.satisfied.push_back(met);
-        const bool fresh =
-            !state.relieved_at || observation.at >= after(*state.relieved_at, length(met.threshold.window));
-        if (fresh && has_culprit(met, observation)) pass.acting.push_back(met);
-    }
-    // Hard before soft: what has no time to lose is handled first.
-    std::stable_partition(pass.acting.begin(), pass.acting.end(),
-                          [](const MetStall& met) { return met.threshold.hard(); });
-    return pass;
+    return std::move(pass).done();
 }
 
 void report_stalls(const StallPass& pass, const State& before, MonotonicTime now, Decision& decision, State& next) {

@@ -23,10 +23,10 @@ inline constexpr std::int32_t culprit_share = 1'000;
 // writeback lose nearly all their time.
 inline constexpr std::int32_t confirming_share = 2'500;
 
-// Whether the pod may cause the stall, so that evicting it can be expected to end it. Waiting for memory any pod may
-// end by giving some. Waiting for io is caused by who does reclaim work: what it lost it reads again; without such work
-// the disk is busy with something that is not counted here. CPU time the kernel shares out as the requests say, and
-// nobody has to die for it.
+// Whether the pod may cause the stall, so that evicting it can be expected to end it. The node's waiting for memory any
+// pod may end by giving some. A pod's own waiting may be for its own limit, which no other pod's memory eases: who does
+// reclaim work causes it. So with io: what that work takes is read again; without it the disk is busy with something
+// that is not counted here. CPU time the kernel shares out as the requests say, and nobody has to die for it.
 [[nodiscard]] bool may_cause(const MetStall& stall, const ObservedPod& pod);
 // Where nobody does, the stall is told, and that is all.
 [[nodiscard]] bool has_culprit(const MetStall& stall, const Observation& observation);

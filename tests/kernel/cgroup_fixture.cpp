@@ -45,7 +45,8 @@ std::string read_text(const std::string& file) {
 std::vector<std::string> pod_mounts() {
     std::vector<std::string> mounts{hierarchies().memory};
     if (!hierarchies().v2) {
-        for (const auto& mount : {hierarchies().freezer, v1_mount_of("pids")}) {
+        // In a v2 tree without controllers too, as systemd has it in a hybrid layout: stalls are counted there.
+        for (const auto& mount : {hierarchies().unified, hierarchies().freezer, v1_mount_of("pids")}) {
             if (!mount.empty()) mounts.push_back(mount);
         }
     }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that stand still for memory, counted in the kernel: by pod and node, as a union, while it lasts, and against
 // the kernel's own pressure files.
+#include <array>
 #include <csignal>
 
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include "fakes/fake_cgroups.hpp"
 #include "kernel/bpf_fixture.hpp"
+#include "kernel/node_stalls.hpp"
 #include "kernel/pressure_files.hpp"
 #include "kernel/programs.hpp"
+#include "sys/clock.hpp"
 #include "sys/file.hpp"
 
 namespace evictd::kernel_test {
@@ -158,12 +162,12 @@ TEST_F(Stall, AStallThatLastsLongerThanAWindowIsSeenWhileItLasts) {
 // A single task on a single CPU, so that the kernel's weighting by CPU and our union should agree: of one that spends
 // half of its time on each of two, the kernel counts half. By tracepoint only reclaim counts, a part of what it counts.
 TEST_F(Stall, AgreesWithTheKernelsOwnCountOfTheSameLoad) {
-    const std::string directory = hierarchies().memory + cgroups_.path(reader);
+    const std::string directory = hierarchies().v2_mount() + cgroups_.path(reader);
     const auto psi = [&]() -> std::optional<Duration> {
         const auto text = sys::read_file(directory + "/memory.pressure", 4096);
         return text ? kernel::parse_pressure(*text).some : std::nullopt;
     };
-    if (!psi()) GTEST_SKIP() << "no memory.pressure in this hierarchy, or no PSI";
+    if (!psi()) GTEST_SKIP() << "no memory.pressure in any hierarchy, or no PSI";
     const PodProcess process(cgroups_, std::string(reader) + "/container", on_one_cpu(keep_reading(file_)));
     process.say('g');
     ASSERT_TRUE(eventually([&] { return Duration(reader_entry().total_ns) > 300ms; }));
@@ -174,6 +178,34 @@ TEST_F(Stall, AgreesWithTheKernelsOwnCountOfTheSameLoad) {
               << ratio << '\n';
     EXPECT_GT(ratio, 0.5);
     EXPECT_LT(ratio, 2.0);
+}
+
+// Of a pod with one task there is no time in which one stands still and another does not.
+TEST_F(Stall, FullOfAPodIsWhatItsPressureFileSays) {
+    const sys::SystemClock clock;
+    kernel::NodeStalls stalls(bpf_->stalls(), hierarchies().v2_mount(), clock);
+    const StallThreshold threshold{.kind = StallKind::full, .scope = StallScope::pod, .share = 1};
+    stalls.want({.stalls = {threshold}});
+    if (!stalls.uncounted().empty()) GTEST_SKIP() << "no memory.pressure in any hierarchy, or no PSI";
+    const fakes::FakePodCgroup loud{cgroups_.id(reader), cgroups_.path(reader)};
+    const fakes::FakePodCgroup still{cgroups_.id(quiet), cgroups_.path(quiet)};
+    std::optional<PodStall> loud_stall;
+    std::optional<PodStall> still_stall;
+    const std::array pods{port::StalledPod{loud, loud_stall}, port::StalledPod{still, still_stall}};
+    const PodProcess process(cgroups_, std::string(reader) + "/container", on_one_cpu(keep_reading(file_)));
+    process.say('g');
+    EXPECT_TRUE(eventually([&] {
+        loud_stall = stall_of(reader);
+        still_stall = stall_of(quiet);
+        stalls.read_pods(/*in_a_hurry=*/false, pods);
+        return loud_stall && loud_stall->full && (*loud_stall->full)[1] > 20ms;
+    }));
+    EXPECT_LE((*loud_stall->full)[1], 1s);
+    EXPECT_GT(loud_stall->reclaimed, 0_MiB) << "what is counted stays";
+    EXPECT_FALSE(still_stall);
+    const auto text = sys::read_file(hierarchies().v2_mount() + cgroups_.path(reader) + "/memory.pressure", 4096);
+    ASSERT_TRUE(text);
+    EXPECT_LE((*loud_stall->full)[2], kernel::parse_pressure(*text).full.value());
 }
 
 }  // namespace

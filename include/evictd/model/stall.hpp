@@ -53,7 +53,9 @@ struct NodeStall {
 // room for it.
 struct PodStall {
     StallTimes some{};
-    Bytes reclaimed;  // in the last 10 s
+    Bytes reclaimed;                         // in the last 10 s
+    std::optional<StallTimes> full{};        // none: nobody asked for it, or it cannot be had here
+    std::optional<MonotonicTime> read_at{};  // of what came from files, which are not read at every look
 };
 
 // A threshold on stalls. A grace period of zero is what makes it hard.
@@ -65,6 +67,8 @@ struct StallThreshold {
     std::int32_t share = 0;  // of the window, in hundredths of a percent: met when so much or more was lost
     Duration grace_period{0};
     [[nodiscard]] bool hard() const { return grace_period == Duration::zero(); }
+    // What our own programs count, for each pod and the node. All else is the kernel's pressure files' to say.
+    [[nodiscard]] bool counted() const { return resource == StallResource::memory && kind == StallKind::some; }
     friend bool operator==(const StallThreshold&, const StallThreshold&) = default;
 };
 

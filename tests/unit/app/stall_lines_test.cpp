@@ -36,6 +36,8 @@ TEST(StallLooks, AreTakenOnlyForWhatNobodyWatches) {
     EXPECT_EQ(look_for_stalls(config, false), 250ms);
     config.stalls.push_back({.resource = StallResource::io, .window = StallWindow::ten_seconds, .share = 1'000});
     EXPECT_EQ(look_for_stalls(config, true), 1s);
+    config.stalls.push_back({.kind = StallKind::full, .scope = StallScope::pod, .share = 1'000});
+    EXPECT_EQ(look_for_stalls(config, true), 250ms) << "no kernel tells of a pod's full";
     config.stalls.push_back({.kind = StallKind::full, .window = StallWindow::tenth, .share = 1'000});
     EXPECT_EQ(look_for_stalls(config, true), 100ms);
 }

@@ -110,6 +110,30 @@ TEST(StallStatus, IsAPageOfBarsTheNodeFirstThenThePods) {
     EXPECT_THAT(*page, HasSubstr("reclaimed 64Mi in 10s"));
 }
 
+TEST(StallStatus, APodsFullStandsBesideItsSomeWhereItIsKnown) {
+    Tick tick = stalling();
+    tick.observation.pods[0].stall->full = StallTimes{10ms, 70ms, 90ms};
+    const auto json = nlohmann::json::parse(document(tick));
+    EXPECT_EQ(json["ranking"]["pods"][0]["stall"]["full_us"]["1s"], 70'000);
+    const auto page = status_text(document(tick), Detail::normal, TextStyle{});
+    ASSERT_TRUE(page);
+    EXPECT_THAT(*page, HasSubstr("full 7% of 1s, reclaimed 64Mi in 10s"));
+}
+
+TEST(StallStatus, AThresholdThatNeverCanBeMetIsUnknown) {
+    Tick tick = stalling();
+    const StallThreshold threshold{.kind = StallKind::full, .scope = StallScope::pod, .share = 1'000};
+    AgentStatus agent{.node = "n", .version = "1", .thresholds = {}, .stalls = {threshold}};
+    const auto page = [&] {
+        return *status_text(status_json({agent, &tick, {Signal::memory_available, {}, {}}, {}, {}}), Detail::normal,
+                            TextStyle{});
+    };
+    EXPECT_THAT(page(), HasSubstr("hard 10% of 1s, each pod"));
+    EXPECT_THAT(page(), Not(HasSubstr("UNKNOWN"))) << "that the node's full is not read says nothing of pods";
+    agent.uncounted_stalls = {threshold};
+    EXPECT_THAT(page(), HasSubstr("UNKNOWN"));
+}
+
 TEST(StallStatus, WhereNothingIsMeasuredNothingIsShown) {
     Tick tick = stalling();
     tick.observation.stalls.clear();

@@ -60,8 +60,8 @@ TEST(StallSettings, WhatCannotBeIsRefusedWithItsKeyAndWhatWouldBeRight) {
     EXPECT_THAT(fault("{share: 10%, resource: disk}"), HasSubstr("memory, io or cpu is expected"));
     EXPECT_THAT(fault("{share: 10%, gracePeriod: 2h}"), HasSubstr("0s (hard) to 1h"));
     EXPECT_THAT(fault("{share: 10%, graceperiod: 2s}"), HasSubstr("did you mean gracePeriod?"));
-    EXPECT_THAT(fault("{share: 10%, scope: pod, kind: full}"), HasSubstr("some of memory only"));
-    EXPECT_THAT(fault("{share: 10%, scope: pod, resource: io}"), HasSubstr("some of memory only"));
+    EXPECT_THAT(fault("{share: 10%, scope: pod, kind: full}"), IsEmpty());
+    EXPECT_THAT(fault("{share: 10%, scope: pod, resource: io}"), HasSubstr("pods are watched for memory only"));
     EXPECT_THAT(fault("{share: 10%}, {share: 10%}"), HasSubstr("stands there twice"));
     EXPECT_THAT(fault("10%"), HasSubstr("a map is expected"));
     std::string many = "{share: 1%}";

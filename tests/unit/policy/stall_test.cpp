@@ -194,6 +194,50 @@ TEST_F(Stalling, APodsOwnStallIsComparedByItself) {
     EXPECT_THAT(decision.why, HasSubstr("tasks of default/worker stood still"));
 }
 
+TEST_F(Stalling, ForAPodsOwnNobodyGoesWhereNobodyIsSeenToCauseIt) {
+    node.config.stalls = {{.scope = StallScope::pod, .share = ten_percent}};
+    for (auto& pod : node.pods) pod.stall.reset();
+    node.find("worker").stall = PodStall{{100ms, 1s, 5s}, 0_MiB};  // at its limit, where nobody counts reclaim work
+    const auto decision = look(1s);
+    EXPECT_THAT(decision.stalls_met, SizeIs(1)) << "it is told";
+    EXPECT_EQ(evicted(decision), "");
+    EXPECT_THAT(decision.why, HasSubstr("no pod is known to cause it"));
+}
+
+TEST_F(Stalling, APodsFullIsComparedWhereItIsKnown) {
+    node.config.stalls = {{.kind = StallKind::full, .scope = StallScope::pod, .share = ten_percent}};
+    node.find("worker").stall->some[1] = 900ms;
+    EXPECT_THAT(look(1s).stalls_met, IsEmpty()) << "some is not full";
+    node.find("worker").stall->full = StallTimes{0ms, 99ms, 99ms};
+    EXPECT_THAT(look(2s).stalls_met, IsEmpty());
+    node.find("worker").stall->full = StallTimes{0ms, 100ms, 100ms};
+    const auto decision = look(3s);
+    ASSERT_THAT(decision.stalls_met, SizeIs(1));
+    EXPECT_EQ(decision.stalls_met.front().pod.value, "uid-worker");
+    EXPECT_EQ(evicted(decision), "uid-thrasher");
+    EXPECT_THAT(decision.why,
+                HasSubstr("tasks of default/worker stood still for memory for 10% of the last 1s (full)"));
+}
+
+TEST_F(Stalling, WhatWasReadTooSoonAfterAVictimsEndCostsNobodyElse) {
+    node.config.stalls = {{.kind = StallKind::full, .scope = StallScope::pod, .share = ten_percent}};
+    const auto full_at = [&](Duration read_at) {
+        node.find("worker").stall->full = StallTimes{0ms, 500ms, 500ms};
+        node.find("worker").stall->read_at = at(read_at);
+    };
+    full_at(1s);
+    const auto first = look(1s);
+    ASSERT_EQ(evicted(first), "uid-thrasher");
+    node.carry_out(first, OutcomeStatus::delivered, 1s);
+    node.remove("thrasher");
+    works("worker", 300_MiB);
+    (void)look(2s);
+    full_at(3s - 1ms);
+    EXPECT_EQ(evicted(look(4s)), "") << "its window reaches back before the victim ended";
+    full_at(3s);
+    EXPECT_EQ(evicted(look(5s)), "uid-worker");
+}
+
 TEST_F(Stalling, IoTripsNoConditionAndWhatIsNotMeasuredIsNeverMet) {
     node.config.stalls = {{.resource = StallResource::io, .share = ten_percent, .grace_period = 5s},
                           {.resource = StallResource::cpu, .kind = StallKind::full, .share = 1}};
