@@ -271,36 +271,24 @@ void Bpf::pin() {
     if (options_.pin_path.empty()) {
         return;
     }
-    SourceRow row{.hook = "pins", .chosen = {}, .fallback = false, .detail = {}};
-    if (auto done = pin_all(); done) {
-        row.chosen = options_.pin_path;
-    } else {
-        row.detail = done.error().text();
-    }
-    rows_.push_back(std::move(row));
-}
-
-Status Bpf::pin_all() {
-    auto prepared = prepare_pins(options_.pin_path);
-    if (!prepared) {
-        return tl::unexpected(prepared.error());
-    }
-    pins_ = std::move(*prepared);
     const auto& maps = loaded_->skeleton->maps;
+    std::vector<Pin> all;
     for (const bpf_map* map : {maps.thresholds, maps.settings, maps.drops, maps.timer, maps.history, maps.pods,
                                maps.sockets, maps.events, maps.stall, maps.stall_lines}) {
-        const std::string path = options_.pin_path + "/" + bpf_map__name(map);
-        if (bpf_obj_pin(bpf_map__fd(map), path.c_str()) != 0) {
-            return bpf_error("pin " + path, errno);
-        }
+        all.push_back({bpf_map__fd(map), bpf_map__name(map)});
     }
     for (const auto& [program, link] : loaded_->links) {
-        const std::string path = options_.pin_path + "/links/" + program;
-        if (bpf_obj_pin(bpf_link__fd(link.get()), path.c_str()) != 0) {
-            return bpf_error("pin " + path, errno);
-        }
+        all.push_back({bpf_link__fd(link.get()), "links/" + program});
     }
-    return {};
+    SourceRow row{.hook = "pins", .chosen = {}, .fallback = false, .detail = {}};
+    if (auto prepared = prepare_pins(options_.pin_path); !prepared) {
+        row.detail = prepared.error().text();
+    } else {
+        pins_ = std::move(*prepared);
+        const auto done = pin_at(options_.pin_path, all);
+        (done ? row.chosen : row.detail) = done ? options_.pin_path : done.error().text();
+    }
+    rows_.push_back(std::move(row));
 }
 
 }  // namespace evictd::kernel

@@ -71,7 +71,6 @@ private:
     Status start_timer();
     Status write_settings();
     void pin();
-    Status pin_all();
 
     BpfOptions options_;
     std::unique_ptr<Loaded> loaded_;

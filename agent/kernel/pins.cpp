@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include <bpf/bpf.h>
 #include <linux/magic.h>
 #include <sys/mount.h>
 #include <sys/statfs.h>
@@ -55,6 +56,16 @@ Result<sys::Fd> prepare_pins(const std::string& path) {
         return sys::fail_errno(path, error.value());
     }
     return claimed;
+}
+
+Status pin_at(const std::string& path, std::span<const Pin> pins) {
+    for (const auto& pin : pins) {
+        const std::string file = path + "/" + pin.name;
+        if (bpf_obj_pin(pin.fd, file.c_str()) != 0) {
+            return sys::fail_errno("pin " + file, errno);
+        }
+    }
+    return {};
 }
 
 void remove_pins(const std::string& path) {
