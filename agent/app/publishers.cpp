@@ -15,6 +15,7 @@
 #include "policy/rank.hpp"
 #include "publish/console_lines.hpp"
 #include "publish/event_log.hpp"
+#include "publish/prometheus.hpp"
 #include "publish/status_socket.hpp"
 #include "sys/log.hpp"
 
@@ -67,10 +68,21 @@ publish::Fanout::Complete flight_recorder(const PublishersNeed& need) {
     };
 }
 
+// A port that is taken is no reason to leave the node unprotected.
+Made metrics(publish::PrometheusOptions options) {
+    auto served = publish::Prometheus::make(std::move(options));
+    if (!served) {
+        sys::log::error("no metrics: " + served.error().text());
+        return std::unique_ptr<port::Publisher>();
+    }
+    return std::move(*served);
+}
+
 }  // namespace
 
 Result<Publishers> make_publishers(PublishersNeed need) {
     Publishers made;
+    const auto thresholds = [eviction = need.eviction] { return eviction().thresholds; };
     auto fanout = publish::Fanout::make(publish::Fanout::default_queue, flight_recorder(need));
     if (!fanout) {
         return tl::unexpected(fanout.error());
@@ -125,6 +137,11 @@ Result<Publishers> make_publishers(PublishersNeed need) {
                                            {settings.socket_path, need.node, settings.event_log_path,
                                             settings.event_log_max_files, std::move(need.request_look)});
     });
+    if (!settings.http_address.empty()) {
+        makers.emplace_back([&](sys::Loop&) -> Made {
+            return metrics({settings.http_address, EVICTD_VERSION, thresholds, losses(*made.fanout, *event_log, tape)});
+        });
+    }
     if (need.bpf != nullptr) {
         makers.emplace_back([&](sys::Loop&) -> Made { return std::make_unique<PodsMap>(*need.bpf); });
     }

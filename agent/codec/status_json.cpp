@@ -36,14 +36,6 @@ std::string value_text(const ThresholdValue& value) {
     return to_string(std::get<Quantity>(value.value));
 }
 
-// evictionapi.GetThresholdQuantity.
-Amount quantity_of(const ThresholdValue& value, Amount capacity) {
-    if (const auto* share = std::get_if<float>(&value.value)) {
-        return {static_cast<std::int64_t>(*share * static_cast<float>(capacity.value))};
-    }
-    return {std::get<Quantity>(value.value).value()};
-}
-
 const MetThreshold* find(const std::vector<MetThreshold>& list, const Threshold& threshold) {
     const auto found =
         std::find_if(list.begin(), list.end(), [&](const auto& met) { return met.threshold == threshold; });

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <utility>
+
+#include <arpa/inet.h>
 
 #include "config/ladder_settings.hpp"
 #include "config/stall_settings.hpp"
@@ -49,6 +52,25 @@ void read_socket_path(const Setting& setting, Config& config) {
     constexpr std::size_t longest = 107;  // sockaddr_un.sun_path holds 108 bytes, the last of them zero
     if (config.agent.socket_path.size() > longest)
         setting.refuse("longer than 107 bytes", "sockets have no longer paths");
+}
+
+// By number: a name would be asked of a server that may hang, before anything is watched.
+void read_http_address(const Setting& setting, Config& config) {
+    const auto text = setting.text();
+    if (!text) return;
+    const auto colon = text->rfind(':');
+    const std::string port = colon == std::string::npos ? "" : text->substr(colon + 1);
+    std::string host = text->substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    int number = 0;
+    const auto parsed = std::from_chars(port.data(), port.data() + port.size(), number);
+    const bool is_port = parsed.ec == std::errc{} && parsed.ptr == port.data() + port.size() && number <= 65535;
+    std::array<std::byte, sizeof(in6_addr)> address{};
+    const int family = (*text)[0] == '[' ? AF_INET6 : AF_INET;
+    if (!text->empty() && (!is_port || number < 1 || inet_pton(family, host.c_str(), address.data()) != 1)) {
+        setting.refuse('"' + printable(*text) + "\" is no address to listen on", "127.0.0.1:20262, or [::1]:20262");
+    }
+    config.agent.http_address = *text;
 }
 
 template <bool AgentConfig::*member>
@@ -210,12 +232,13 @@ std::string show_confirm_pressure(const Config& config) { return config.eviction
 
 using Agent = AgentConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 30> settings{{
+constexpr std::array<AgentSetting, 31> settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_bpf, show_bpf},
     {"bpffsPath", read_path<&Agent::bpffs_path>, show_text<&Agent::bpffs_path>},
     {"socketPath", read_socket_path, show_text<&Agent::socket_path>},
+    {"httpAddress", read_http_address, show_text<&Agent::http_address>},
     {"eventLog.path", read_path<&Agent::event_log_path>, show_text<&Agent::event_log_path>},
     {"eventLog.maxSize", read_max_size, show_max_size},
     {"eventLog.maxFiles", read_number<&Agent::event_log_max_files, 1, 1000>, show_number<&Agent::event_log_max_files>},

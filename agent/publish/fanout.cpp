@@ -39,10 +39,10 @@ Status Fanout::add(const Make& make) {
         Status status;
         try {
             auto publisher = make(lane_->loop());
-            if (publisher)
-                publishers_.push_back(std::move(*publisher));
-            else
+            if (!publisher)
                 status = tl::unexpected(publisher.error());
+            else if (*publisher)
+                publishers_.push_back(std::move(*publisher));
         } catch (const std::exception& thrown) {
             status = fail(ErrorKind::failed, "publisher", thrown.what());
         }

@@ -32,7 +32,7 @@ public:
     ~Fanout();
 
     // Calls `make` in the lane, where a publisher may add to the loop, and waits for it. For start-up. Publishers hear
-    // of a Record in the order in which they were added.
+    // of a Record in the order in which they were added. Null is none, and no error.
     Status add(const Make& make);
 
     // Thread-safe, never waits. False: the queue was full; the record is dropped, counted, and the loss published.

@@ -26,6 +26,8 @@ start_in boss "$(hold 16)"
 boss=$started
 wait_for 10 holds quiet 8
 wait_for 10 holds boss 16
+http=127.0.0.1:$((20000 + $$ % 10000))
+settings="httpAddress: $http"
 bystanders_live() { alive "$quiet" && alive "$boss" && [ "$(count '"reason":"Evicted".*"pod":\{[^}]*(quiet|boss)')" -eq 0 ]; }
 write_config "$(hard 4)"
 
@@ -61,6 +63,16 @@ measured() { grep '"reason":"Evicted"' "$log" | grep '"name":"hog"' | grep -qE '
 check "its record has the latency" measured
 no_oom() { ! logged '"reason":"OOMKilling".*(hog|quiet|boss)'; }
 check "the kernel's OOM killer had nothing to do" no_oom
+scrape() { # what Prometheus would, in $work/out
+    exec 3<> "/dev/tcp/${http/://}" && printf 'GET /metrics HTTP/1.0\r\n\r\n' >&3 && cat <&3 > "$work/out"
+    exec 3>&-
+}
+scraped() {
+    scrape && says '^evictd_evictions_total\{signal="allocatableMemory.available"\} 1$' &&
+        says '^evictd_eviction_duration_seconds_count\{phase="act"\} 1$' && says '^evictd_pods\{running="true"\} [1-9]' &&
+        says '^evictd_threshold\{signal="allocatableMemory.available",kind="hard"\} 67108864$'
+}
+check "/metrics counts it, and has its latency" scraped
 shown() { run 0 status --socket "$work/run/evictd.sock" && says 'default/hog'; }
 check "status shows the past eviction" shown
 id_of_hog() { grep '"reason":"Evicted"' "$log" | grep '"name":"hog"' | sed -n 's/.*"id":"\([0-9a-f]*\)".*/\1/p' | tail -n 1; }

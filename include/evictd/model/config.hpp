@@ -25,6 +25,14 @@ struct ThresholdValue {
     friend bool operator==(const ThresholdValue&, const ThresholdValue&) = default;
 };
 
+// evictionapi.GetThresholdQuantity, as a whole number of the signal's unit.
+[[nodiscard]] inline Amount quantity_of(const ThresholdValue& value, Amount capacity) {
+    if (const auto* share = std::get_if<float>(&value.value)) {
+        return {static_cast<std::int64_t>(*share * static_cast<float>(capacity.value))};
+    }
+    return {std::get<Quantity>(value.value).value()};
+}
+
 // evictionapi.Threshold. A grace period of zero is what makes a threshold hard.
 struct Threshold {
     Signal signal = Signal::memory_available;
@@ -94,6 +102,7 @@ struct AgentConfig {
     BpfUse bpf = BpfUse::automatic;
     std::string bpffs_path = "/sys/fs/bpf/evictd";
     std::string socket_path = "/run/evictd/evictd.sock";
+    std::string http_address{};  // "127.0.0.1:20262", where /metrics is; empty: nowhere
     std::string event_log_path = "/var/log/evictd/events.jsonl";
     Bytes event_log_max_size = 16_MiB;
     int event_log_max_files = 4;

@@ -93,6 +93,7 @@ TEST(Load, EverySettingOfEvictdsOwnIsRead) {
     EXPECT_EQ(agent.bpf, BpfUse::off);
     EXPECT_EQ(agent.bpffs_path, "/sys/fs/bpf/other");
     EXPECT_EQ(agent.socket_path, "/run/other.sock");
+    EXPECT_EQ(agent.http_address, "[::1]:9100");
     EXPECT_EQ(agent.event_log_path, "/var/log/other.jsonl");
     EXPECT_EQ(agent.event_log_max_size, 1_MiB);
     EXPECT_EQ(agent.event_log_max_files, 9);
@@ -246,6 +247,14 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         {"evictd: {nodeName: Node_1}", "f.yaml:1: evictd.nodeName: \"Node_1\" is not a node name"},
         {"evictd: {statePath: var}", "f.yaml:1: evictd.statePath: \"var\" is not a path from the root"},
         {"evictd: {socketPath: /" + std::string(107, 's') + "}", "f.yaml:1: evictd.socketPath: longer than 107 bytes"},
+        {"evictd: {httpAddress: localhost:80}",
+         "f.yaml:1: evictd.httpAddress: \"localhost:80\" is no address to listen on (127.0.0.1:20262, or [::1]:20262)"},
+        {"evictd: {httpAddress: 127.0.0.1}", "f.yaml:1: evictd.httpAddress: \"127.0.0.1\" is no address to listen on"},
+        {"evictd: {httpAddress: 127.0.0.1:0}", "f.yaml:1: evictd.httpAddress: \"127.0.0.1:0\" is no address"},
+        {"evictd: {httpAddress: 127.0.0.1:65536}", "f.yaml:1: evictd.httpAddress: \"127.0.0.1:65536\" is no address"},
+        {"evictd: {httpAddress: 127.0.0.1:80x}", "f.yaml:1: evictd.httpAddress: \"127.0.0.1:80x\" is no address"},
+        {"evictd: {httpAddress: \"::1:80\"}", "f.yaml:1: evictd.httpAddress: \"::1:80\" is no address"},
+        {"evictd: {httpAddress: 8080}", "f.yaml:1: evictd.httpAddress: \"8080\" is no address"},
         {"evictd: {eventLog: {maxSize: 1Ki}}", "f.yaml:1: evictd.eventLog.maxSize: out of range: 1Ki (64Ki to 1Ti)"},
         {"evictd: {eventLog: {maxSize: big}}", "f.yaml:1: evictd.eventLog.maxSize: quantities must match"},
         {"evictd: {eventLog: {maxFiles: 0}}",

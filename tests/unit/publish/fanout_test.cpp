@@ -52,6 +52,18 @@ void add(Fanout& fanout, Args&&... args) {
     ASSERT_TRUE(added);
 }
 
+TEST(Fanout, AMakerThatMakesNoneIsNoError) {
+    std::vector<std::string> heard;
+    {
+        auto fanout = Fanout::make();
+        ASSERT_TRUE(fanout);
+        EXPECT_TRUE((*fanout)->add([](sys::Loop&) { return std::unique_ptr<port::Publisher>(); }));
+        add<Hearing>(**fanout, heard);
+        (*fanout)->publish(notice("one"));
+    }
+    EXPECT_THAT(heard, ElementsAre("one"));
+}
+
 TEST(Fanout, WhatWasAcceptedIsPublishedInOrderEvenAtTheEnd) {
     std::vector<std::string> heard;
     {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scrape of /metrics finds, over real HTTP.
+#include "publish/prometheus.hpp"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+
+#include "unit/codec/sample_records.hpp"
+#include "unit/publish/publish_fixture.hpp"
+
+namespace evictd::publish {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string ask(int port, const std::string& path) {
+    const sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what connect(2) wants
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return "no answer";
+    const std::string request = "GET " + path + " HTTP/1.0\r\n\r\n";
+    if (!sys::write_text(socket.get(), request)) return "no answer";
+    std::string answer;
+    std::array<char, 4096> part{};
+    for (ssize_t got = 0; (got = ::read(socket.get(), part.data(), part.size())) > 0;) {
+        answer.append(part.data(), static_cast<std::size_t>(got));
+    }
+    return answer;
+}
+
+struct Scraped : testing::Test {
+    std::map<std::string, std::uint64_t> lost;
+    std::vector<Threshold> thresholds{sample::threshold(100_MiB), sample::threshold(1_GiB, 30s)};
+    std::unique_ptr<Prometheus> metrics =
+        *Prometheus::make({"127.0.0.1:0", "1.2.3", [this] { return thresholds; }, [this] { return lost; }});
+
+    [[nodiscard]] std::string scrape() const { return ask(metrics->port(), "/metrics"); }
+};
+
+TEST_F(Scraped, BeforeTheFirstLookThereIsTheVersion) {
+    const auto text = scrape();
+    EXPECT_THAT(text, HasSubstr("HTTP/1.1 200 OK"));
+    EXPECT_THAT(text, HasSubstr("evictd_build_info{version=\"1.2.3\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_looks_total 0\n"));
+    EXPECT_THAT(text, Not(HasSubstr("evictd_signal_available")));
+    EXPECT_THAT(ask(metrics->port(), "/elsewhere"), HasSubstr("404"));
+}
+
+TEST_F(Scraped, TheLastLookIsGauges) {
+    auto tick = sample::evicting();
+    tick.observation.readings[0]->memory = AvailableMemory{.kubelet = 95_MiB, .reclaimable = 200_MiB};
+    tick.observation.stalls = {{StallResource::memory, StallTimes{50ms, 250ms, 1s}, std::nullopt}};
+    tick.observation.pods[2].populated = false;
+    tick.decision.in_flight = {sample::victim()};
+    metrics->publish(shared(tick));
+    const auto text = scrape();
+    EXPECT_THAT(text, HasSubstr("# TYPE evictd_signal_available gauge\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_signal_available{signal=\"memory.available\"} 99614720\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_signal_capacity{signal=\"memory.available\"} 3221225472\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_signal_reclaimable_bytes{signal=\"memory.available\"} 209715200\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_threshold{signal=\"memory.available\",kind=\"hard\"} 104857600\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_threshold{signal=\"memory.available\",kind=\"soft\"} 1073741824\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_node_condition{condition=\"MemoryPressure\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_stall_ratio{resource=\"memory\",kind=\"some\",window=\"1s\"} 0.25\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_pods{running=\"true\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_pods{running=\"false\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_victims 1\n"));
+}
+
+TEST_F(Scraped, TimeToExhaustionIsInfiniteUnlessMemoryRunsOut) {
+    metrics->publish(shared(sample::calm()));
+    EXPECT_THAT(scrape(), HasSubstr("evictd_memory_exhaustion_seconds +Inf\n"));
+    EXPECT_THAT(scrape(), HasSubstr("evictd_node_condition{condition=\"MemoryPressure\"} 0\n"));
+    auto tick = sample::calm();
+    tick.decision.exhaustion = Exhaustion{.left = 2300ms};
+    metrics->publish(shared(tick));
+    EXPECT_THAT(scrape(), HasSubstr("evictd_memory_exhaustion_seconds 2.3"));
+}
+
+TEST_F(Scraped, EvictionsAreCountedBySignalWithTheirPhases) {
+    metrics->publish(shared(sample::evicting()));
+    metrics->publish(shared(sample::evicted()));
+    auto failed = sample::evicted();
+    failed.decision.finished[0].failed = true;
+    metrics->publish(shared(failed));
+    auto rehearsed = sample::evicted();
+    rehearsed.dry_run = true;
+    metrics->publish(shared(rehearsed));
+    const auto text = scrape();
+    EXPECT_THAT(text, HasSubstr("evictd_looks_total 4\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_evictions_total{signal=\"memory.available\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_eviction_failures_total{signal=\"memory.available\"} 1\n"));
+    // 240 us from the decision to the kill; 50 us to the agent.
+    EXPECT_THAT(text, HasSubstr("evictd_eviction_duration_seconds_bucket{phase=\"detect\",le=\"0.0001\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_eviction_duration_seconds_bucket{phase=\"act\",le=\"0.0001\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_eviction_duration_seconds_bucket{phase=\"act\",le=\"0.00025\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_eviction_duration_seconds_count{phase=\"empty\"} 2\n"));
+}
+
+TEST_F(Scraped, AnEvictionForAStallIsCountedApart) {
+    auto tick = sample::evicted();
+    tick.decision.finished[0].eviction.stall = MetStall{};
+    metrics->publish(shared(tick));
+    EXPECT_THAT(scrape(), HasSubstr("evictd_evictions_total{signal=\"psi.memory\"} 1\n"));
+}
+
+TEST_F(Scraped, KernelKillsAndLossesAddUp) {
+    auto tick = sample::calm();
+    tick.kernel_events = {{tick.observation.at, OomKill{.memcg = true}}, {tick.observation.at, EventsLost{"full", 2}}};
+    lost = {{"event log lines", 5}};
+    metrics->publish(shared(tick));
+    lost = {{"event log lines", 7}};
+    metrics->publish(shared(tick));
+    const auto text = scrape();
+    EXPECT_THAT(text, HasSubstr("evictd_oom_kills_total{scope=\"cgroup\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_lost_total{cause=\"kernel events: full\"} 4\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_lost_total{cause=\"event log lines\"} 7\n"));
+}
+
+TEST_F(Scraped, APortThatIsTakenIsOneClearLine) {
+    const auto address = "127.0.0.1:" + std::to_string(metrics->port());
+    const auto second = Prometheus::make({address, "1", [] { return std::vector<Threshold>{}; }, {}});
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().text(), "evictd.httpAddress: " + address +
+                                         " cannot be listened on (choose an address of this host and a port that is "
+                                         "free)");
+}
+
+}  // namespace
+}  // namespace evictd::publish
