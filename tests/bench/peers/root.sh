@@ -3,7 +3,8 @@
 # Makes sure that what the comparison boots from is in the cache, and prints its directory: disk.img, a minimal Debian 12
 # with systemd and every contender from Debian's packages, none of them started at boot, and initrd.gz, which mounts it.
 # Nothing is mounted here; root is needed for the owners of files only. Delete the directory for newer packages.
-# usage: root.sh KERNEL-DIR     env: EVICTD_PEERS_DIR (${XDG_CACHE_HOME:-~/.cache}/evictd/peers)
+# The libraries of PROGRAMs are in it.
+# usage: root.sh KERNEL-DIR PROGRAM...     env: EVICTD_PEERS_DIR (${XDG_CACHE_HOME:-~/.cache}/evictd/peers)
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
 . "$(dirname "$0")/../../tools/lib.sh"
@@ -13,12 +14,27 @@ PATH=$PATH:/usr/sbin:/sbin
 here=$(cd "$(dirname "$0")" && pwd)
 kernel=$(readlink -f "$1")
 release=$(basename "$kernel")
+shift
 cache=${EVICTD_PEERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/evictd/peers}
-# The libraries are evictd's; the rest is what is compared, and an init that systemd-oomd can live under.
-packages=systemd-sysv,dbus,kmod,systemd-oomd,earlyoom,oomd,nohang,libbpf1,libcgroup2,libyaml-cpp0.7,libspdlog1.10
+# The packages of the libraries that the programs are linked with; some are linked with none. Of a path dpkg may know only
+# the form without /usr, or only that with it.
+libraries() {
+    local path
+    { ldd "$@" 2>/dev/null || true; } | grep -oE '/[^ ]+' | grep -v ':$' | sort -u | while read -r path; do
+        dpkg-query -S "$path" 2>/dev/null || dpkg-query -S "/usr$path" 2>/dev/null || dpkg-query -S "${path#/usr}" 2>/dev/null ||
+            die "no Debian package has $path, and the guest needs it"
+    done | sed 's/:.*//' | sort -u
+}
+
+# Beside them what is compared, and an init that systemd-oomd can live under.
+packages=systemd-sysv,dbus,kmod,systemd-oomd,earlyoom,oomd,nohang,$(libraries "$@" | paste -sd,)
 tar=$cache/root-$(cksum <<< "$packages" | cut -d ' ' -f 1).tar
 done=$cache/$release
-fresh() { [ -s "$done/disk.img" ] && [ "$done/disk.img" -nt "$here/root.sh" ] && [ "$done/disk.img" -nt "$here/guest/init" ]; }
+fresh() {
+    local source
+    [ "$(cat "$done/packages" 2>/dev/null)" = "$packages" ] && [ -s "$done/disk.img" ] || return 1
+    for source in "$here/root.sh" "$here/guest/init"; do [ "$done/disk.img" -nt "$source" ] || return 1; done
+}
 if fresh; then echo "$done"; exit 0; fi
 
 need mmdebstrap mmdebstrap
@@ -76,5 +92,6 @@ quiet_units
 mke2fs -q -t ext4 -d "$work/root" "$work/disk.img" 2G >&2 # stdout is for the path
 initrd
 mkdir -p "$done"
-mv "$work/initrd.gz" "$work/disk.img" "$done/"
+echo "$packages" > "$work/packages"
+mv "$work/packages" "$work/initrd.gz" "$work/disk.img" "$done/" # the disk last: without it nothing is fresh
 echo "$done"

@@ -28,6 +28,10 @@ build=$(realpath "$build") || die "no build (run: make peers)"
 results=${results:-$build/peers}
 work=$results/work
 mkdir -p "$results" "$work" || exit 1
+programs=(evictd peers_observer peers_poller vm_load)
+for program in "${programs[@]}"; do
+    [ "$report_only" = yes ] || [ -x "$build/$program" ] || die "no $build/$program (run: make peers)"
+done
 qemu_pid=
 # shellcheck disable=SC2317  # called by trap
 stop() {
@@ -75,20 +79,19 @@ share() { # the disk with the programs and the plan
     mkdir -p "$work/share/bin"
     cp -r "$here/guest" "$work/share/"
     cp "$work/plan" "$work/share/plan"
-    for program in evictd peers_observer peers_poller vm_load; do
-        [ -x "$build/$program" ] || die "no $build/$program (run: make peers)"
+    for program in "${programs[@]}"; do
         strip -o "$work/share/bin/$program" "$build/$program" || return 1
     done
     mke2fs -q -t ext4 -d "$work/share" "$work/share.img" 128M > /dev/null
 }
 
-# -erms: as tests/vm/machine.sh says; a page is cleared by words, not by bytes, which emulated takes eight times as long.
+# -erms and tb-size: as tests/vm/machine.sh says.
 boot() { # one machine, until the plan is played or the machine is gone
     local seconds
     seconds=$((120 + 60 * $(wc -l < "$work/plan")))
     share || exit 1
     rm -f "$work/stream" "$work/console.log"
-    timeout -k 5 "$seconds" qemu-system-x86_64 -accel "tcg,thread=multi" -cpu "max,-erms" -m 2048 -smp 2 -nodefaults -display none \
+    timeout -k 5 "$seconds" qemu-system-x86_64 -accel "tcg,thread=multi,tb-size=64" -cpu "max,-erms" -m 2048 -smp 2 -nodefaults -display none \
         -no-reboot -kernel "$kernel/vmlinuz" -initrd "$disk/initrd.gz" \
         -drive "file=$disk/disk.img,if=virtio,format=raw,snapshot=on" \
         -drive "file=$work/share.img,if=virtio,format=raw,readonly=on" \
@@ -112,7 +115,7 @@ measure() {
     need qemu-system-x86_64 qemu-system-x86
     need mke2fs e2fsprogs
     kernel=$("$top/tests/vm/kernel.sh" 6.1) || exit 1
-    disk=$("$here/root.sh" "$kernel") || exit 1
+    disk=$("$here/root.sh" "$kernel" "${programs[@]/#/$build/}") || exit 1
     plan > "$work/plan"
     left=$(wc -l < "$work/plan")
     while [ "$left" -gt 0 ]; do

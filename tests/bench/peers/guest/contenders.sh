@@ -9,11 +9,12 @@ out=/run/peers-daemon.log
 
 background() { "$@" > "$out" 2>&1 < /dev/null & daemon=$!; }
 
-await() { # await SECONDS COMMAND...: until it succeeds
+await() { # await SECONDS COMMAND...: until it succeeds, as long as the daemon is there
     local tries=$(($1 * 20))
     shift
     until "$@" 2> /dev/null; do
         tries=$((tries - 1))
+        [ -z "$daemon" ] || kill -0 "$daemon" 2> /dev/null || tries=0
         [ "$tries" -gt 0 ] || { echo "$contender does not start" >&2; tail -n 5 "$out" >&2; return 1; }
         sleep 0.05
     done
@@ -96,9 +97,11 @@ stop() {
             fi
             ;;
         *)
-            [ -n "$daemon" ] || return 0
-            kill -TERM "$daemon"
-            await 5 ended "$daemon" || kill -KILL "$daemon"
+            local pid=$daemon
+            [ -n "$pid" ] || return 0
+            daemon= # await is not to wait for one that is there
+            kill -TERM "$pid" 2> /dev/null
+            await 5 ended "$pid" || kill -KILL "$pid"
             ;;
     esac
     daemon=

@@ -83,15 +83,19 @@ run() { # run ID CONTENDER CASE ROUND
     rm -f /run/peers.csv
     : > "$out"
     play "$2" "$3" > /run/peers.report || status=$?
-    {
-        echo "@@ run $1"
-        echo "contender $2"
-        echo "case $3"
-        echo "round $4"
-        cat /run/peers.report
-        echo "@@ end $1"
-    } > "$report"
-    [ "$status" -eq 0 ] || { say "$1 failed"; tail -n 20 "$out"; }
+    if [ "$status" -eq 0 ]; then
+        {
+            echo "@@ run $1"
+            echo "contender $2"
+            echo "case $3"
+            echo "round $4"
+            cat /run/peers.report
+            echo "@@ end $1"
+        } > "$report"
+    else # nothing was measured: the host has it played again
+        say "$1 failed, and this is the last that $2 said:"
+        tail -n 20 "$out" | while IFS= read -r line; do say "    $line"; done
+    fi
     stop "$2"
     end_pods
     say "$1 $((SECONDS - begin)) s"
