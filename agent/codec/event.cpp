@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Record -> events. Every reason of the stream is given here and nowhere else; the sentences are sentence.cpp's.
+// Tick -> events: every reason of the stream that comes from a look, but the ladder's (event_rung.cpp). The sentences
+// are sentence.cpp's.
 #include "event.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <variant>
 
 #include "event_id.hpp"
+#include "event_notice.hpp"
 #include "event_rung.hpp"
 #include "sentence.hpp"
 
@@ -20,11 +22,7 @@ const ObservedPod* find_pod(const Observation& observation, const PodUid& uid) {
     return found == observation.pods.end() ? nullptr : &*found;
 }
 
-EventPod event_pod(const Pod& pod) {
-    return {pod.name_space, pod.name, pod.uid.value, std::nullopt, pod.priority.value_or(0)};
-}
-
-EventPod event_pod(const Victim& victim) {
+EventPod pod_of(const Victim& victim) {
     const auto slash = victim.pod_name.find('/');
     const bool has_space = slash != std::string::npos;
     return {has_space ? victim.pod_name.substr(0, slash) : "",
@@ -245,7 +243,7 @@ private:
         event.message = failed ? failed_sentence(victim) : evicted_sentence(victim, tick_.dry_run);
         event.id = eviction_id(victim.pod, victim.cause);
         tell_threshold(victim.eviction, event);
-        event.pod = event_pod(victim);
+        event.pod = pod_of(victim);
         event.cause = cause_text(victim.cause);
         event.latency = latency_of(victim);
         event.error = victim.error;
@@ -256,36 +254,11 @@ private:
     std::vector<Event> events_;
 };
 
-Event notice_event(const AgentNotice& notice) {
-    struct Row {
-        Notice notice;
-        const char* reason;
-        Severity severity;
-    };
-    constexpr std::array<Row, 9> rows{{
-        {Notice::agent_started, "AgentStarted", Severity::normal},
-        {Notice::agent_stopped, "AgentStopped", Severity::normal},
-        {Notice::signal_source_changed, "SignalSourceChanged", Severity::normal},
-        {Notice::kernel_events_lost, "KernelEventsLost", Severity::warning},
-        {Notice::config_reloaded, "ConfigReloaded", Severity::normal},
-        {Notice::config_rejected, "ConfigRejected", Severity::warning},
-        {Notice::pod_rejected, "PodRejected", Severity::warning},
-        {Notice::look_incomplete, "LookIncomplete", Severity::warning},
-        {Notice::oom_score_adjusted, "OOMScoreAdjusted", Severity::normal},
-    }};
-    const Row& row = rows.at(static_cast<std::size_t>(notice.notice));
-    Event event;
-    event.time = notice.wall;
-    event.reason = row.reason;
-    event.severity = notice.error.empty() ? row.severity : Severity::warning;
-    event.message = notice.message;
-    event.error = notice.error;
-    event.dry_run = notice.dry_run;
-    if (notice.pod) event.pod = event_pod(*notice.pod);
-    return event;
-}
-
 }  // namespace
+
+EventPod event_pod(const Pod& pod) {
+    return {pod.name_space, pod.name, pod.uid.value, std::nullopt, pod.priority.value_or(0)};
+}
 
 EventLatency latency_of(const Victim& victim) {
     EventLatency result;

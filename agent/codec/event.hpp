@@ -89,6 +89,9 @@ struct Event {
 // What a Record says to the world, in the order in which it happened.
 [[nodiscard]] std::vector<Event> events_of(const Record& record);
 
+// Whose event it is. Without the QoS class, which is the policy's to say.
+[[nodiscard]] EventPod event_pod(const Pod& pod);
+
 // A victim's way from the kernel's event to its last process. Also what status shows of it.
 [[nodiscard]] EventLatency latency_of(const Victim& victim);
 

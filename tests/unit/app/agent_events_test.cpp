@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent makes of what the kernel tells it of cgroups, kills, scores and losses.
+#include <gtest/gtest.h>
+
+#include "app/agent.hpp"
+#include "unit/app/agent_fixture.hpp"
+
+namespace evictd::app {
+namespace {
+
+TEST_F(Agents, AContainerAtItsOwnLimitIsNoReasonToLook) {
+    declare(100_MiB);
+    make();
+    const auto before = records.size();
+    events.tell(MemcgBreach{MemcgLimit::max, {hog_id}, 1_MiB, 1_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(records.size(), before);
+}
+
+TEST_F(Agents, LostEventsArePublished) {
+    declare(100_MiB);
+    make();
+    events.tell(EventsLost{"ring buffer full", 3}, clock.monotonic());
+    turn();
+    ASSERT_EQ(last().kernel_events.size(), 1U);
+    EXPECT_EQ(std::get<EventsLost>(last().kernel_events[0].kind).count, 3U);
+}
+
+TEST_F(Agents, AnOomKillIsToldWhateverStormOfCgroupsCameBefore) {
+    declare(100_MiB);
+    make();
+    for (int i = 0; i < 1000; ++i) {
+        events.tell(CgroupLife{CgroupChange::made, {1000}, "/kubepods/other"}, clock.monotonic());
+    }
+    events.tell(OomKill{.pid = 7}, clock.monotonic());
+    turn();
+    ASSERT_EQ(last().kernel_events.size(), 1U);
+    EXPECT_EQ(std::get<OomKill>(last().kernel_events[0].kind).pid, 7);
+}
+
+TEST_F(Agents, LostEventsMakeItListTheCgroupsAfresh) {
+    declare(100_MiB);
+    make();
+    tree.declare({{.id = root_id, .level = 1, .usage = 100_MiB, .limit = 1_GiB},
+                  {.id = 9, .level = 2, .usage = 7_MiB, .processes = 1, .pod = "quiet"}});
+    events.tell(EventsLost{"cgroup: ring buffer full", 3}, clock.monotonic());
+    turn();
+    EXPECT_EQ(last().observation.pods.at(1).cgroup.value, 9U);
+}
+
+TEST_F(Agents, APodsCgroupMadeLaterIsFollowed) {
+    make();
+    EXPECT_FALSE(events.followed);
+    declare(100_MiB);
+    events.tell(CgroupLife{CgroupChange::made, {root_id}, "/kubepods"}, clock.monotonic());
+    turn();
+    ASSERT_TRUE(events.followed);
+    EXPECT_EQ(events.followed->id.value, root_id);
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_TRUE(last().observation.pods.at(0).usage);
+}
+
+TEST_F(Agents, WhereNobodyTellsOfPodsEachTimedLookListsThem) {
+    declare(100_MiB);
+    events.tells = false;
+    make();
+    tree.declare({{.id = root_id, .level = 1, .usage = 100_MiB, .limit = 1_GiB},
+                  {.id = quiet_id, .level = 2, .usage = 100_MiB, .processes = 1, .pod = "quiet"}});
+    clock.set(MonotonicTime{});  // the timer is due at once
+    agent->set_config(eviction, Duration::zero());
+    ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
+    const auto& pods = last().observation.pods;
+    EXPECT_EQ(std::count_if(pods.begin(), pods.end(), [](const auto& pod) { return pod.cgroup.value != 0; }), 1);
+}
+
+TEST_F(Agents, ARemovedPodsCgroupIsLookedForAgain) {
+    declare(100_MiB);
+    make();
+    tree.declare({});
+    events.tell(CgroupLife{CgroupChange::removed, {root_id}, "/kubepods"}, clock.monotonic());
+    turn();
+    EXPECT_FALSE(events.followed);
+    EXPECT_FALSE(last().observation.readings[static_cast<std::size_t>(Signal::allocatable_memory_available)]);
+}
+
+TEST_F(Agents, ScoresAreLookedAtWhenPodsChangeAndAfterALookPeriod) {
+    declare(100_MiB);
+    make();
+    EXPECT_EQ(scores.looks, 2) << "at the start, and when the pods were told";
+    EXPECT_EQ(scores.looked_at, 2U);
+    EXPECT_EQ(scores.node_memory, 8_GiB);
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 2);
+    clock.advance(std::chrono::seconds(10));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 3);
+}
+
+TEST_F(Agents, AWrittenScoreIsCheckedWithoutALookAndOnlyInKnownPods) {
+    declare(100_MiB);
+    make();
+    const auto before = records.size();
+    events.tell(OomScoreChanged{.pid = 7, .cgroup = {99}, .pod_cgroup = {hog_id}, .oom_score_adj = 0},
+                clock.monotonic());
+    events.tell(OomScoreChanged{.pid = 8, .cgroup = {99}, .pod_cgroup = {77}, .oom_score_adj = 0}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.checked, (std::vector<std::string>{"hog"}));
+    EXPECT_EQ(records.size(), before);
+}
+
+TEST_F(Agents, APodsFirstProcessIsExpected) {
+    declare(100_MiB);
+    make();
+    events.tell(CgroupLife{CgroupChange::populated, CgroupId{hog_id}, "/kubepods/podhog"}, clock.monotonic());
+    events.tell(CgroupLife{CgroupChange::emptied, CgroupId{quiet_id}, "/kubepods/podquiet"}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.expected, (std::vector<std::string>{"hog"}));
+}
+
+TEST_F(Agents, AnOomKillIsOfThePodAndContainerTheKernelProgramFound) {
+    declare(100_MiB);
+    make();
+    auto named = *pod("hog");
+    named.containers.push_back(
+        {.name = "app", .requests = {}, .limits = {}, .restartable = false, .id = "x://0123456789ab"});
+    agent->set_pods(0, {.pods = {std::make_shared<const Pod>(named)}, .rejected = {}});
+    OomKill kill{.pid = 7, .comm = "java"};
+    kill.pod_cgroup = CgroupId{hog_id};
+    kill.container_cgroup = "crio-0123456789ab.scope";
+    events.tell(kill, clock.monotonic());
+    turn();
+    const auto& told = std::get<OomKill>(last().kernel_events.at(0).kind);
+    EXPECT_EQ(told.pod.value, "hog");
+    EXPECT_EQ(told.container, "app");
+}
+
+}  // namespace
+}  // namespace evictd::app

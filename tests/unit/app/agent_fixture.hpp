@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// An agent over fakes: two pods, "quiet" and "hog", under a limit of 1 GiB of which 200 MiB shall be left.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "app/agent.hpp"
+#include "fakes/fake_cgroups.hpp"
+#include "fakes/fake_clock.hpp"
+#include "fakes/fake_sockets.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::app {
+
+struct FakeEvents final : port::KernelEventSource {
+    Status watch(std::span<const port::Watermark> lines) override {
+        watermarks.assign(lines.begin(), lines.end());
+        ++watches;
+        return {};
+    }
+    Status follow(const std::optional<port::PodsRoot>& root) override {
+        followed = root;
+        return {};
+    }
+    [[nodiscard]] int fd() const override { return ready.get(); }
+    void drain(const Sink& sink) override {
+        std::uint64_t count = 0;
+        (void)!::read(ready.get(), &count, sizeof(count));
+        for (const auto& event : std::exchange(pending, {})) sink(event);
+    }
+    [[nodiscard]] bool tells_of_pods() const override { return tells; }
+    Status watch_exits(bool on) override {
+        exits.push_back(on);
+        return {};
+    }
+    Status count_memory(MemoryAvailable how) override {
+        counted = how;
+        return {};
+    }
+    [[nodiscard]] std::optional<Duration> look_within(Bytes) const override { return std::nullopt; }
+    [[nodiscard]] std::vector<SourceRow> sources() const override { return {}; }
+
+    void tell(KernelEventKind kind, MonotonicTime time) {
+        pending.push_back({time, std::move(kind)});
+        const std::uint64_t one = 1;
+        (void)!::write(ready.get(), &one, sizeof(one));
+    }
+
+    sys::Fd ready{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    std::vector<KernelEvent> pending;
+    std::vector<port::Watermark> watermarks;
+    int watches = 0;
+    bool tells = true;
+    std::vector<bool> exits;
+    std::optional<MemoryAvailable> counted;
+    std::optional<port::PodsRoot> followed;
+};
+
+struct FakeNode final : port::NodeMemory {
+    Result<port::NodeMemoryReading> read(bool) override {
+        return port::NodeMemoryReading{.total = 8_GiB, .available = 4_GiB};
+    }
+};
+
+struct FakeScoreOrders final : act::ScoreOrders {
+    void look(std::vector<act::KeptPod> pods, Bytes memory) override {
+        looked_at = pods.size();
+        node_memory = memory;
+        ++looks;
+    }
+    void expect(act::KeptPod pod) override { expected.push_back(pod.pod->name); }
+    void check(PodUid pod) override { checked.push_back(pod.value); }
+    void steer(std::optional<PodUid> first) override { steered.push_back(first ? first->value : ""); }
+    std::size_t looked_at = 0;
+    Bytes node_memory;
+    int looks = 0;
+    std::vector<std::string> expected, checked, steered;
+};
+
+struct FakeRungOrders final : act::RungOrders {
+    void want(std::vector<act::WantedRung> wanted) override { said.push_back(std::move(wanted)); }
+    std::vector<std::vector<act::WantedRung>> said;
+};
+
+struct NoReaper final : act::AfterKill {
+    void follow(port::PodCgroupPtr) override { ++followed; }
+    int followed = 0;
+};
+
+inline PodPtr pod(const std::string& uid) {
+    Pod made;
+    made.uid = {uid};
+    made.name_space = "default";
+    made.name = uid;
+    made.phase = PodPhase::running;
+    return std::make_shared<const Pod>(std::move(made));
+}
+
+constexpr std::uint64_t root_id = 1, quiet_id = 2, hog_id = 3;
+
+struct Agents : testing::Test {
+    void make(bool dry_run = false, bool taped = false) {
+        // The loop's timers run on the real clock: a time far ahead keeps them quiet.
+        clock.set(MonotonicTime{std::chrono::hours(1'000'000)});
+        executor.emplace(clock, reaper, dry_run);
+        shed.emplace(clock, &sockets, dry_run);
+        agent.emplace(Parts{.loop = loop,
+                            .clock = clock,
+                            .events = events,
+                            .cgroups = tree,
+                            .observer = observer,
+                            .executor = *executor,
+                            .socket_shed = *shed,
+                            .publish = [this](RecordPtr record) { records.push_back(std::move(record)); },
+                            .claim_root = [this](const port::PodsRoot&) { return claim; },
+                            .scores = &scores,
+                            .rungs = &rungs},
+                      AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
+        ASSERT_TRUE(agent->start());
+        agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
+    }
+    void declare(Bytes hog) {
+        tree.declare({{.id = root_id, .level = 1, .usage = hog + 100_MiB, .limit = 1_GiB},
+                      {.id = quiet_id, .level = 2, .usage = 100_MiB, .processes = 1, .pod = "quiet"},
+                      {.id = hog_id, .level = 2, .usage = hog, .processes = 1, .pod = "hog"}});
+    }
+    void turn() { ASSERT_TRUE(loop.run_once(std::chrono::milliseconds(0))); }
+    void cross(Bytes available, bool under = true) {
+        clock.advance(std::chrono::milliseconds(1));
+        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, under, 200_MiB, available},
+                    clock.monotonic());
+        turn();
+    }
+    [[nodiscard]] const Tick& last() const { return std::get<Tick>(*records.back()); }
+
+    fakes::FakeClock clock;
+    sys::Loop loop = std::move(*sys::Loop::make());
+    FakeEvents events;
+    fakes::FakeCgroupTree tree;
+    FakeNode node;
+    NoReaper reaper;
+    FakeScoreOrders scores;
+    FakeRungOrders rungs;
+    observe::Observer observer{tree, node, clock};
+    std::optional<act::Executor> executor;
+    fakes::FakeSockets sockets;
+    std::optional<act::SocketShed> shed;
+    Status claim;
+    EvictionConfig eviction{.thresholds = {{.signal = Signal::allocatable_memory_available,
+                                            .value = {Quantity::of((200_MiB).value)},
+                                            .min_reclaim = ThresholdValue{Quantity::of((50_MiB).value)}}}};
+    std::vector<RecordPtr> records;
+    std::optional<Agent> agent;
+};
+
+}  // namespace evictd::app

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent does while memory is short and nobody has to go yet: the approach, the ladder, shedding, steering.
+#include <gtest/gtest.h>
+
+#include "app/agent.hpp"
+#include "unit/app/agent_fixture.hpp"
+
+namespace evictd::app {
+namespace {
+
+TEST_F(Agents, WhileMemoryIsShortTheFirstInOrderGetsNoSocketsAndThenItDoes) {
+    eviction.thresholds[0].grace_period = std::chrono::seconds(30);
+    eviction.shed_sockets = true;
+    declare(100_MiB);
+    make();
+    EXPECT_TRUE(sockets.refused_now.empty());
+    declare(800_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(sockets.refused_now, std::vector{CgroupId{hog_id}});
+    ASSERT_EQ(last().shed.size(), 1U);
+    EXPECT_TRUE(last().shed[0].begun);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    declare(100_MiB);
+    cross(824_MiB, false);
+    EXPECT_TRUE(sockets.refused_now.empty());
+    ASSERT_EQ(last().shed.size(), 1U);
+    EXPECT_FALSE(last().shed[0].begun);
+}
+
+TEST_F(Agents, ADryRunShedsNobody) {
+    eviction.thresholds[0].grace_period = std::chrono::seconds(30);
+    eviction.shed_sockets = true;
+    declare(100_MiB);
+    make(true);
+    declare(800_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(last().shed.size(), 1U);
+    EXPECT_EQ(sockets.asked, 0);
+}
+
+TEST_F(Agents, LooksAgainAtOnceWhenTheKernelSawACrossingThatIsOverAlready) {
+    declare(100_MiB);
+    make();
+    cross(199_MiB);  // and by the time of our look 824Mi are available again
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(5));
+    cross(300_MiB, false);
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::seconds(10));
+}
+
+TEST_F(Agents, DoesNotHurryWhereOnlyTheMinimumReclaimIsMissing) {
+    declare(700_MiB);  // 224Mi are available: above the threshold, below the threshold plus minimum reclaim
+    make();
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 250_MiB, 224_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::seconds(10));
+}
+
+TEST_F(Agents, TheApproachToALineIsPractisedAndNothingIsToldOrTouched) {
+    declare(100_MiB);
+    make();
+    const auto looks = records.size();
+    tree.line(hog_id).usage = 700_MiB;
+    tree.line(root_id).usage = 800_MiB;
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(records.size(), looks);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    EXPECT_EQ(tree.handle(hog_id)->listings, 2) << "once when the pods became known, once now";
+}
+
+TEST_F(Agents, OnTheApproachCacheIsAskedForAndWhatCameOfItIsPartOfTheNextLook) {
+    declare(100_MiB);
+    make();
+    const auto before = records.size();
+    tree.line(hog_id).usage = 670_MiB;
+    tree.line(hog_id).active_file = 100_MiB;
+    tree.line(root_id).usage = 770_MiB;
+    clock.advance(std::chrono::milliseconds(1));
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 254_MiB}, clock.monotonic());
+    turn();
+    ASSERT_EQ(rungs.said.size(), 1U);
+    ASSERT_EQ(rungs.said[0].size(), 1U);
+    const Rung rung = rungs.said[0][0].rung;
+    EXPECT_EQ(rung.pod, PodUid{"hog"});
+    EXPECT_EQ(rung.bytes, 16_MiB) << "10 MiB are missing, and less than 16 is not asked for";
+    EXPECT_EQ(rungs.said[0][0].cgroup, tree.handle(hog_id));
+    EXPECT_EQ(records.size(), before + 1) << "what is asked for is decided, told and recorded";
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+
+    agent->note_rung(
+        {.rung = rung, .status = RungStatus::ended, .at = clock.monotonic(), .bytes = 16_MiB, .error = {}});
+    ASSERT_EQ(last().observation.rungs.size(), 1U);
+    EXPECT_TRUE(last().decision.ladder.empty());
+    ASSERT_EQ(rungs.said.size(), 2U);
+    EXPECT_TRUE(rungs.said[1].empty());
+}
+
+TEST_F(Agents, ExitsAreToldFromTheApproachUntilSomeTimeAfterIt) {
+    declare(100_MiB);
+    make();
+    EXPECT_TRUE(events.exits.empty());
+    tree.line(hog_id).usage = 700_MiB;
+    tree.line(root_id).usage = 800_MiB;
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(events.exits, std::vector{true});
+    tree.line(hog_id).usage = 100_MiB;
+    tree.line(root_id).usage = 200_MiB;
+    for (const auto& [seconds, asked] : {std::pair{5, 1U}, {6, 2U}, {60, 2U}}) {
+        clock.advance(std::chrono::seconds(seconds));
+        agent->request_look();
+        EXPECT_EQ(events.exits.size(), asked) << seconds;
+    }
+    EXPECT_FALSE(events.exits.back());
+}
+
+TEST_F(Agents, WhereNoApproachWasSeenItLooksSoonAfterAskingForExits) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(events.exits, std::vector{true});
+    EXPECT_LE(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(5)) << "it may have ended before";
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
+}
+
+TEST_F(Agents, WhileALineIsNearTheFirstVictimIsTheOneForTheKernelToo) {
+    declare(100_MiB);
+    make();
+    EXPECT_TRUE(scores.steered.empty()) << "memory is not short";
+    declare(700_MiB);  // 224 MiB are left, and the thresholds are 200 and 250
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.steered.size(), 1U) << "said once";
+    declare(100_MiB);
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_EQ(scores.steered.back(), "");
+}
+
+TEST_F(Agents, TheVictimOnItsWayStaysTheKernelsChoice) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    cross(124_MiB);
+    cross(124_MiB);
+    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
+}
+
+}  // namespace
+}  // namespace evictd::app
