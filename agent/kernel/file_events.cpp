@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -24,8 +26,23 @@ constexpr std::int64_t growth_per_second = std::int64_t{2} << 30;
 constexpr Duration shortest_look = std::chrono::milliseconds(10);
 constexpr Duration longest_look = std::chrono::seconds(1);
 
-// What epoll says of the watch over the pods' cgroups; a number below is an index of `watched_`.
+// A v1 level moves with the page cache. Setting one anew takes the kernel a grace period of RCU, 20 ms and more, in
+// which nobody looks: behind the look only, not often, and not for less than this. The timed look covers what is in
+// between.
+constexpr std::int64_t level_slack = (4_MiB).value;
+constexpr Duration between_renewals = std::chrono::seconds(1);
+
+// What epoll says of the watch over the pods' cgroups, and of levels to set anew; a number below is an index of
+// `watched_`.
 constexpr std::uint64_t pods_ready = ~std::uint64_t{0};
+constexpr std::uint64_t levels_ready = pods_ready - 1;
+
+// So that it is not ready any more: an eventfd's count, and of a file what has changed until now.
+void take_note(int fd) {
+    std::array<char, 4096> text{};
+    (void)::lseek(fd, 0, SEEK_SET);
+    (void)!::read(fd, text.data(), text.size());
+}
 
 std::int64_t read_number(const std::string& path) {
     auto file = sys::open(path, O_RDONLY);
@@ -44,27 +61,30 @@ FileEvents::FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::
       cgroups_(std::move(cgroups)),
       clock_(clock),
       why_(std::move(why)),
-      epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      levels_due_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Result<std::unique_ptr<FileEvents>> FileEvents::make(Hierarchies hierarchies, CgroupWatch cgroups,
                                                      const sys::Clock& clock, std::string why) {
     std::unique_ptr<FileEvents> events(
         new FileEvents(std::move(hierarchies), std::move(cgroups), clock, std::move(why)));
-    epoll_event readable{};
-    readable.events = EPOLLIN;
-    readable.data.u64 = pods_ready;
-    if (!events->epoll_ || (events->cgroups_.works() &&
-                            epoll_ctl(events->epoll_.get(), EPOLL_CTL_ADD, events->cgroups_.fd(), &readable) != 0)) {
+    const auto& pods = events->cgroups_;
+    if (!events->listen(events->levels_due_.get(), EPOLLIN, levels_ready) ||
+        (pods.works() && !events->listen(pods.fd(), EPOLLIN, pods_ready))) {
         return sys::fail_errno("epoll", errno);
     }
     return events;
 }
 
-void FileEvents::add(Watched watched, std::uint32_t events) {
+bool FileEvents::listen(int fd, std::uint32_t events, std::uint64_t which) const {
     epoll_event event{};
     event.events = events;
-    event.data.u64 = watched_.size();
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, watched.fd.get(), &event) == 0) {
+    event.data.u64 = which;
+    return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void FileEvents::add(Watched watched, std::uint32_t events) {
+    if (listen(watched.fd.get(), events, watched_.size())) {
         watched_.push_back(std::move(watched));
     }
 }
@@ -80,28 +100,38 @@ std::int64_t FileEvents::free_cache(const std::string& directory) const {
     return flat_value(text, "total_inactive_file") + (all ? flat_value(text, "total_active_file") : 0);
 }
 
+std::string FileEvents::usage_directory(const port::Watermark& watermark) const {
+    return hierarchies_.memory + (watermark.signal == Signal::memory_available || !root_ ? "" : root_->path);
+}
+
 // As the kubelet's memcg notifier does: usage may rise to capacity minus threshold, plus what is free page cache now.
-void FileEvents::arm_usage(const port::Watermark& watermark) {
-    const bool node = watermark.signal == Signal::memory_available;
-    const std::string directory = hierarchies_.memory + (node || !root_ ? "" : root_->path);
-    if (!node && !root_) {
-        return;
-    }
+std::int64_t FileEvents::usage_level(const port::Watermark& watermark) const {
+    const std::string directory = usage_directory(watermark);
     const std::int64_t node_capacity = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    const std::int64_t limit =
-        node ? node_capacity : std::min(node_capacity, read_number(directory + "/memory.limit_in_bytes"));
-    const std::int64_t level = limit - watermark.threshold.value + free_cache(directory);
+    const std::int64_t limit = watermark.signal == Signal::memory_available
+                                   ? node_capacity
+                                   : std::min(node_capacity, read_number(directory + "/memory.limit_in_bytes"));
+    return limit - watermark.threshold.value + free_cache(directory);
+}
+
+std::optional<FileEvents::Watched> FileEvents::usage_watch(const port::Watermark& watermark) const {
+    if (watermark.signal != Signal::memory_available && !root_) {
+        return std::nullopt;
+    }
+    const std::string directory = usage_directory(watermark);
+    const std::int64_t level = usage_level(watermark);
     auto counter = sys::open(directory + "/memory.usage_in_bytes", O_RDONLY);
     auto control = sys::open(directory + "/cgroup.event_control", O_WRONLY);
     sys::Fd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (level <= 0 || !counter || !control || !event) {
-        return;
+        return std::nullopt;
     }
     const std::string request =
         std::to_string(event.get()) + " " + std::to_string(counter->get()) + " " + std::to_string(level);
-    if (sys::write_text(control->get(), request)) {
-        add({directory + "/memory.usage_in_bytes", std::move(event), std::move(*counter)}, EPOLLIN);
+    if (!sys::write_text(control->get(), request)) {
+        return std::nullopt;
     }
+    return Watched{directory + "/memory.usage_in_bytes", std::move(event), std::move(*counter), watermark, level};
 }
 
 void FileEvents::arm_memory_events() {
@@ -109,7 +139,7 @@ void FileEvents::arm_memory_events() {
     if (auto file = sys::open(path, O_RDONLY)) {
         std::string text;
         (void)sys::read_text(file->get(), text);  // only changes from now on
-        add({path, std::move(*file), {}}, EPOLLPRI);
+        add({path, std::move(*file), {}, {}, 0}, EPOLLPRI);
     }
 }
 
@@ -117,7 +147,7 @@ void FileEvents::arm_pressure(const std::string& path) {
     auto file = sys::open(path, O_RDWR | O_NONBLOCK);
     if (file && sys::write_text(file->get(), std::string_view(pressure_trigger,
                                                               std::char_traits<char>::length(pressure_trigger) + 1))) {
-        add({path, std::move(*file), {}}, EPOLLPRI);
+        add({path, std::move(*file), {}, {}, 0}, EPOLLPRI);
     }
 }
 
@@ -130,7 +160,9 @@ void FileEvents::arm() {
         }
     } else {
         for (const auto& watermark : watermarks_) {
-            arm_usage(watermark);
+            if (auto usage = usage_watch(watermark)) {
+                add(std::move(*usage), EPOLLIN);
+            }
         }
     }
     arm_pressure("/proc/pressure/memory");
@@ -162,15 +194,43 @@ void FileEvents::drain(const Sink& sink) {
         return;
     }
     cgroups_.drain(sink);
-    bool triggered = false;
+    bool told = false, due = false;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); i++) {
-        if (ready[i].data.u64 < watched_.size()) {
-            triggered = true;
-            sink(KernelEvent{clock_.monotonic(), StallTriggered{watched_[ready[i].data.u64].file}});
+        const auto which = ready[i].data.u64;
+        due = due || which == levels_ready;
+        if (which < watched_.size()) {
+            told = true;
+            take_note(watched_[which].fd.get());
+            sink(KernelEvent{clock_.monotonic(), StallTriggered{watched_[which].file}});
         }
     }
-    if (triggered) {
-        arm();  // the v1 levels move with the page cache; the others are read afresh
+    if (told) {
+        put_off_levels();
+    } else if (due) {
+        renew_levels();
+    }
+}
+
+// Until the loop comes back from the look that is due now.
+void FileEvents::put_off_levels() {
+    if (!hierarchies_.v2 && clock_.monotonic() - levels_renewed_ >= between_renewals) {
+        const std::uint64_t one = 1;
+        (void)!::write(levels_due_.get(), &one, sizeof(one));
+    }
+}
+
+void FileEvents::renew_levels() {
+    take_note(levels_due_.get());
+    levels_renewed_ = clock_.monotonic();
+    for (std::size_t i = 0; i < watched_.size(); i++) {
+        const auto& watermark = watched_[i].watermark;
+        if (!watermark || std::abs(usage_level(*watermark) - watched_[i].level) <= level_slack) {
+            continue;
+        }
+        auto renewed = usage_watch(*watermark);
+        if (renewed && listen(renewed->fd.get(), EPOLLIN, i)) {
+            watched_[i] = std::move(*renewed);  // the old one leaves the epoll set when it is closed
+        }
     }
 }
 

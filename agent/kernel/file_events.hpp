@@ -3,7 +3,9 @@
 // agent looks by itself as well; the policy is the same.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,16 +35,23 @@ public:
 
 private:
     struct Watched {
-        std::string file;  // for people
-        sys::Fd fd;        // what epoll watches
-        sys::Fd counter;   // v1: memory.usage_in_bytes, which the eventfd refers to
+        std::string file;                          // for people
+        sys::Fd fd;                                // what epoll watches
+        sys::Fd counter;                           // v1: memory.usage_in_bytes, which the eventfd refers to
+        std::optional<port::Watermark> watermark;  // v1: what the level stands for
+        std::int64_t level = 0;                    // v1: bytes of usage at which the eventfd is written to
     };
     FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why);
     void arm();
-    void arm_usage(const port::Watermark& watermark);
+    [[nodiscard]] std::string usage_directory(const port::Watermark& watermark) const;
+    [[nodiscard]] std::int64_t usage_level(const port::Watermark& watermark) const;
+    [[nodiscard]] std::optional<Watched> usage_watch(const port::Watermark& watermark) const;
+    void put_off_levels();
+    void renew_levels();
     [[nodiscard]] std::int64_t free_cache(const std::string& directory) const;
     void arm_memory_events();
     void arm_pressure(const std::string& path);
+    [[nodiscard]] bool listen(int fd, std::uint32_t events, std::uint64_t which) const;
     void add(Watched watched, std::uint32_t events);
     [[nodiscard]] bool pressure_is_watched() const;
 
@@ -51,6 +60,8 @@ private:
     const sys::Clock& clock_;
     std::string why_;
     sys::Fd epoll_;
+    sys::Fd levels_due_;  // in the epoll set: wakes the loop once more, behind the look
+    MonotonicTime levels_renewed_;
     std::vector<Watched> watched_;
     std::vector<port::Watermark> watermarks_;
     MemoryAvailable counted_ = MemoryAvailable::kubelet;

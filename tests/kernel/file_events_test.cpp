@@ -71,6 +71,31 @@ TEST_F(WithoutBpf, OnV1UsageThatReachesTheThresholdIsToldByEventfd) {
     EXPECT_TRUE(pod.hear());
 }
 
+// The kernel takes tens of milliseconds to set a level anew. The look that the event calls for does not wait for it.
+TEST_F(WithoutBpf, OnV1LevelsAreSetAnewBehindTheLook) {
+    if (hierarchies().v2) GTEST_SKIP() << "cgroup v2 has no usage thresholds";
+    cgroups_.make("kubepods/podgrowing");
+    PodProcess pod(cgroups_, "kubepods/podgrowing", [](const Line& line) {
+        line.hear();
+        touch(48_MiB);
+        line.say('t');
+        line.hear();
+    });
+    watch_pods(32_MiB);
+    pod.say('g');
+    EXPECT_NE(wait_for_event("/memory.usage_in_bytes"), "");
+    EXPECT_TRUE(pod.hear());
+    const auto is_ready = [this] {
+        pollfd ready{.fd = events_->fd(), .events = POLLIN, .revents = 0};
+        return ::poll(&ready, 1, 0) == 1;
+    };
+    EXPECT_TRUE(is_ready()) << "it comes back for the levels";
+    int told = 0;
+    for (int turn = 0; turn < 3; turn++) events_->drain([&](const KernelEvent&) { told++; });
+    EXPECT_EQ(told, 0);
+    EXPECT_FALSE(is_ready()) << "a loop that never rests";
+}
+
 TEST_F(WithoutBpf, OnV2TheLimitThatIsHitIsToldByMemoryEvents) {
     if (!hierarchies().v2) GTEST_SKIP() << "cgroup v1 has no memory.events";
     const ColdFile file(96_MiB);
