@@ -92,7 +92,19 @@ struct lruvec {
 };
 struct mem_cgroup_per_node {
     struct lruvec lruvec;
-    unsigned long lru_zone_size[1]; /* [zones][lists]: BTF, as pahole writes it, has all arrays in one dimension */
+    unsigned long lru_zone_size[1]; /* [zones][lists] */
+};
+/* pahole wrote all arrays into BTF with one dimension, and newer ones as they are declared. What follows three
+ * underscores is no part of a name for CO-RE. */
+struct lru_gen_folio___deep {
+    long nr_pages[1][1][1];
+};
+struct lruvec___deep {
+    struct lru_gen_folio___deep lrugen;
+};
+struct mem_cgroup_per_node___deep {
+    struct lruvec___deep lruvec;
+    unsigned long lru_zone_size[1][1];
 };
 struct mem_cgroup {
     struct cgroup_subsys_state css;
@@ -147,6 +159,7 @@ struct bpf_iter__task_file {
 /* The values differ between kernels and configurations: only bpf_core_enum_value() of them is used. */
 enum cgroup_subsys_id { memory_cgrp_id = 4 };
 enum zone_stat_item { NR_FREE_PAGES = 0 };
+enum zone_type { __MAX_NR_ZONES = 5 };
 enum node_stat_item {
     NR_INACTIVE_FILE = 2,
     NR_ACTIVE_FILE = 3,

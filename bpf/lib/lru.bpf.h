@@ -17,9 +17,25 @@ struct lru_sizes {
     __u64 list[NR_LRU_LISTS];
 }; /* pages */
 
+/* Where the arrays begin. Never inlined: the compiler would compute all offsets up front, also those of members that
+ * BTF does not have in this form, and the verifier refuses a program that gets there. */
+static __attribute__((noinline)) __u32 deep_lists(void) {
+    return bpf_core_field_offset(struct mem_cgroup_per_node___deep, lru_zone_size);
+}
+static __attribute__((noinline)) __u32 flat_lists(void) {
+    return bpf_core_field_offset(struct mem_cgroup_per_node, lru_zone_size);
+}
+static __attribute__((noinline)) __u32 deep_generations(void) {
+    return bpf_core_field_offset(struct mem_cgroup_per_node___deep, lruvec.lrugen.nr_pages);
+}
+static __attribute__((noinline)) __u32 flat_generations(void) {
+    return bpf_core_field_offset(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages);
+}
+
 static __always_inline void add_classic_lists(struct mem_cgroup_per_node* node, struct lru_sizes* sizes) {
-    void* at = (void*)node + bpf_core_field_offset(struct mem_cgroup_per_node, lru_zone_size);
-    __u32 zones = bpf_core_field_size(struct mem_cgroup_per_node, lru_zone_size) / (NR_LRU_LISTS * sizeof(long));
+    bool deep = bpf_core_field_exists(struct mem_cgroup_per_node___deep, lru_zone_size);
+    void* at = (void*)node + (deep ? deep_lists() : flat_lists());
+    __u32 zones = bpf_core_enum_value(enum zone_type, __MAX_NR_ZONES);
     /* Two zones a call: the calls are what costs, and the stack has no room for all. */
     for (__u32 zone = 0; zone < MAX_ZONES && zone < zones; zone += 2) {
         unsigned long pages[2 * NR_LRU_LISTS] = {};
@@ -37,12 +53,11 @@ static __always_inline bool has_generations(struct mem_cgroup_per_node* node) {
 }
 
 /* With the multi-generation LRU the pages are not on the classic lists, and lru_zone_size does not count them. As
- * lru_gen_is_active() has it, the two youngest generations are the active ones. Never inlined: the compiler would
- * compute the sizes of fields up front, also where the kernel has no such fields. */
+ * lru_gen_is_active() has it, the two youngest generations are the active ones. Never inlined, for the same reason. */
 static __attribute__((noinline)) void add_generations(struct mem_cgroup_per_node* node, struct lru_sizes* sizes) {
-    void* at = (void*)node + bpf_core_field_offset(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages);
-    __u32 zones =
-        bpf_core_field_size(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages) / (MAX_NR_GENS * 2 * sizeof(long));
+    bool deep = bpf_core_field_exists(struct mem_cgroup_per_node___deep, lruvec.lrugen.nr_pages);
+    void* at = (void*)node + (deep ? deep_generations() : flat_generations());
+    __u32 zones = bpf_core_enum_value(enum zone_type, __MAX_NR_ZONES);
     __u32 read = zones < MAX_ZONES ? zones : MAX_ZONES;
     unsigned long youngest = BPF_CORE_READ(node, lruvec.lrugen.max_seq);
     for (__u32 i = 0; i < MAX_NR_GENS * 2; i++) { /* nr_pages[generation][anon, file][zone] */
