@@ -94,7 +94,11 @@ if(NOT sanitizers)
   add_executable(vm_load ${CMAKE_SOURCE_DIR}/tests/vm/guest_tools/vm_load.cpp)
   target_link_libraries(vm_load PRIVATE evictd_options)
   target_link_options(vm_load PRIVATE -static)
-  add_custom_target(vm_tools DEPENDS vm_load)
+  # attacker: the hostile pods of tests/adversary.
+  add_executable(attacker ${CMAKE_SOURCE_DIR}/tests/adversary/attacker.cpp)
+  target_link_libraries(attacker PRIVATE evictd_options Threads::Threads)
+  target_link_options(attacker PRIVATE -static)
+  add_custom_target(vm_tools DEPENDS vm_load attacker)
 endif()
 
 # Makes of the virtual machine one without BPF; static, because there it runs before anything else.

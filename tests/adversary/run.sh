@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Plays attacks on this kernel, several at once: most of the time each waits. Prints every file's lines in one block.
+# usage: run.sh [NAME...]     env: EVICTD (build/evictd) ATTACKER (beside it) AT_ONCE (4) ADVERSARY_SECONDS (20)
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+EVICTD=$(realpath "${EVICTD:-$here/../../build/evictd}")
+export EVICTD here
+if [ $# -eq 0 ]; then
+    for file in "$here"/*.sh; do
+        case ${file##*/} in run.sh | lib.sh) ;; *) set -- "$@" "$(basename "$file" .sh)" ;; esac
+    done
+fi
+
+# shellcheck disable=SC2016  # expanded there
+printf '%s\n' "$@" | xargs -P "${AT_ONCE:-4}" -I NAME bash -c '
+    begin=$SECONDS status=0
+    said=$(timeout -k 20 240 bash "$here/NAME.sh" 2>&1 < /dev/null) || status=$?
+    [ "$status" -le 1 ] || said+=$'"'\n'"'"not ok NAME ended with status $status"
+    exec 9< "$here/run.sh"
+    flock 9
+    printf "# NAME (%d s)\n%s\n" $((SECONDS - begin)) "$(sed -E "s/^(ok|not ok|skip) /\1 NAME: /" <<< "$said")"
+    exit "$status"'
+status=$?
+[ "$status" -eq 0 ] || exit 1
