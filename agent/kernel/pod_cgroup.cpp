@@ -1,69 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/pod_cgroup.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <optional>
+#include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "kernel/cgroup_walk.hpp"
+#include "kernel/usage_files.hpp"
 
 namespace evictd::kernel {
 namespace {
 
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-// Containers lie directly below their pod; deeper ones are made by what runs in them.
-constexpr int max_depth = 16;
-constexpr nlink_t leaf_links = 2;
-
-// Calls `visit` with each directory from `directory` downwards, parents first. A directory that goes away meanwhile is
-// passed over.
-template <class Visit>
-void walk(int directory, const Visit& visit, int depth = 0) {
-    visit(directory);
-    // A cgroup's directory has two links and one more for each cgroup below it. Most are leaves, and reading through
-    // their control files' names is what would cost most here.
-    struct stat status {};
-    if (depth >= max_depth || (fstat(directory, &status) == 0 && status.st_nlink == leaf_links)) {
-        return;
-    }
-    auto again = sys::openat(directory, ".", directory_flags);  // readdir moves the position: never our own handle's
-    DIR* stream = again ? fdopendir(again->get()) : nullptr;
-    if (stream == nullptr) {
-        return;
-    }
-    (void)again->release();  // closedir() closes it
-    while (const dirent* entry = readdir(stream)) {
-        if (entry->d_type == DT_DIR && entry->d_name[0] != '.') {
-            if (auto child = sys::openat(directory, entry->d_name, directory_flags)) {
-                walk(child->get(), visit, depth + 1);
-            }
-        }
-    }
-    closedir(stream);
-}
-
-void append_pids(const std::string& text, std::vector<pid_t>& pids) {
-    const char* at = text.data();
-    const char* end = at + text.size();
-    while (at < end) {
-        pid_t pid = 0;
-        auto [next, error] = std::from_chars(at, end, pid);
-        if (error != std::errc()) {
-            return;
-        }
-        if (pid > 0) {  // 0: a process of another pid namespace, which we cannot name
-            pids.push_back(pid);
-        }
-        at = next < end ? next + 1 : end;
-    }
-}
 
 Status write_file_at(int directory, const char* name, std::string_view text) {
     auto file = sys::openat(directory, name, O_WRONLY);
     return file ? sys::write_text(file->get(), text) : tl::unexpected<Error>(file.error());
+}
+
+Result<std::string> read_file_at(int directory, const char* name) {
+    const auto file = sys::openat(directory, name, O_RDONLY);
+    return file ? sys::read_all(file->get(), sys::control_file_limit) : tl::unexpected<Error>(file.error());
+}
+
+Bytes number_in(const Result<std::string>& text) {
+    std::int64_t value = 0;
+    if (text) {
+        (void)std::from_chars(text->data(), text->data() + text->size(), value);
+    }
+    return Bytes{value};
 }
 
 }  // namespace
@@ -94,19 +65,89 @@ Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, co
     return handle;
 }
 
+// Of the pod's own cgroup first, and of all below it. A v1 file that stays open shows an old list for a second, so each
+// is opened anew.
+Status CgroupHandle::each_process(int top, const std::function<Walk(pid_t)>& visit) const {
+    std::optional<Error> own;
+    Status result;
+    bool first = true;
+    const auto walked = walk_cgroups(top, [&](int directory) {
+        Walk next = Walk::on;
+        const bool is_own = std::exchange(first, false);
+        const sys::Fd file(::openat(directory, "cgroup.procs", O_RDONLY | O_CLOEXEC));
+        const int refused = file ? 0 : errno;
+        auto read = file ? read_pids(file.get(), [&](int pid) { return next = visit(pid); })
+                         : Status(sys::fail_errno("cgroup.procs", refused));
+        if (!read && is_own && read.error().kind == ErrorKind::vanished) {
+            own = Error{ErrorKind::vanished, path_, "the cgroup is gone", {}};
+            return Walk::stop;
+        }
+        if (!read && read.error().kind != ErrorKind::vanished && result) {
+            result = std::move(read);
+        }
+        return next;
+    });
+    if (own) {
+        return tl::unexpected(*own);
+    }
+    return result ? walked : result;
+}
+
 Result<std::vector<pid_t>> CgroupHandle::processes() const {
     std::vector<pid_t> pids;
-    std::string text;
-    bool alive = false;
-    walk(memory_.get(), [&](int directory) {
-        // Opened each time: a v1 file that stays open shows an old list for a second.
-        auto file = sys::openat(directory, "cgroup.procs", O_RDONLY);
-        alive = alive || file;  // the pod's own comes first
-        if (file && sys::read_text(file->get(), text)) {
-            append_pids(text, pids);
-        }
+    auto read = each_process(memory_.get(), [&](pid_t pid) {
+        pids.push_back(pid);
+        return Walk::on;
     });
-    return alive ? Result<std::vector<pid_t>>(std::move(pids)) : fail(ErrorKind::vanished, path_, "the cgroup is gone");
+    return read ? Result<std::vector<pid_t>>(std::move(pids)) : tl::unexpected(read.error());
+}
+
+Result<bool> CgroupHandle::populated() const {
+    if (v2_) {
+        return read_file_at(memory_.get(), "cgroup.events").map([](const std::string& text) {
+            return flat_value(text, "populated") != 0;
+        });
+    }
+    bool any = false;
+    const auto found = [&](pid_t) {
+        any = true;
+        return Walk::stop;
+    };
+    auto read = each_process(memory_.get(), found);
+    // A process that moves between cgroups of one hierarchy and is missed there is found in the other.
+    if (read && !any && !freezer_.empty()) {
+        if (const auto freezer = sys::open(freezer_, directory_flags)) {
+            read = each_process(freezer->get(), found);
+        } else if (freezer.error().kind != ErrorKind::vanished) {
+            read = tl::unexpected(freezer.error());
+        }
+    }
+    return any || read ? Result<bool>(any) : tl::unexpected(read.error());
+}
+
+// Of memory that its pages are charged to, not of what its processes map. A kind that this kernel does not count is 0.
+Result<HeldMemory> CgroupHandle::held_memory() const {
+    const auto total = read_file_at(memory_.get(), v2_ ? "memory.current" : "memory.usage_in_bytes");
+    const auto stat = read_file_at(memory_.get(), "memory.stat");
+    if (!total || !stat) {
+        return tl::unexpected(total ? stat.error() : total.error());
+    }
+    const auto value = [&](const char* key) { return Bytes{flat_value(*stat, key)}; };
+    HeldMemory held{.total = number_in(total)};
+    if (v2_) {
+        held.anon = value("anon");
+        held.shmem = value("shmem");
+        held.file = std::max(Bytes{0}, value("file") - held.shmem);
+        held.slab = value("slab");
+        held.page_tables = value("pagetables");
+        held.kernel = value("kernel");
+    } else {
+        held.anon = value("total_rss");
+        held.shmem = value("total_shmem");
+        held.file = std::max(Bytes{0}, value("total_cache") - held.shmem);
+        held.kernel = number_in(read_file_at(memory_.get(), "memory.kmem.usage_in_bytes"));
+    }
+    return held;
 }
 
 Status CgroupHandle::kill() const { return sys::write_text(kill_file_.get(), "1"); }
@@ -133,14 +174,15 @@ Status CgroupHandle::thaw() const {
         return tl::unexpected(directory.error());
     }
     std::optional<Status> result;  // the pod's own, which comes first
-    walk(directory->get(), [&](int below) {
+    auto walked = walk_cgroups(directory->get(), [&](int below) {
         auto written =
             v2_ ? write_file_at(below, "cgroup.freeze", "0") : write_file_at(below, "freezer.state", "THAWED");
         if (!result) {
             result = std::move(written);
         }
+        return Walk::on;
     });
-    return *result;
+    return *result ? walked : *result;
 }
 
 }  // namespace evictd::kernel

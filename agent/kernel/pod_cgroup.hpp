@@ -3,11 +3,13 @@
 // the same name: what it opens through a removed directory fails.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "evictd/port/cgroups.hpp"
+#include "kernel/cgroup_walk.hpp"
 #include "kernel/hierarchies.hpp"
 #include "sys/fd.hpp"
 
@@ -21,6 +23,8 @@ public:
     [[nodiscard]] CgroupId id() const override { return id_; }
     [[nodiscard]] const std::string& path() const override { return path_; }
     [[nodiscard]] Result<std::vector<pid_t>> processes() const override;
+    [[nodiscard]] Result<bool> populated() const override;
+    [[nodiscard]] Result<HeldMemory> held_memory() const override;
     [[nodiscard]] bool can_kill() const override { return kill_file_.valid(); }
     [[nodiscard]] Status kill() const override;
     [[nodiscard]] bool can_freeze() const override { return v2_ || !freezer_.empty(); }
@@ -30,6 +34,7 @@ public:
 private:
     CgroupHandle() = default;
     [[nodiscard]] Result<sys::Fd> open_freezer() const;
+    [[nodiscard]] Status each_process(int top, const std::function<Walk(pid_t)>& visit) const;
 
     CgroupId id_;
     std::string path_;

@@ -25,6 +25,14 @@ public:
         ++listings;
         return std::vector<pid_t>{};
     }
+    [[nodiscard]] Result<bool> populated() const override {
+        if (removed) return fail(ErrorKind::vanished, path_, "removed");
+        return is_populated;
+    }
+    [[nodiscard]] Result<HeldMemory> held_memory() const override {
+        if (removed) return fail(ErrorKind::vanished, path_, "removed");
+        return held;
+    }
     [[nodiscard]] bool can_kill() const override { return true; }
     [[nodiscard]] Status kill() const override {
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
@@ -36,6 +44,8 @@ public:
     [[nodiscard]] Status thaw() const override { return {}; }
 
     bool removed = false;
+    bool is_populated = true;
+    HeldMemory held;
     mutable int kills = 0;
     mutable int listings = 0;
 

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "evictd/model/held_memory.hpp"
 #include "evictd/model/ids.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/stall.hpp"
@@ -56,6 +57,12 @@ public:
 
     // Processes in it and below it. `vanished` once the cgroup is removed.
     [[nodiscard]] virtual Result<std::vector<pid_t>> processes() const = 0;
+    // Whether a process is left in it or below it, as the kernel says: cgroup.events on v2. v1 has no such file, so
+    // that every cgroup.procs of the subtree is read. What could not be read is an error, never "no". `vanished` once
+    // the cgroup is removed.
+    [[nodiscard]] virtual Result<bool> populated() const = 0;
+    // What it is still charged with. Not for the kill path: the kernel adds up the counters of the whole subtree.
+    [[nodiscard]] virtual Result<HeldMemory> held_memory() const = 0;
 
     // SIGKILL to all of them in one step (cgroup.kill, v2). False where the kernel has no such file.
     [[nodiscard]] virtual bool can_kill() const = 0;

@@ -58,6 +58,10 @@ public:
     [[nodiscard]] CgroupId id() const override { return {7}; }
     [[nodiscard]] const std::string& path() const override { return path_; }
     [[nodiscard]] Result<std::vector<pid_t>> processes() const override { return list_(looks++); }
+    [[nodiscard]] Result<bool> populated() const override {
+        return processes().map([](const std::vector<pid_t>& listed) { return !listed.empty(); });
+    }
+    [[nodiscard]] Result<HeldMemory> held_memory() const override { return HeldMemory{}; }
     [[nodiscard]] bool can_kill() const override { return has_kill; }
     [[nodiscard]] Status kill() const override {
         kills++;
