@@ -8,18 +8,20 @@ JOBS         ?= $(shell nproc)
 CMAKE_ARGS   ?=
 SCENARIO     ?= spike
 SUITES       ?=
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?=
+ROUNDS       ?=
+SEED         ?=
 PREFIX       ?= /usr/local
 DESTDIR      ?=
 PARTS        ?=
 KEEP         ?=
 EVERY        ?=
 
-export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS PARTS KEEP EVERY
+export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVERY
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deps build bench vm peers tidy fmt fuzz install clean
+.PHONY: help demo test deps build bench vm peers tidy fmt fuzz soak install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -29,7 +31,7 @@ demo: ## evict a real pod under real memory pressure on this machine (root); SCE
 	@$(MAKE) --no-print-directory build
 	@$(BUILD)/evictd demo --scenario $(SCENARIO)
 
-test: ## every test: unit with sanitizers, real kernel, command line, VM; SUITES="lint unit ..." picks some
+test: ## every test: unit with sanitizers, real kernel, command line, attacks, fuzzers, VM; SUITES="lint unit ..." picks some
 	@$(tools)/deps.sh build lint vm sanitize
 	@$(tools)/test.sh $(SUITES)
 
@@ -69,6 +71,12 @@ fmt: ## clang-format, in place
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	@$(tools)/deps.sh build sanitize
 	@$(tools)/fuzz.sh
+
+soak: ## hostile pods at random against a real agent that is killed and restarted (root); ROUNDS=500 SEED=...
+	@$(tools)/need_root.sh "make soak"
+	@$(tools)/deps.sh build
+	@$(tools)/build.sh $(BUILD) evictd attacker evictd_soak
+	@$(BUILD)/evictd_soak --evictd $(BUILD)/evictd --attacker $(BUILD)/attacker --rounds $(or $(ROUNDS),500) $(if $(SEED),--seed $(SEED))
 
 install: build ## into PREFIX (/usr/local), below DESTDIR: program, systemd unit, example config, man page, completions
 	@$(tools)/install.sh $(BUILD)/evictd "$(DESTDIR)" "$(PREFIX)"

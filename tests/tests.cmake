@@ -98,6 +98,10 @@ if(NOT sanitizers)
   add_executable(attacker ${CMAKE_SOURCE_DIR}/tests/adversary/attacker.cpp)
   target_link_libraries(attacker PRIVATE evictd_options Threads::Threads)
   target_link_options(attacker PRIVATE -static)
+  # evictd_soak: hostile pods at random; make soak.
+  file(GLOB soak_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/soak/*.cpp)
+  add_executable(evictd_soak ${soak_sources})
+  target_link_libraries(evictd_soak PRIVATE evictd_options)
   add_custom_target(vm_tools DEPENDS vm_load attacker)
 endif()
 

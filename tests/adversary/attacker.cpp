@@ -20,7 +20,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -53,6 +52,7 @@ constexpr const char* usage =
     "  dentries DIR COUNT         COUNT names that are not there, which the kernel remembers; exit\n"
     "  tables MIB                 MIB of page tables, and next to no other memory\n"
     "  many COUNT MIB             COUNT processes, one of which holds MIB\n"
+    "  chains COUNT MIB           COUNT chains of processes, each forks the next and ends; one more holds MIB\n"
     "  hop PROCESSES MIB DIR...   each process moves from cgroup to cgroup\n"
     "  rename MIB DIR             rename DIR/a to DIR/b and back\n"
     "  cgroups DIR COUNT          make COUNT cgroups in DIR, and exit\n"
@@ -114,13 +114,6 @@ void take(std::size_t size_mib) {
     if (size_mib == 0) return;
     volatile char* start = map(size_mib * mib, PROT_READ | PROT_WRITE, MAP_PRIVATE);
     for (std::size_t at = 0; at < size_mib * mib; at += page) start[at] = 1;
-}
-
-// A process of its own that shares all memory with this one: ten thousand of them cost kernel stacks only.
-pid_t spawn_light(int (*body)(void*), void* argument) {
-    constexpr std::size_t stack_size = 16384;
-    auto* stack = const_cast<char*>(map(stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE));
-    return ::clone(body, stack + stack_size, CLONE_VM | SIGCHLD, argument);
 }
 
 void hold(const Words& words) {
@@ -259,11 +252,26 @@ void tables(const Words& words) {
     rest();
 }
 
-int idle(void* /*unused*/) { rest(); }
-
 void many(const Words& words) {
     for (std::size_t i = 1; i < number(words.at(0)); i++) {
-        if (spawn_light(idle, nullptr) < 0) die_errno("clone");
+        const pid_t child = ::fork();
+        if (child < 0) die_errno("fork");
+        if (child == 0) rest();
+    }
+    take(number(words.at(1)));
+    ready();
+    rest();
+}
+
+// Every process of a chain forks the next and ends: whoever lists them lists the dead. The cgroup bounds their number.
+void chains(const Words& words) {
+    (void)std::signal(SIGCHLD, SIG_IGN);
+    for (std::size_t i = 0; i < number(words.at(0)); i++) {
+        if (::fork() != 0) continue;
+        for (;;) {
+            sleep_ms(1);
+            if (::fork() > 0) _exit(0);
+        }
     }
     take(number(words.at(1)));
     ready();
@@ -368,10 +376,13 @@ void notified(const Words& words) {
 
 const std::map<std::string, std::function<void(const Words&)>>& modes() {
     static const std::map<std::string, std::function<void(const Words&)>> all{
-        {"hold", hold},     {"grow", grow},   {"main_thread", main_thread}, {"fill", fill},         {"read", read},
-        {"reread", reread}, {"memfd", memfd}, {"listen", listen},           {"dentries", dentries}, {"tables", tables},
-        {"many", many},     {"hop", hop},     {"rename", rename},           {"cgroups", cgroups},   {"oom", oom},
-        {"score", score},   {"lock", lock},   {"unreaped", unreaped},       {"notified", notified},
+        {"hold", hold},         {"grow", grow},         {"main_thread", main_thread},
+        {"fill", fill},         {"read", read},         {"reread", reread},
+        {"memfd", memfd},       {"listen", listen},     {"dentries", dentries},
+        {"tables", tables},     {"many", many},         {"hop", hop},
+        {"rename", rename},     {"cgroups", cgroups},   {"oom", oom},
+        {"score", score},       {"chains", chains},     {"lock", lock},
+        {"unreaped", unreaped}, {"notified", notified},
     };
     return all;
 }

@@ -11,7 +11,8 @@ ATTACKER=${ATTACKER:-$(dirname "$EVICTD")/attacker}
 eval "plain_$(declare -f not_ok)"
 not_ok() { # with the events, too
     plain_not_ok "$@"
-    [ ! -s "$log" ] || tail -n 6 "$log" | cut -c 1-400 | sed 's/^/    event: /'
+    [ ! -s "$log" ] || tail -n 6 "$log" |
+        sed -E 's/^.*"time":"[^T]*T([^Z]{12})[^"]*".*"reason":"([^"]*)","message":"([^"]*)".*$/    \1 \2: \3/' | cut -c 1-240
 }
 uid_of() { printf 'adadadad-0000-4000-8000-%012x' "$(printf %s "$1" | cksum | cut -d' ' -f1)"; }
 

@@ -17,8 +17,9 @@ fi
 CMAKE_ARGS='' BUILD_TYPE=RelWithDebInfo tests/tools/build.sh "$dir" "${@/#/fuzz_}" -- \
     -DEVICTD_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
 
-failed=0
-for name in "$@"; do
+jobs=${JOBS:-$(nproc)}
+fuzz() { # fuzz NAME: first over what is known, then on from there
+    local name=$1 program seeds log arguments runs
     program=$(find "$dir" -maxdepth 2 -type f -name "fuzz_$name" -perm /111 | head -n 1)
     seeds=tests/fuzz/corpus/$name
     mkdir -p "$dir/corpus/$name"
@@ -28,12 +29,27 @@ for name in "$@"; do
     [ ! -d "$seeds" ] || arguments+=("$seeds")
     if without_aslr "$program" "${arguments[@]}" > "$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-        echo "fuzz: $name: ${runs:-?} runs in ${FUZZ_SECONDS:-60} s, nothing found"
+        echo "ok fuzz: $name: ${runs:-?} runs in ${FUZZ_SECONDS:-60} s, nothing found"
     else
-        failed=$((failed + 1))
-        tail -n 40 "$log" >&2
-        echo "fuzz: $name: FAILED (again: $program $(find "$dir" -maxdepth 1 -name "$name-*" -newer "$program" | head -n 1))" >&2
+        echo "not ok fuzz: $name (again: $program $(find "$dir" -maxdepth 1 -name "$name-*" -newer "$program" | head -n 1))
+$(tail -n 40 "$log" | sed 's/^/    /')"
+        return 1
     fi
+}
+
+# Each takes its time whatever it finds: as many at once as there are cores.
+failed=0 running=0
+for name in "$@"; do
+    if [ "$running" -eq "$jobs" ]; then
+        wait -n || failed=$((failed + 1))
+        running=$((running - 1))
+    fi
+    fuzz "$name" &
+    running=$((running + 1))
+done
+while [ "$running" -gt 0 ]; do
+    wait -n || failed=$((failed + 1))
+    running=$((running - 1))
 done
 echo "$(($# - failed)) passed, $failed failed"
 [ "$failed" -eq 0 ]

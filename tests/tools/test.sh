@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every test, suite by suite; the last line is "N passed, N failed" over all of them. A suite that cannot run here, or was
 # not asked for, is listed with the reason. Nothing stops at the first failure.
-# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli vm; all but unit)     env: BUILD JOBS
+# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli adversary soak fuzz vm; all but unit)     env: BUILD JOBS
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 build=${BUILD:-build}
 jobs=${JOBS:-$(nproc)}
-all=(lint unit asan tsan kernel cli vm)
-[ $# -gt 0 ] || set -- lint asan tsan kernel cli vm # asan is unit, with the sanitizers
+all=(lint unit asan tsan kernel cli adversary soak fuzz vm)
+[ $# -gt 0 ] || set -- lint asan tsan kernel cli adversary fuzz vm # asan is unit, with the sanitizers
 wanted=("$@")
 mkdir -p "$build/test-logs"
 build=$(cd "$build" && pwd) # ctest and the tests change directory
@@ -26,7 +26,7 @@ summary=()
 report() { # report SUITE PASSED FAILED SKIPPED [NOTE]
     local line
     passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-    printf -v line '%-7s %5d passed %4d failed %4d skipped   %s' "$1" "$2" "$3" "$4" "${5:-}"
+    printf -v line '%-9s %5d passed %4d failed %4d skipped   %s' "$1" "$2" "$3" "$4" "${5:-}"
     summary+=("$line")
     echo "== $line"
 }
@@ -156,6 +156,41 @@ suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" o
     count_lines cli "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }
 
+suite_adversary() { # hostile pods against a real agent, a file for each attack
+    local log=$logs/adversary.log status begin=$SECONDS
+    compile adversary "$build" evictd attacker || return
+    EVICTD=$build/evictd tests/adversary/run.sh > "$log" 2>&1 < /dev/null
+    status=$?
+    sed -n 's/^    cpu: /  cpu: /p; s/^# /  /p' "$log" | grep -B 1 '^  cpu' | grep -v '^--'
+    count_lines adversary "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
+}
+
+suite_soak() { # first the seeds that have failed before, then new ones
+    local log=$logs/soak.log status=0 begin=$SECONDS seed seeds
+    compile soak "$build" evictd attacker evictd_soak || return
+    if [ "$(id -u)" -ne 0 ]; then
+        report soak 0 0 1 "needs root (run: sudo make test)"
+        return
+    fi
+    : > "$log"
+    mapfile -t seeds < <(sed 's/#.*//; /^ *$/d' tests/soak/seeds)
+    for seed in "${seeds[@]}"; do run_soak "$seed" 1 >> "$log" 2>&1 || status=1; done
+    run_soak "${SEED:-$(date +%s)}" "${ROUNDS:-60}" >> "$log" 2>&1 || status=1
+    grep '^# seed' "$log" | tail -n 1
+    count_lines soak "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
+}
+run_soak() { # run_soak SEED ROUNDS: a round takes one second, on a busy machine two
+    timeout -k 30 $((120 + 4 * $2)) "$build/evictd_soak" --evictd "$build/evictd" --attacker "$build/attacker" --seed "$1" \
+        --rounds "$2" < /dev/null
+}
+
+suite_fuzz() {
+    local log=$logs/fuzz.log status begin=$SECONDS
+    FUZZ_SECONDS=${FUZZ_SECONDS:-30} BUILD=$build tests/tools/fuzz.sh > "$log" 2>&1 < /dev/null
+    status=$?
+    count_lines fuzz "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
+}
+
 suite_vm() { # "ok", "not ok" or "skip" a case and boot; failures come with their logs, and a picture of it all at the end
     local log=$logs/vm.log status begin=$SECONDS bad
     compile vm "$build" all || return
@@ -175,7 +210,7 @@ for suite in "${all[@]}"; do
     else
         note="not asked for"
         [ "$suite" != unit ] || note="runs with the sanitizers, as asan; SUITES=unit runs it without"
-        summary+=("$(printf '%-7s %s' "$suite" "$note")")
+        summary+=("$(printf '%-9s %s' "$suite" "$note")")
     fi
 done
 

@@ -97,6 +97,11 @@ load_in() { # load_in POD vm_load's ARGUMENTS...: comes back when it holds what 
     run_in "$name" vm_load "$@"
     wait_for 60 grep -q ^ready "$work/$name.out"
 }
+limit_pods() { # limit_pods MIB: all pods together
+    file=memory.limit_in_bytes
+    ! is_v2 || file=memory.max
+    echo "$1M" > "$memory/kubepods/$file"
+}
 quiet_pods() { # quiet_pods COUNT MIB: within their requests
     for number in $(seq 1 "$1"); do
         pod "quiet$number" "$2"

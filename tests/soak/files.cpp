@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files.hpp"
+
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace evictd::soak {
+namespace fs = std::filesystem;
+
+void sleep_ms(long ms) {
+    const timespec time{ms / 1000, ms % 1000 * 1'000'000};
+    (void)::nanosleep(&time, nullptr);
+}
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool write_file(const fs::path& path, const std::string& text) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    (void)::close(file);
+    return written;
+}
+
+std::vector<fs::path> subtree(const fs::path& top) {  // deepest last
+    std::vector<fs::path> all;
+    std::error_code error;
+    if (!fs::is_directory(top, error)) return all;
+    all.push_back(top);
+    for (fs::recursive_directory_iterator at(top, error), end; !error && at != end; at.increment(error)) {
+        if (at->is_directory(error)) all.push_back(at->path());
+    }
+    return all;
+}
+
+std::size_t number_in(const std::string& text, const std::string& key) {
+    std::istringstream lines(text);
+    std::string word;
+    for (std::size_t value = 0; lines >> word >> value;) {
+        if (word == key) return value;
+    }
+    return 0;
+}
+
+bool ended(pid_t pid, int within_ms, int& status) {
+    for (int waited = 0; waited <= within_ms; waited += 2) {
+        if (::waitpid(pid, &status, WNOHANG) != 0) return true;
+        sleep_ms(2);
+    }
+    return false;
+}
+
+}  // namespace evictd::soak
