@@ -31,11 +31,11 @@ why_not() { # why_not CASE NAMED: the reason it is not run in this boot; nothing
     echo "$reason"
 }
 
-prepare_machine() { # prepare_machine: the kernel, the directory for logs, the command without archive and console
+prepare_machine() { # prepare_machine: the kernel, the directory for logs, the command without archive and console; 75: no kernel
     local claims
-    kernel_dir=$("$here/kernel.sh" "$kernel") || exit 1
     work=$build/vm/$boot
     mkdir -p "$work" || exit 1
+    kernel_dir=$("$here/kernel.sh" "$kernel") || return $?
     # Without "rep stosb" the kernel clears pages eight bytes at a time, which QEMU emulates five times faster. Where code
     # once ran, QEMU keeps its translations, and every write there searches them: after some cases a page took 13 ms to
     # clear, and whoever faulted in a huge one stood still for seconds. A small cache is emptied now and then.
@@ -43,7 +43,7 @@ prepare_machine() { # prepare_machine: the kernel, the directory for logs, the c
     machine=(qemu-system-x86_64 -accel "tcg,thread=multi,tb-size=64" -cpu "max,-erms" -m "$memory" -smp "$cpus" -nodefaults -display none
         -no-reboot -kernel "$kernel_dir/vmlinuz" -initrd "$work/initrd.gz"
         -drive "file=$work/disk.img,if=virtio,format=raw,cache=unsafe" $qemu)
-    claims="evictd.kernel=$kernel evictd.cpus=$cpus evictd.memory=$memory evictd.has=${has// /,} evictd.known=${known// /,}"
+    claims="evictd.kernel=$(basename "$kernel_dir") evictd.cpus=$cpus evictd.memory=$memory evictd.has=${has// /,} evictd.known=${known// /,}"
     # loglevel=1: the kernel's chatter would run through the cases' output; it is in dmesg. A panic is printed all the same, and
     # a CPU that comes out of the kernel no more is one: with where it is, and at once.
     arguments="console=ttyS0 loglevel=1 panic=-1 oops=panic softlockup_panic=1 evictd.cgroups=$cgroups $claims"

@@ -56,7 +56,9 @@ echo
 cat "${results[@]}" | awk -v seconds=$((SECONDS - begin)) -v boots=${#results[@]} -v logs="$build/vm" '
     $1 == "not" { failed++ } $1 == "skip" { skipped++ }
     $1 == "ok" { ok++; cases += $2 != "host" }
+    $1 == "unbooted" { unbooted = unbooted " " $2 }
     END {
+        if (unbooted != "") print "not booted, as the kernel could not be fetched:" unbooted
         printf "%d boots: %d passed, %d failed, %d skipped, %d s; logs in %s\n", boots, ok, failed, skipped, seconds, logs
         exit failed > 0 || cases + 0 == 0
     }'

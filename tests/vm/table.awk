@@ -9,6 +9,7 @@ FNR == 1 {
     parts = split(FILENAME, part, "/")
     boots[++columns] = part[parts - 1]
 }
+$1 == "unbooted" { next }
 $1 == "total" { total[columns] = $3; cpu[columns] = $4; next }
 {
     if (!($2 in spent)) insert($2)
