@@ -265,6 +265,16 @@ static int on_tick(void* map, __u32* key, struct timer_slot* slot) {
     return 0;
 }
 
+/* Run by the agent over the pods' root alone, whenever there is another one. */
+SEC("iter/cgroup")
+int find_pods_root(struct bpf_iter__cgroup* ctx) {
+    struct cgroup* cgroup = ctx->cgroup;
+    if (!cgroup) return 0;
+    const struct evictd_settings* current = get_settings();
+    if (current && cgroup->kn->id == current->pods_root_id) pods_memcg = memcg_of_cgroup(cgroup);
+    return 0;
+}
+
 /* Run once by the agent: finds the root memory cgroup above the agent's own, and starts the timer. */
 SEC("syscall")
 int start_watermarks(void* ctx) {

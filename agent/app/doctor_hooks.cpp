@@ -70,7 +70,21 @@ Finding finding_of(const SourceRow& row) {
     return finding;
 }
 
-Result<std::vector<SourceRow>> load_programs() {
+struct LoadedHooks {
+    std::vector<SourceRow> rows;
+    std::string refused;  // programs that the kernel does not take, with its words; empty: none
+};
+
+// What the agent reads instead.
+void fall_back(SourceRow& row) {
+    const bool watermark = row.hook == "watermark";
+    if (row.chosen.empty() && (watermark || row.hook == "usage")) {
+        row.chosen = watermark ? "timed look, 10 ms to 1 s" : "control files";
+        row.fallback = true;
+    }
+}
+
+Result<LoadedHooks> load_programs() {
     auto choice = kernel::choose_programs();
     if (!choice) {
         return tl::unexpected(choice.error());
@@ -80,19 +94,23 @@ Result<std::vector<SourceRow>> load_programs() {
         return tl::unexpected(hierarchies.error());
     }
     const std::int64_t capacity = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    const auto bpf = kernel::Bpf::load(*choice, {.pin_path = {},
-                                                 .memory_mount = hierarchies->memory,
-                                                 .unified_mount = hierarchies->v2_mount(),
-                                                 .hierarchy_id = hierarchies->memory_id,
-                                                 .node_capacity = Bytes{capacity}});
+    const auto bpf = kernel::Bpf::load(std::move(*choice), {.pin_path = {},
+                                                            .memory_mount = hierarchies->memory,
+                                                            .unified_mount = hierarchies->v2_mount(),
+                                                            .hierarchy_id = hierarchies->memory_id,
+                                                            .node_capacity = Bytes{capacity}});
     if (!bpf) {
         return tl::unexpected(bpf.error());
     }
-    auto rows = (*bpf)->rows();
+    LoadedHooks loaded{.rows = (*bpf)->rows(), .refused = {}};
+    std::for_each(loaded.rows.begin(), loaded.rows.end(), fall_back);
+    for (const auto& refusal : (*bpf)->refused()) {
+        loaded.refused += (loaded.refused.empty() ? "" : "; ") + refusal.program + ": " + refusal.why;
+    }
     const sys::SystemClock clock;
     const auto pods = kernel::CgroupWatch(hierarchies->memory, {}, clock).rows();
-    rows.insert(rows.end(), pods.begin(), pods.end());
-    return rows;
+    loaded.rows.insert(loaded.rows.end(), pods.begin(), pods.end());
+    return loaded;
 }
 
 // What the agent would do without BPF, in its own words.
@@ -117,8 +135,10 @@ bool examine_hooks(const Config& config, codec::DoctorReport& report) {
                             ? fail(ErrorKind::failed, "BPF", "the configuration says so (evictd.bpf: off)")
                             : load_programs();
     if (loaded) {
-        finding.chosen = "programs load";
-        rows = *loaded;
+        finding.chosen = loaded->refused.empty() ? "programs load" : "programs load, but not all";
+        finding.state = loaded->refused.empty() ? State::ok : State::fallback;
+        finding.detail = loaded->refused.empty() ? "" : "refused by this kernel: " + loaded->refused;
+        rows = loaded->rows;
     } else {
         const bool unseen = geteuid() != 0;
         finding.state = unseen ? State::unknown : State::fallback;

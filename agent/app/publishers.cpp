@@ -61,7 +61,7 @@ publish::LossCounters losses(const publish::Fanout& fanout, const publish::Event
 
 publish::Fanout::Complete flight_recorder(const PublishersNeed& need) {
     FlightRecorderNeeds needs{.eviction = need.eviction, .kernel_samples = {}};
-    if (need.bpf != nullptr)
+    if (need.bpf != nullptr && need.bpf->feeds("watermark"))
         needs.kernel_samples = [map = need.bpf->history_map()] { return kernel::read_history(map); };
     return [recorder = std::make_shared<FlightRecorder>(std::move(needs))](const RecordPtr& record) {
         return recorder->complete(record);

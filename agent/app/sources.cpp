@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/sources.hpp"
 
+#include <algorithm>
+
 #include "kernel/bpf_events.hpp"
 #include "kernel/file_events.hpp"
+#include "kernel/mixed_events.hpp"
 #include "kernel/usage_files.hpp"
 #include "kernel/usage_iter.hpp"
 
@@ -13,7 +16,7 @@ kernel::CgroupWatch watch_cgroups(const kernel::CgroupDirs& cgroups, const sys::
     return {cgroups.hierarchies().memory, cgroups.candidates(), clock};
 }
 
-Status open_bpf(const Config& config, const sys::Clock& clock, KernelSources& sources) {
+Result<std::unique_ptr<kernel::Bpf>> load_bpf(const Config& config, const KernelSources& sources) {
     auto choice = kernel::choose_programs();
     if (!choice) {
         return tl::unexpected(choice.error());
@@ -23,25 +26,75 @@ Status open_bpf(const Config& config, const sys::Clock& clock, KernelSources& so
         return tl::unexpected(node.error());
     }
     const auto& hierarchies = sources.cgroups->hierarchies();
-    auto bpf = kernel::Bpf::load(*choice, {.pin_path = config.agent.bpffs_path,
-                                           .memory_mount = hierarchies.memory,
-                                           .unified_mount = hierarchies.v2_mount(),
-                                           .hierarchy_id = hierarchies.memory_id,
-                                           .node_capacity = node->total});
+    return kernel::Bpf::load(std::move(*choice), {.pin_path = config.agent.bpffs_path,
+                                                  .memory_mount = hierarchies.memory,
+                                                  .unified_mount = hierarchies.v2_mount(),
+                                                  .hierarchy_id = hierarchies.memory_id,
+                                                  .node_capacity = node->total});
+}
+
+// Each port by itself: what the kernel refuses comes from files.
+Status open_bpf(const Config& config, const sys::Clock& clock, KernelSources& sources) {
+    auto bpf = load_bpf(config, sources);
     if (!bpf) {
         return tl::unexpected(bpf.error());
     }
-    auto events = kernel::BpfEvents::make(**bpf, watch_cgroups(*sources.cgroups, clock));
-    if (!events) {
-        return tl::unexpected(events.error());
+    const auto& hierarchies = sources.cgroups->hierarchies();
+    auto programs = kernel::BpfEvents::make(**bpf, watch_cgroups(*sources.cgroups, clock));
+    if (!programs) {
+        return tl::unexpected(programs.error());
+    }
+    if ((*bpf)->feeds("watermark")) {
+        sources.events = std::move(*programs);
+    } else {
+        auto files = kernel::FileEvents::make(hierarchies, kernel::CgroupWatch(clock), clock, {});
+        if (!files) {
+            return tl::unexpected(files.error());
+        }
+        auto mixed = kernel::MixedEvents::make(std::move(*programs), std::move(*files));
+        if (!mixed) {
+            return tl::unexpected(mixed.error());
+        }
+        sources.events = std::move(*mixed);
+    }
+    if ((*bpf)->feeds("usage")) {
+        sources.usage = std::make_unique<kernel::UsageIter>(**bpf);
+    } else {
+        sources.usage = std::make_unique<kernel::UsageFiles>(hierarchies, *sources.cgroups);
     }
     sources.bpf = std::move(*bpf);
-    sources.events = std::move(*events);
-    sources.usage = std::make_unique<kernel::UsageIter>(*sources.bpf);
     return {};
 }
 
+// The hooks that a program is for, each with what feeds it now.
+std::string fed_now(const std::string& program, const std::vector<SourceRow>& rows) {
+    std::string text;
+    for (const auto& candidate : kernel::candidates()) {
+        const auto row =
+            std::find_if(rows.begin(), rows.end(), [&](const SourceRow& of) { return of.hook == candidate.hook; });
+        if (program != candidate.program || row == rows.end() || text.find(row->hook) != std::string::npos) {
+            continue;
+        }
+        text += "; " + row->hook + (row->chosen.empty() ? " is not available" : " comes from " + row->chosen);
+    }
+    return text;
+}
+
 }  // namespace
+
+std::vector<SourceChange> changed_sources(const KernelSources& sources) {
+    if (!sources.bpf) {
+        return {{"Kernel events come from files and a timed look, not from BPF: crossings are seen later",
+                 sources.why_not_bpf}};
+    }
+    std::vector<SourceChange> changes;
+    const auto rows = sources.events->sources();
+    for (const auto& refusal : sources.bpf->refused()) {
+        changes.push_back(
+            {"The kernel refused the BPF program " + refusal.program + fed_now(refusal.program, rows), refusal.why});
+    }
+    return changes;
+}
 
 Result<std::unique_ptr<kernel::CgroupDirs>> open_cgroups(const Config& config) {
     auto hierarchies = kernel::find_hierarchies();

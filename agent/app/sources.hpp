@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "evictd/model/config.hpp"
 #include "evictd/port/kernel_event_source.hpp"
@@ -24,6 +25,13 @@ struct KernelSources {
     std::unique_ptr<kernel::NodeStalls> stalls;
     std::string why_not_bpf;  // empty: it is used
 };
+
+// What does not come from where it best would, and why: for people.
+struct SourceChange {
+    std::string what;
+    std::string why;
+};
+[[nodiscard]] std::vector<SourceChange> changed_sources(const KernelSources& sources);
 
 [[nodiscard]] Result<std::unique_ptr<kernel::CgroupDirs>> open_cgroups(const Config& config);
 

@@ -160,11 +160,9 @@ Status Wiring::run() {
         sys::log::warn("latencies may be higher: " + missing);
     }
     house.agent->notice(Notice::agent_started, "evictd " EVICTD_VERSION " watches the pods of this node");
-    if (!house.kernel.why_not_bpf.empty()) {
-        house.agent->notice(Notice::signal_source_changed,
-                            "Kernel events come from files and a timed look, not from BPF: crossings are seen later",
-                            house.kernel.why_not_bpf);
-        sys::log::warn("BPF is not used: " + house.kernel.why_not_bpf);
+    for (const auto& change : changed_sources(house.kernel)) {
+        house.agent->notice(Notice::signal_source_changed, change.what, change.why);
+        sys::log::warn(change.what + ": " + change.why);
     }
     auto ran = house.loop->run();
     house.pod_sources.clear();

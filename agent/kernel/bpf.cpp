@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <set>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -13,31 +12,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "kernel/bpf_links.hpp"
 #include "kernel/bpf_settings.hpp"
+#include "kernel/loader.hpp"
 #include "kernel/pins.hpp"
-#include "kernel/proc_files.hpp"
 #include "kernel/usage_rows.hpp"
 
 namespace evictd::kernel {
-namespace {
 
-struct FreeSkeleton {
-    void operator()(evictd_bpf* skeleton) const { evictd_bpf__destroy(skeleton); }
-};
-struct FreeLink {
-    void operator()(bpf_link* link) const { bpf_link__destroy(link); }
-};
-using Link = std::unique_ptr<bpf_link, FreeLink>;
-
-tl::unexpected<Error> bpf_error(const std::string& what, int error) {
-    const auto kind = error == EPERM || error == EACCES ? ErrorKind::not_permitted : ErrorKind::failed;
-    return fail(kind, "BPF " + what, std::strerror(error), "evictd doctor tells what this kernel takes");
-}
-
-}  // namespace
-
-struct Bpf::Loaded {
-    std::unique_ptr<evictd_bpf, FreeSkeleton> skeleton;
+struct Bpf::Loaded : LoadedPrograms {
+    explicit Loaded(LoadedPrograms programs) : LoadedPrograms(std::move(programs)) {}
     std::map<std::string, Link> links;  // by program
     Link usage;                         // below the pods' root; none while there is no root
     bpf_program* exits_program = nullptr;
@@ -45,8 +29,11 @@ struct Bpf::Loaded {
     std::optional<UsageRows> usage_rows;
 };
 
-Bpf::Bpf(BpfOptions options)
-    : options_(std::move(options)), loaded_(std::make_unique<Loaded>()), settings_(initial_settings(options_)) {}
+Bpf::Bpf(LoadedPrograms programs, BpfOptions options)
+    : options_(std::move(options)),
+      loaded_(std::make_unique<Loaded>(std::move(programs))),
+      settings_(initial_settings(options_)),
+      rows_(loaded_->choice.rows) {}
 
 Bpf::~Bpf() {
     if (pins_) {
@@ -54,70 +41,74 @@ Bpf::~Bpf() {
     }
 }
 
-Result<std::unique_ptr<Bpf>> Bpf::load(const Choice& choice, BpfOptions options) {
-    std::unique_ptr<Bpf> bpf(new Bpf(std::move(options)));
-    auto& skeleton = bpf->loaded_->skeleton;
-    skeleton.reset(evictd_bpf__open());
-    if (!skeleton) {
-        return bpf_error("open", errno);
+Result<std::unique_ptr<Bpf>> Bpf::load(Choice choice, BpfOptions options) {
+    // Every turn refuses one program more.
+    for (std::size_t turn = 0; turn <= candidates().size(); turn++) {
+        auto programs = load_programs(std::move(choice));
+        if (!programs) {
+            return tl::unexpected(programs.error());
+        }
+        std::unique_ptr<Bpf> bpf(new Bpf(std::move(*programs), options));
+        if (auto opened = bpf->open_maps(); !opened) {
+            return tl::unexpected(opened.error());
+        }
+        auto refusal = bpf->attach();
+        if (!refusal) {
+            const auto& loaded = *bpf->loaded_;
+            bpf->sockets_ =
+                std::make_unique<Sockets>(loaded.skeleton->obj, loaded.choice, bpf->options_.unified_mount, bpf->rows_);
+            bpf->pin();
+            return bpf;
+        }
+        auto next = choose_without(bpf->loaded_->choice, std::move(*refusal));
+        if (!next) {
+            return tl::unexpected(next.error());
+        }
+        choice = std::move(*next);
     }
-    skeleton->rodata->page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    skeleton->rodata->numa_nodes = possible_numa_nodes();
-    std::set<std::string> wanted;
-    for (const auto* candidate : choice.chosen) {
-        wanted.insert(candidate->program);
-    }
-    skeleton->rodata->oom_is_told = wanted.contains("on_oom_kill_process") ? 1 : 0;
-    bpf_program* program = nullptr;
-    bpf_object__for_each_program(program, skeleton->obj) {
-        bpf_program__set_autoload(program, wanted.contains(bpf_program__name(program)));
-    }
-    if (const int error = evictd_bpf__load(skeleton.get()); error != 0) {
-        return bpf_error("load", -error);
-    }
-    auto rows = UsageRows::open(bpf_map__fd(skeleton->maps.usage_rows));
+    return bpf_error("attach", EINVAL);
+}
+
+Status Bpf::open_maps() {
+    const auto& maps = loaded_->skeleton->maps;
+    auto rows = UsageRows::open(bpf_map__fd(maps.usage_rows));
     if (!rows) {
         return tl::unexpected(rows.error());
     }
-    bpf->loaded_->usage_rows = std::move(*rows);
-    bpf->rows_ = choice.rows;
-    if (wanted.contains("on_stalled_exit")) {
-        bpf->stalls_.emplace(bpf_map__fd(skeleton->maps.stall), bpf_map__fd(skeleton->maps.stall_lines));
+    loaded_->usage_rows = std::move(*rows);
+    if (kernel::feeds(loaded_->choice, "stall")) {
+        stalls_.emplace(bpf_map__fd(maps.stall), bpf_map__fd(maps.stall_lines));
     }
-    if (auto attached = bpf->attach(choice); !attached) {
-        return tl::unexpected(attached.error());
-    }
-    bpf->sockets_ = std::make_unique<Sockets>(skeleton->obj, choice, bpf->options_.unified_mount, bpf->rows_);
-    bpf->pin();
-    return bpf;
+    return write_settings();
 }
 
-Status Bpf::attach(const Choice& choice) {
-    if (auto written = write_settings(); !written) {
-        return written;
-    }
-    for (const auto* candidate : choice.chosen) {
+bool Bpf::feeds(std::string_view hook) const { return kernel::feeds(loaded_->choice, hook); }
+
+const std::vector<Refusal>& Bpf::refused() const { return loaded_->choice.refused; }
+
+std::optional<Refusal> Bpf::attach() {
+    for (const auto* candidate : loaded_->choice.chosen) {
         if (candidate->attach == Attach::iterator || candidate->attach == Attach::cgroup) {
-            continue;  // follow() attaches that of usage below the pods' root, Sockets its own
+            continue;  // follow() attaches those that go over cgroups, Sockets its own
         }
         if (candidate->attach == Attach::timer) {
-            if (auto started = start_timer(); !started) {
-                return started;
+            if (const auto started = start_timer(); !started) {
+                return Refusal{candidate->program, started.error().text()};
             }
             continue;
         }
-        bpf_program* program = bpf_object__find_program_by_name(loaded_->skeleton->obj, candidate->program);
+        bpf_program* program = find_program(*loaded_, candidate->program);
         if (candidate->on_demand) {
             loaded_->exits_program = program;
             continue;
         }
         Link link(bpf_program__attach(program));
         if (!link) {
-            return bpf_error(candidate->program, errno);
+            return Refusal{candidate->program, std::string("cannot be attached: ") + std::strerror(errno)};
         }
         loaded_->links[candidate->program] = std::move(link);
     }
-    return {};
+    return std::nullopt;
 }
 
 Status Bpf::start_timer() {
@@ -168,16 +159,20 @@ Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
     if (!directory) {
         return tl::unexpected(directory.error());
     }
-    bpf_iter_link_info info{};
-    info.cgroup.cgroup_fd = static_cast<std::uint32_t>(directory->get());
-    info.cgroup.order = BPF_CGROUP_ITER_DESCENDANTS_PRE;
-    bpf_iter_attach_opts options{};
-    options.sz = sizeof(options);
-    options.link_info = &info;
-    options.link_info_len = sizeof(info);
-    loaded_->usage.reset(bpf_program__attach_iter(loaded_->skeleton->progs.read_usage, &options));
-    if (!loaded_->usage) {
-        return bpf_error("usage iterator", errno);
+    if (feeds("watermark")) {
+        const auto at =
+            attach_cgroup_iterator(loaded_->skeleton->progs.find_pods_root, *directory, BPF_CGROUP_ITER_SELF_ONLY);
+        if (auto found = at ? run_iterator(at.get(), "pods' cgroup") : Status(bpf_error("pods' cgroup", errno));
+            !found) {
+            return found;
+        }
+    }
+    if (feeds("usage")) {
+        loaded_->usage =
+            attach_cgroup_iterator(loaded_->skeleton->progs.read_usage, *directory, BPF_CGROUP_ITER_DESCENDANTS_PRE);
+        if (!loaded_->usage) {
+            return bpf_error("usage iterator", errno);
+        }
     }
     return {};
 }
@@ -222,18 +217,9 @@ Result<std::span<const std::byte>> Bpf::read_usage() {
     if (!loaded_->usage) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
-    const sys::Fd iterator(bpf_iter_create(bpf_link__fd(loaded_->usage.get())));
-    if (!iterator) {
-        return bpf_error("usage iterator", errno);
-    }
     loaded_->skeleton->bss->usage_count = 0;
-    ssize_t got = 0;
-    do {
-        std::byte nothing{};  // what it finds, it leaves in the map
-        got = read(iterator.get(), &nothing, sizeof(nothing));
-    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
-    if (got < 0) {
-        return bpf_error("usage iterator", errno);
+    if (auto passed = run_iterator(loaded_->usage.get(), "usage iterator"); !passed) {
+        return tl::unexpected(passed.error());
     }
     return loaded_->usage_rows->first(loaded_->skeleton->bss->usage_count);
 }

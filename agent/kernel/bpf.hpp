@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "evictd/abi/settings.h"
@@ -21,6 +22,8 @@
 
 namespace evictd::kernel {
 
+struct LoadedPrograms;
+
 struct BpfOptions {
     std::string pin_path;       // directory on a bpffs; empty: nothing is pinned
     std::string memory_mount;   // mount point of the memory hierarchy
@@ -31,11 +34,18 @@ struct BpfOptions {
 
 class Bpf {
 public:
-    // Takes what choose_programs() found. Stale pins of an agent that died are replaced.
-    static Result<std::unique_ptr<Bpf>> load(const Choice& choice, BpfOptions options);
+    // Takes what choose_programs() found, and does without what the kernel refuses of it when it is loaded or attached.
+    // Stale pins of an agent that died are replaced.
+    static Result<std::unique_ptr<Bpf>> load(Choice choice, BpfOptions options);
     Bpf(const Bpf&) = delete;
     Bpf& operator=(const Bpf&) = delete;
     ~Bpf();
+
+    // Whether a program of ours feeds this hook. Without "watermark" nothing compares the thresholds and there is no
+    // history; without "usage" read_usage() fails.
+    [[nodiscard]] bool feeds(std::string_view hook) const;
+    // What the kernel refused though its hook is there.
+    [[nodiscard]] const std::vector<Refusal>& refused() const;
 
     [[nodiscard]] int events_map() const;
     [[nodiscard]] int history_map() const;
@@ -66,8 +76,9 @@ public:
 
 private:
     struct Loaded;  // the skeleton and the links
-    explicit Bpf(BpfOptions options);
-    Status attach(const Choice& choice);
+    Bpf(LoadedPrograms programs, BpfOptions options);
+    Status open_maps();
+    std::optional<Refusal> attach();
     Status start_timer();
     Status write_settings();
     void pin();

@@ -50,6 +50,12 @@ Status BpfEvents::follow(const std::optional<port::PodsRoot>& root) {
 
 std::vector<SourceRow> BpfEvents::sources() const {
     auto rows = bpf_.rows();
+    for (auto& row : rows) {
+        if (row.hook == "usage" && !bpf_.feeds(row.hook)) {
+            row.chosen = "control files";
+            row.fallback = true;
+        }
+    }
     const auto pods = cgroups_.rows();
     rows.insert(rows.end(), pods.begin(), pods.end());
     return rows;

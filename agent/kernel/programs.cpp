@@ -1,129 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/programs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string_view>
 
-#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <linux/bpf.h>
-#include <unistd.h>
 
-#include "sys/fd.hpp"
+#include "kernel/hook_probes.hpp"
 
 namespace evictd::kernel {
 namespace {
-
-struct FreeBtf {
-    void operator()(btf* kernel) const { btf__free(kernel); }
-};
-using Btf = std::unique_ptr<btf, FreeBtf>;
-
-// r0 = 0; exit
-const std::array<bpf_insn, 2> nothing{{
-    {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = 0},
-    {.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0},
-}};
-
-// The BTF name a program of this kind attaches to; libbpf finds it by the same rule.
-std::string btf_name(const Candidate& candidate) {
-    switch (candidate.attach) {
-        case Attach::tracepoint:
-            return std::string("btf_trace_") + candidate.target;
-        case Attach::iterator:
-            return std::string("bpf_iter_") + candidate.target;
-        default:
-            return candidate.target;
-    }
-}
-
-// The struct behind the first argument of a tracepoint: "task_struct" for mark_victim(task, uid), "" for a number.
-std::string first_argument(const btf* kernel, const std::string& tracepoint) {
-    const int id = btf__find_by_name_kind(kernel, tracepoint.c_str(), BTF_KIND_TYPEDEF);
-    if (id < 0) {
-        return {};
-    }
-    const btf_type* pointer = btf__type_by_id(kernel, btf__type_by_id(kernel, static_cast<std::uint32_t>(id))->type);
-    const btf_type* prototype = btf__type_by_id(kernel, pointer->type);
-    if (btf_vlen(prototype) < 2) {
-        return {};  // the first parameter of a btf_trace_ prototype is the tracepoint's own
-    }
-    const btf_type* argument = btf__type_by_id(kernel, btf_params(prototype)[1].type);
-    if (!btf_is_ptr(argument)) {
-        return {};
-    }
-    argument = btf__type_by_id(kernel, argument->type);
-    while (btf_is_mod(argument)) {
-        argument = btf__type_by_id(kernel, argument->type);
-    }
-    return btf__name_by_offset(kernel, argument->name_off);
-}
-
-// 0, or the errno with which the kernel refuses it.
-int probe_load(const btf* kernel, const Candidate& candidate) {
-    const std::string name = btf_name(candidate);
-    const std::uint32_t kind = candidate.attach == Attach::tracepoint ? BTF_KIND_TYPEDEF : BTF_KIND_FUNC;
-    const int id = btf__find_by_name_kind(kernel, name.c_str(), kind);
-    if (id < 0) {
-        return ENOENT;
-    }
-    bpf_prog_load_opts options{};
-    options.sz = sizeof(options);
-    options.attach_btf_id = static_cast<std::uint32_t>(id);
-    options.expected_attach_type = candidate.attach == Attach::tracepoint ? BPF_TRACE_RAW_TP
-                                   : candidate.attach == Attach::fentry   ? BPF_TRACE_FENTRY
-                                                                          : BPF_TRACE_ITER;
-    const sys::Fd program(
-        bpf_prog_load(BPF_PROG_TYPE_TRACING, "evictd_probe", "GPL", nothing.data(), nothing.size(), &options));
-    if (!program) {
-        return errno;
-    }
-    if (candidate.attach != Attach::fentry) {
-        return 0;
-    }
-    // Some kernels load an fentry program and refuse the trampoline when it is attached.
-    const sys::Fd link(bpf_raw_tracepoint_open(nullptr, program.get()));
-    return link ? 0 : errno;
-}
-
-int probe_timer() {
-    bpf_prog_load_opts options{};
-    options.sz = sizeof(options);
-    options.prog_flags = BPF_F_SLEEPABLE;  // what SEC("syscall") programs are
-    const sys::Fd program(
-        bpf_prog_load(BPF_PROG_TYPE_SYSCALL, "evictd_probe", "GPL", nothing.data(), nothing.size(), &options));
-    return program ? 0 : errno;
-}
-
-int probe_sock_create() {
-    bpf_prog_load_opts options{};
-    options.sz = sizeof(options);
-    options.expected_attach_type = BPF_CGROUP_INET_SOCK_CREATE;
-    std::array<bpf_insn, 2> allow = nothing;
-    allow[0].imm = 1;
-    const sys::Fd program(
-        bpf_prog_load(BPF_PROG_TYPE_CGROUP_SOCK, "evictd_probe", "GPL", allow.data(), allow.size(), &options));
-    return program ? 0 : errno;
-}
-
-int probe(const btf* kernel, const Candidate& candidate) {
-    if (candidate.attach == Attach::timer) {
-        return probe_timer();
-    }
-    if (candidate.attach == Attach::cgroup) {
-        return probe_sock_create();
-    }
-    if (candidate.first_argument != nullptr &&
-        first_argument(kernel, btf_name(candidate)) != candidate.first_argument) {
-        return EPROTOTYPE;
-    }
-    return probe_load(kernel, candidate);
-}
 
 std::string label(const Candidate& candidate) {
     switch (candidate.attach) {
@@ -140,7 +31,7 @@ std::string label(const Candidate& candidate) {
     }
 }
 
-std::string refusal(int error) {
+std::string refusal_text(int error) {
     switch (error) {
         case ENOENT:
             return "not in this kernel";
@@ -160,16 +51,6 @@ SourceRow& row_of(Choice& choice, const Candidate& candidate) {
     return choice.rows.emplace_back(SourceRow{.hook = candidate.hook, .chosen = {}, .fallback = false, .detail = {}});
 }
 
-// Without these two there is neither a signal nor anything to rank by: reading files does better than the rest alone.
-const SourceRow* missing_essential(const Choice& choice) {
-    for (const auto& row : choice.rows) {
-        if (row.chosen.empty() && (row.hook == "watermark" || row.hook == "usage")) {
-            return &row;
-        }
-    }
-    return nullptr;
-}
-
 void append(std::string& text, const std::string& more) { text += (text.empty() ? "" : "; ") + more; }
 
 // How many rows at the beginning belong together.
@@ -183,6 +64,29 @@ std::size_t group_size(std::span<const Candidate> rows) {
     return size;
 }
 
+// A hook whose programs are of no use where another one is not fed by BPF.
+struct Need {
+    const char* hook;
+    const char* other;
+};
+// The timer closes the slots in which stalls are counted, and the iterator's rows have those of the pods.
+constexpr std::array<Need, 2> needs{{{"stall", "watermark"}, {"stall", "usage"}}};
+
+std::string missing_need(const Choice& choice, const char* hook) {
+    for (const auto& need : needs) {
+        if (std::string_view(need.hook) == hook && !feeds(choice, need.other)) {
+            return need.other;
+        }
+    }
+    return {};
+}
+
+const Refusal* find_refusal(const Choice& choice, const Candidate& candidate) {
+    const auto found = std::find_if(choice.refused.begin(), choice.refused.end(),
+                                    [&](const Refusal& refusal) { return refusal.program == candidate.program; });
+    return found == choice.refused.end() ? nullptr : &*found;
+}
+
 // Takes the group for its hook, unless a better one was taken or the kernel refuses one of it. 0, or its errno.
 int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice) {
     const auto& first = group.front();
@@ -190,9 +94,17 @@ int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice
     if (!row.chosen.empty()) {
         return 0;
     }
+    if (const auto need = missing_need(choice, first.hook); !need.empty()) {
+        row.detail = "of no use without the program for " + need;
+        return 0;
+    }
     for (const auto& candidate : group) {
-        if (const int error = probe(kernel, candidate); error != 0) {
-            append(row.detail, label(candidate) + ": " + refusal(error));
+        if (const auto* refusal = find_refusal(choice, candidate)) {
+            append(row.detail, label(candidate) + ": " + candidate.program + ": " + refusal->why);
+            return EINVAL;
+        }
+        if (const int error = probe_hook(kernel, candidate); error != 0) {
+            append(row.detail, label(candidate) + ": " + refusal_text(error));
             return error;
         }
     }
@@ -206,19 +118,19 @@ int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice
     return 0;
 }
 
-// Where nothing loads at all, the error is not about the kernel's age.
-const char* remedy_for(bool nothing_loads, int error) {
-    if (nothing_loads && error == EPERM) {
+const char* remedy_for(int error) {
+    if (error == EPERM) {
         return "run as root with CAP_BPF and CAP_PERFMON";
     }
-    return nothing_loads && error == ENOSYS ? "use a kernel with CONFIG_BPF_SYSCALL" : "use a kernel of 6.1 or later";
+    return error == ENOSYS ? "use a kernel with CONFIG_BPF_SYSCALL" : "use a kernel of 6.1 or later";
 }
 
 }  // namespace
 
 const std::vector<Candidate>& candidates() {
     static const std::vector<Candidate> table{
-        {"watermark", "start_watermarks", Attach::timer, "bpf_timer", nullptr, ""},
+        {"watermark", "start_watermarks", Attach::timer, "bpf_timer", nullptr, "", false, 1},
+        {"watermark", "find_pods_root", Attach::iterator, "cgroup", nullptr, "", false, 1},
         {"usage", "read_usage", Attach::iterator, "cgroup", nullptr, ""},
         {"cgroup_populated", "on_cgroup_populated", Attach::tracepoint, "cgroup_notify_populated", nullptr, "", true},
         {"oom", "on_mark_victim_task", Attach::tracepoint, "mark_victim", "task_struct", ""},
@@ -248,7 +160,12 @@ const std::vector<Candidate>& candidates() {
     return table;
 }
 
-Result<Choice> choose_programs() {
+bool feeds(const Choice& choice, std::string_view hook) {
+    return std::any_of(choice.chosen.begin(), choice.chosen.end(),
+                       [&](const Candidate* candidate) { return hook == candidate->hook; });
+}
+
+Result<Choice> choose_programs(std::vector<Refusal> refused) {
     libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
     const Btf kernel(btf__load_vmlinux_btf());
     if (!kernel) {
@@ -256,6 +173,7 @@ Result<Choice> choose_programs() {
                     "use a kernel with CONFIG_DEBUG_INFO_BTF");
     }
     Choice choice;
+    choice.refused = std::move(refused);
     int last_error = 0;
     for (std::span<const Candidate> left(candidates()); !left.empty();) {
         const auto group = left.first(group_size(left));
@@ -263,13 +181,25 @@ Result<Choice> choose_programs() {
         const int error = consider(kernel.get(), group, choice);
         last_error = error != 0 ? error : last_error;
     }
-    if (const auto* missing = missing_essential(choice)) {
-        const bool nothing_loads = choice.chosen.empty();
-        return fail(nothing_loads && last_error == EPERM ? ErrorKind::not_permitted : ErrorKind::failed, "BPF",
-                    "nothing can feed " + missing->hook + ": " + missing->detail,
-                    remedy_for(nothing_loads, last_error));
+    if (choice.chosen.empty()) {
+        const auto& row = choice.rows.front();
+        return fail(last_error == EPERM ? ErrorKind::not_permitted : ErrorKind::failed, "BPF",
+                    "nothing can feed " + row.hook + ": " + row.detail, remedy_for(last_error));
     }
     return choice;
+}
+
+Result<Choice> choose_without(const Choice& choice, Refusal refusal) {
+    const bool is_chosen = std::any_of(choice.chosen.begin(), choice.chosen.end(), [&](const Candidate* candidate) {
+        return refusal.program == candidate->program;
+    });
+    if (!is_chosen) {
+        return fail(ErrorKind::failed, "BPF " + refusal.program, refusal.why,
+                    "evictd doctor tells what this kernel takes");
+    }
+    auto refused = choice.refused;
+    refused.push_back(std::move(refusal));
+    return choose_programs(std::move(refused));
 }
 
 }  // namespace evictd::kernel

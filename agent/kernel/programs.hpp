@@ -4,10 +4,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "evictd/model/record.hpp"
 #include "evictd/model/result.hpp"
+#include "kernel/libbpf_log.hpp"
 
 namespace evictd::kernel {
 
@@ -32,10 +34,15 @@ struct Candidate {
 struct Choice {
     std::vector<const Candidate*> chosen;  // one, or one group, for each hook that can be fed
     std::vector<SourceRow> rows;           // one for each hook
+    std::vector<Refusal> refused;          // programs that were not taken though their hook is there
 };
 
-// Tries candidates by loading a program of two instructions at each hook. Fails where BPF cannot be had at all, or not
-// for "watermark" and "usage", without which the rest is of no use.
-[[nodiscard]] Result<Choice> choose_programs();
+[[nodiscard]] bool feeds(const Choice& choice, std::string_view hook);
+
+// Tries candidates by loading a program of two instructions at each hook; those `refused` are not taken. A hook that
+// nothing feeds falls back alone. Fails where BPF cannot be had at all.
+[[nodiscard]] Result<Choice> choose_programs(std::vector<Refusal> refused = {});
+// Once more, after the kernel refused one of the programs chosen. Fails if it is none of them.
+[[nodiscard]] Result<Choice> choose_without(const Choice& choice, Refusal refusal);
 
 }  // namespace evictd::kernel

@@ -11,7 +11,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "evictd/abi/settings.h"
 #include "sys/fd.hpp"
@@ -32,20 +31,6 @@ SourceRow* row_of(std::vector<SourceRow>& rows, const char* hook) {
     return found == rows.end() ? nullptr : &*found;
 }
 
-// Lets the iterator go over everything. What it finds, it leaves in the map.
-Status run(bpf_link* link, const char* what) {
-    const sys::Fd iterator(bpf_iter_create(bpf_link__fd(link)));
-    if (!iterator) {
-        return sys::fail_errno(what, errno);
-    }
-    std::byte nothing{};
-    ssize_t got = 0;
-    do {
-        got = ::read(iterator.get(), &nothing, sizeof(nothing));
-    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
-    return got < 0 ? Status(sys::fail_errno(what, errno)) : Status{};
-}
-
 std::int64_t count_of(std::uint64_t value) {
     return static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max()));
 }
@@ -58,8 +43,6 @@ PodSockets decode(CgroupId pod, const evictd_sockets& entry) {
 }
 
 }  // namespace
-
-void Sockets::Free::operator()(bpf_link* link) const { bpf_link__destroy(link); }
 
 Sockets::Sockets(bpf_object* object, const Choice& choice, const std::string& unified, std::vector<SourceRow>& rows)
     : object_(object) {
@@ -100,7 +83,7 @@ Result<std::vector<PodSockets>> Sockets::read() {
     if (!files_) {
         return fail(ErrorKind::failed, "sockets", "they are not counted on this host", "evictd doctor tells why");
     }
-    if (auto counted = run(files_.get(), "sockets"); !counted) {
+    if (auto counted = run_iterator(files_.get(), "sockets"); !counted) {
         return tl::unexpected(counted.error());
     }
     std::vector<PodSockets> pods;

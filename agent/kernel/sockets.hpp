@@ -9,9 +9,9 @@
 
 #include "evictd/model/record.hpp"
 #include "evictd/port/sockets.hpp"
+#include "kernel/bpf_links.hpp"
 #include "kernel/programs.hpp"
 
-struct bpf_link;
 struct bpf_object;
 
 namespace evictd::kernel {
@@ -30,10 +30,6 @@ public:
     [[nodiscard]] std::int64_t refused(CgroupId pod) const override;
 
 private:
-    struct Free {
-        void operator()(bpf_link* link) const;
-    };
-    using Link = std::unique_ptr<bpf_link, Free>;
     void attach(const Candidate& candidate, const std::string& unified, SourceRow& row);
     [[nodiscard]] int map(const char* name) const;
 

@@ -41,18 +41,18 @@ void LoadedOnce::TearDown() {
     }
 }
 
-Result<std::unique_ptr<kernel::Bpf>> load_bpf(const std::string& pin_path) {
-    auto choice = kernel::choose_programs();
+Result<std::unique_ptr<kernel::Bpf>> load_bpf(const std::string& pin_path, std::vector<kernel::Refusal> refused) {
+    auto choice = kernel::choose_programs(std::move(refused));
     if (!choice) return tl::unexpected(choice.error());
     auto files = kernel::ProcFiles::open();
     if (!files) return tl::unexpected(files.error());
     const auto node = (*files)->read(false);
     if (!node) return tl::unexpected(node.error());
-    return kernel::Bpf::load(*choice, {.pin_path = pin_path,
-                                       .memory_mount = hierarchies().memory,
-                                       .unified_mount = hierarchies().v2_mount(),
-                                       .hierarchy_id = hierarchies().memory_id,
-                                       .node_capacity = node->total});
+    return kernel::Bpf::load(std::move(*choice), {.pin_path = pin_path,
+                                                  .memory_mount = hierarchies().memory,
+                                                  .unified_mount = hierarchies().v2_mount(),
+                                                  .hierarchy_id = hierarchies().memory_id,
+                                                  .node_capacity = node->total});
 }
 
 MonotonicTime now() { return sys::SystemClock().monotonic(); }
@@ -82,7 +82,7 @@ void WithBpf::make_pods_root(std::optional<Bytes> limit) {
     if (limit) cgroups_.limit_memory("kubepods", *limit);
     const auto followed = events_->follow(cgroups_.pods_root("kubepods"));
     ASSERT_TRUE(followed) << followed.error().text();
-    (void)usage();  // the first pass tells the timer where the pods' memory cgroup is
+    (void)usage();  // the first pass, as the agent's first look
     (void)pending();
 }
 

@@ -23,7 +23,8 @@ public:
     void TearDown() override;
 };
 
-Result<std::unique_ptr<kernel::Bpf>> load_bpf(const std::string& pin_path);
+// `refused`: programs that are not taken, as if the kernel refused them.
+Result<std::unique_ptr<kernel::Bpf>> load_bpf(const std::string& pin_path, std::vector<kernel::Refusal> refused = {});
 MonotonicTime now();
 
 class WithBpf : public testing::Test {

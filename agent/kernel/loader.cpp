@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/loader.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <string_view>
+
+#include <bpf/libbpf.h>
+#include <evictd/skeleton.h>
+#include <unistd.h>
+
+#include "kernel/libbpf_log.hpp"
+#include "kernel/proc_files.hpp"
+
+namespace evictd::kernel {
+namespace {
+
+using Skeleton = std::unique_ptr<evictd_bpf, FreeSkeleton>;
+
+Skeleton open_programs(const Choice& choice, const std::string& btf) {
+    bpf_object_open_opts options{};
+    options.sz = sizeof(options);
+    options.btf_custom_path = btf.empty() ? nullptr : btf.c_str();
+    Skeleton skeleton(evictd_bpf__open_opts(&options));
+    if (!skeleton) {
+        return skeleton;
+    }
+    std::set<std::string_view> wanted;
+    for (const auto* candidate : choice.chosen) {
+        wanted.insert(candidate->program);
+    }
+    skeleton->rodata->page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    skeleton->rodata->numa_nodes = possible_numa_nodes();
+    skeleton->rodata->oom_is_told = wanted.contains("on_oom_kill_process") ? 1 : 0;
+    bpf_program* program = nullptr;
+    bpf_object__for_each_program(program, skeleton->obj) {
+        bpf_program__set_autoload(program, wanted.contains(bpf_program__name(program)));
+    }
+    return skeleton;
+}
+
+}  // namespace
+
+void FreeSkeleton::operator()(evictd_bpf* skeleton) const { evictd_bpf__destroy(skeleton); }
+
+tl::unexpected<Error> bpf_error(const std::string& what, int error) {
+    const auto kind = error == EPERM || error == EACCES ? ErrorKind::not_permitted : ErrorKind::failed;
+    return fail(kind, "BPF " + what, std::strerror(error), "evictd doctor tells what this kernel takes");
+}
+
+Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf) {
+    // Every turn refuses one program more.
+    for (std::size_t turn = 0; turn <= candidates().size(); turn++) {
+        const LibbpfLog log;
+        auto skeleton = open_programs(choice, btf);
+        if (!skeleton) {
+            return bpf_error("open", errno);
+        }
+        const int error = evictd_bpf__load(skeleton.get());
+        if (error == 0) {
+            return LoadedPrograms{std::move(skeleton), std::move(choice)};
+        }
+        auto refusal = refusal_in(log.text());
+        if (!refusal) {
+            const auto said = last_line(log.text());
+            return bpf_error(said.empty() ? "load" : "load: " + said, -error);
+        }
+        auto next = choose_without(choice, std::move(*refusal));
+        if (!next) {
+            return tl::unexpected(next.error());
+        }
+        choice = std::move(*next);
+    }
+    return bpf_error("load", EINVAL);
+}
+
+bpf_program* find_program(const LoadedPrograms& loaded, const char* name) {
+    return bpf_object__find_program_by_name(loaded.skeleton->obj, name);
+}
+
+}  // namespace evictd::kernel

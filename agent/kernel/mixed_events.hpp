@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the kernel takes some of the programs but not the timer: thresholds are watched by files and timed looks as
+// without BPF, everything else is told by the programs.
+#pragma once
+
+#include <memory>
+
+#include "evictd/port/kernel_event_source.hpp"
+#include "kernel/bpf_events.hpp"
+#include "kernel/file_events.hpp"
+#include "sys/fd.hpp"
+
+namespace evictd::kernel {
+
+class MixedEvents final : public port::KernelEventSource {
+public:
+    // `programs` tells of pods' cgroups, `files` must not.
+    static Result<std::unique_ptr<MixedEvents>> make(std::unique_ptr<BpfEvents> programs,
+                                                     std::unique_ptr<FileEvents> files);
+
+    Status watch(std::span<const port::Watermark> watermarks) override { return files_->watch(watermarks); }
+    Status count_memory(MemoryAvailable counted) override;
+    Status watch_stalls(std::span<const port::StallLine> lines) override { return programs_->watch_stalls(lines); }
+    [[nodiscard]] bool watches_stalls() const override { return programs_->watches_stalls(); }
+    [[nodiscard]] int fd() const override { return epoll_.get(); }
+    void drain(const Sink& sink) override;
+    Status follow(const std::optional<port::PodsRoot>& root) override;
+    [[nodiscard]] bool tells_of_pods() const override { return programs_->tells_of_pods(); }
+    Status watch_exits(bool on) override { return programs_->watch_exits(on); }
+    [[nodiscard]] std::optional<Duration> look_within(Bytes distance) const override {
+        return files_->look_within(distance);
+    }
+    [[nodiscard]] std::vector<SourceRow> sources() const override;
+
+private:
+    MixedEvents(std::unique_ptr<BpfEvents> programs, std::unique_ptr<FileEvents> files, sys::Fd epoll)
+        : programs_(std::move(programs)), files_(std::move(files)), epoll_(std::move(epoll)) {}
+
+    std::unique_ptr<BpfEvents> programs_;
+    std::unique_ptr<FileEvents> files_;
+    sys::Fd epoll_;  // of both
+};
+
+}  // namespace evictd::kernel
