@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "act/signals.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "sys/clock.hpp"
@@ -20,8 +21,10 @@ public:
     AfterKill& operator=(const AfterKill&) = delete;
     virtual ~AfterKill() = default;
 
-    // Must not block.
+    // Must not block. A victim that is followed already is no second one.
     virtual void follow(port::PodCgroupPtr victim) = 0;
+    // SIGTERM to those that were not reached in time. Must not block.
+    virtual void finish_terminating(port::PodCgroupPtr pod) = 0;
 };
 
 class Executor {
@@ -38,10 +41,14 @@ public:
 
 private:
     void attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup);
-    void signal_each(Outcome& outcome, const port::PodCgroup& cgroup, const std::vector<pid_t>& listed);
+    [[nodiscard]] bool is_allowed(Outcome& outcome, const port::PodCgroup& cgroup) const;
+    [[nodiscard]] Status kill_at_once(Outcome& outcome, const port::PodCgroup& cgroup) const;
+    [[nodiscard]] Struck signal_each(Outcome& outcome, const port::PodCgroup& cgroup);
+    void rehearse(Outcome& outcome, const port::PodCgroup& cgroup) const;
 
     const sys::Clock& clock_;
     AfterKill& after_kill_;
+    SpareDescriptors spare_;
     bool dry_run_;
 };
 

@@ -55,6 +55,8 @@ std::vector<HeldRung> held_from(const std::string& text, const std::string& boot
     return all;
 }
 
+std::string victims_path(const std::string& rungs_path) { return rungs_path + ".victim"; }
+
 Status remember_held(const std::string& path, const std::vector<HeldRung>& held) {
     return remember_text(path, held.empty() ? "" : held_text(held, boot_id()));
 }

@@ -30,6 +30,10 @@ struct HeldRung {
 Status remember_held(const std::string& path, const std::vector<HeldRung>& held);
 [[nodiscard]] std::vector<HeldRung> remembered_held(const std::string& path);
 
+// Where the reaper remembers the victim that it has frozen for a moment, beside the file of the ladder's rungs: each
+// file has one writer.
+[[nodiscard]] std::string victims_path(const std::string& rungs_path);
+
 // Puts it back where it is still ours. The text: what somebody else has set meanwhile, and is left so; empty: it was
 // put back, or the pod is gone, which undoes everything.
 [[nodiscard]] Result<std::string> put_back(const port::PodControls& controls, const HeldRung& held);

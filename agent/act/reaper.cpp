@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <utility>
 
 #include "act/signals.hpp"
+#include "act/victim_freeze.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::act {
@@ -15,20 +17,31 @@ namespace {
 // shorter one only burns the CPU that the dying need.
 constexpr Duration first_pause = std::chrono::milliseconds(1);
 constexpr Duration longest_pause = std::chrono::milliseconds(100);
-// As long as the policy waits for a victim (podCleanupTimeout of the kubelet's eviction manager).
-constexpr Duration give_up_after = std::chrono::seconds(30);
+// A round takes at most a tenth of a CPU, whatever the pod does to its cgroups; against a pod that forks or moves,
+// half.
+constexpr int rest_per_work = 9;
+// As long as the policy waits for a victim (podCleanupTimeout of the kubelet's eviction manager). From then on it is
+// looked at now and then, so that it dies when the kernel lets it.
+constexpr Duration overdue_after = std::chrono::seconds(30);
+constexpr Duration overdue_pause = std::chrono::seconds(5);
+// What a walk may take; doubled while it is not enough. No other victim waits longer.
+constexpr Duration first_walk_limit = std::chrono::milliseconds(500);
+constexpr Duration longest_walk_limit = std::chrono::seconds(30);
+// Walks under the freezer, until one finds no process that the last did not.
+constexpr int most_frozen_walks = 8;
+// Rounds in which nobody is listed and the kernel still counts tasks. Zombies until they are reaped, as a rule; after
+// these (7 ms) the pod is frozen, to see whether they move.
+constexpr int rounds_without_anybody = 3;
 
-// The victim's freezer while it lives: nobody in it forks. What was frozen is always thawed, on every way out.
-class Freeze {
-public:
-    explicit Freeze(const port::PodCgroup& victim) : victim_(victim) { (void)victim.freeze(); }
-    Freeze(const Freeze&) = delete;
-    Freeze& operator=(const Freeze&) = delete;
-    ~Freeze() { (void)victim_.thaw(); }
+std::vector<pid_t> sorted(std::vector<pid_t> pids) {
+    std::sort(pids.begin(), pids.end());
+    return pids;
+}
 
-private:
-    const port::PodCgroup& victim_;
-};
+// Both in ascending order.
+bool are_all_in(const std::vector<pid_t>& pids, const std::vector<pid_t>& known) {
+    return std::includes(known.begin(), known.end(), pids.begin(), pids.end());
+}
 
 }  // namespace
 
@@ -36,20 +49,61 @@ struct Reaper::Pursuit {
     port::PodCgroupPtr victim;
     MonotonicTime since;
     Duration pause = first_pause;
+    Duration walk_limit = first_walk_limit;
     std::optional<std::vector<pid_t>> seen;  // in the last round
-    bool forks = false;                      // there was somebody new in it
+    bool evades = false;                     // it forks, or its processes move
+    bool proved = false;                     // nobody was listed while it was frozen
+    bool warned = false;
+    bool told_trouble = false;  // of freezing
+    int rounds = 0;
+    int freezes = 0;
+    int empty_rounds = 0;  // in succession
     sys::Timer timer;
 
-    // Who is there in this round. Somebody new: they fork.
-    void note(std::vector<pid_t> listed) {
-        std::sort(listed.begin(), listed.end());
-        forks = seen && !std::includes(seen->begin(), seen->end(), listed.begin(), listed.end());
-        seen = std::move(listed);
-    }
+    [[nodiscard]] bool uses_freezer() const { return !victim->can_kill() && victim->can_freeze(); }
+    [[nodiscard]] Struck strike_once(const sys::Clock& clock, bool releases) const;
+    [[nodiscard]] Struck strike_frozen(const sys::Clock& clock, const std::string& rungs_path);
 };
 
-Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock) {
-    std::unique_ptr<Reaper> reaper(new Reaper(clock));
+// SIGKILL to everybody once more: what forked away since then gets it now, and for the others it changes nothing.
+Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, bool releases) const {
+    if (victim->can_kill()) {
+        (void)victim->kill();
+    }
+    Strike wanted{.signal_number = SIGKILL,
+                  .listing = rounds > 0 ? port::Listing::thorough : port::Listing::quick,
+                  .until = clock.monotonic() + walk_limit};
+    if (releases) {
+        wanted.after_batch = [](const std::vector<HeldProcess>& held) {
+            std::for_each(held.begin(), held.end(), release_memory);
+        };
+    }
+    return strike(*victim, wanted, clock);
+}
+
+// Freezing makes every fork() in flight fail or its child start frozen, and nothing moves: what two walks in succession
+// list is all there is. Only against those who fork or move, because it also keeps the dying from ending.
+Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::string& rungs_path) {
+    const VictimFreeze freeze(*victim, rungs_path);
+    if (freeze.trouble().empty()) {
+        freezes++;
+    } else if (!std::exchange(told_trouble, true)) {
+        sys::log::error(victim->path() + ": " + freeze.trouble());
+    }
+    Struck struck = strike_once(clock, false);
+    for (int walk = 1; walk < most_frozen_walks && !struck.trouble && !struck.cut; walk++) {
+        const auto known = sorted(std::move(struck.listed));
+        struck = strike_once(clock, false);
+        if (!struck.moved && are_all_in(sorted(struck.listed), known)) {
+            proved = freeze.trouble().empty() && struck.whole() && struck.listed.empty();
+            break;
+        }
+    }
+    return struck;
+}
+
+Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::string rungs_path) {
+    std::unique_ptr<Reaper> reaper(new Reaper(clock, std::move(rungs_path)));
     auto lane = sys::Lane::make("evictd-reaper");
     if (!lane) {
         return tl::unexpected(lane.error());
@@ -60,72 +114,100 @@ Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock) {
 
 void Reaper::follow(port::PodCgroupPtr victim) {
     lane_->post([this, victim = std::move(victim)]() mutable {
-        if (!victim->can_kill() && victim->can_freeze()) {
-            (void)victim->thaw();  // whoever was frozen by somebody else dies only when thawed (v1)
+        const auto same = [&](const auto& pursuit) { return pursuit->victim == victim; };
+        if (std::any_of(pursuits_.begin(), pursuits_.end(), same)) {
+            return;
         }
         auto pursuit = std::make_shared<Pursuit>();
         pursuit->victim = std::move(victim);
         pursuit->since = clock_.monotonic();
+        if (pursuit->uses_freezer()) {
+            (void)pursuit->victim->thaw();  // what was frozen by somebody else dies only when thawed (v1)
+        }
         pursuits_.push_back(pursuit);
         pursue(pursuit);
     });
 }
 
-// SIGKILL to everybody once more: who forked away since then gets it now, and for the others it changes nothing.
-// False: nobody is left.
-bool Reaper::strike_again(Pursuit& pursuit) {
+void Reaper::finish_terminating(port::PodCgroupPtr pod) {
+    lane_->post([this, pod = std::move(pod)] {
+        const auto struck = strike(
+            *pod, {.signal_number = SIGTERM, .until = clock_.monotonic() + longest_walk_limit, .after_batch = {}},
+            clock_);
+        if (struck.trouble && struck.trouble->kind != ErrorKind::vanished) {
+            sys::log::error(pod->path() + ": SIGTERM did not reach all of its processes: " + struck.trouble->text());
+        }
+    });
+}
+
+// One round. True: the kernel says that no process is left, or the cgroup is gone.
+bool Reaper::is_over(Pursuit& pursuit) {
     const auto& victim = *pursuit.victim;
-    // Freezing makes every fork() in flight fail or its child start frozen: who is listed then is all there is. Only
-    // against those who fork, because it also keeps the dying from ending.
-    std::optional<Freeze> freeze;
-    if (pursuit.forks && !victim.can_kill() && victim.can_freeze()) {
-        freeze.emplace(victim);
+    if (victim.surely_empty()) {
+        const auto any = victim.populated();
+        if (any ? !*any : any.error().kind == ErrorKind::vanished) {
+            return true;
+        }
     }
-    auto listed = victim.processes();
-    if (!listed) {
-        return listed.error().kind != ErrorKind::vanished;
+    const bool freezes = pursuit.evades && pursuit.uses_freezer();
+    const auto struck = freezes ? pursuit.strike_frozen(clock_, rungs_path_) : pursuit.strike_once(clock_, true);
+    if (struck.trouble && struck.trouble->kind == ErrorKind::vanished) {
+        return true;
     }
-    pursuit.note(std::move(*listed));
-    if (victim.can_kill()) {
-        (void)victim.kill();
+    if (struck.cut) {
+        pursuit.walk_limit = std::min(longest_walk_limit, 2 * pursuit.walk_limit);
     }
-    const auto held = hold_processes(victim, *pursuit.seen);
-    if (held && !victim.can_kill()) {
-        (void)signal_all(*held, SIGKILL);
+    look_for_evasion(pursuit, struck);
+    return pursuit.proved;
+}
+
+// From a list that is not whole nothing is concluded.
+void Reaper::look_for_evasion(Pursuit& pursuit, const Struck& struck) {
+    pursuit.rounds++;
+    if (struck.trouble || struck.cut) {
+        return;
     }
-    freeze.reset();
-    if (held) {
-        std::for_each(held->begin(), held->end(), release_memory);
+    auto listed = sorted(struck.listed);
+    const bool forks = pursuit.seen && !are_all_in(listed, *pursuit.seen);
+    pursuit.empty_rounds = listed.empty() ? pursuit.empty_rounds + 1 : 0;
+    const bool hides = pursuit.empty_rounds >= rounds_without_anybody;
+    pursuit.evades = forks || hides;
+    if (hides && !pursuit.uses_freezer() && !pursuit.victim->can_kill()) {
+        pursuit.proved = true;  // v1 without a freezer: there is no better proof
     }
-    return !pursuit.seen->empty();
+    pursuit.seen = std::move(listed);
 }
 
 void Reaper::pursue(const std::shared_ptr<Pursuit>& pursuit) {
-    const bool late = clock_.monotonic() - pursuit->since > give_up_after;
-    const bool left = strike_again(*pursuit);
-    if (left && late) {
-        sys::log::warn(pursuit->victim->path() + ": " + std::to_string(pursuit->seen ? pursuit->seen->size() : 0) +
-                       " processes are left 30 s after SIGKILL: they hang in the kernel");
-    }
-    if (!left || late) {
+    const auto begun = clock_.monotonic();
+    if (is_over(*pursuit)) {
+        if (pursuit->freezes > 0) {
+            sys::log::info(pursuit->victim->path() + ": took " + std::to_string(pursuit->rounds + 1) +
+                           " rounds of SIGKILL, " + std::to_string(pursuit->freezes) + " of them under the freezer");
+        }
         std::erase(pursuits_, pursuit);
         return;
     }
-    if (!pursuit->timer) {
-        auto timer = lane_->loop().add_timer([this, pursuit_weak = std::weak_ptr(pursuit)] {
-            if (auto alive = pursuit_weak.lock()) {
-                pursue(alive);
-            }
-        });
-        if (!timer) {
-            sys::log::error(timer.error().text());
-            std::erase(pursuits_, pursuit);
-            return;
-        }
-        pursuit->timer = std::move(*timer);
+    const auto now = clock_.monotonic();
+    const bool overdue = now - pursuit->since > overdue_after;
+    if (overdue && !std::exchange(pursuit->warned, true)) {
+        sys::log::warn(pursuit->victim->path() + ": " + std::to_string(pursuit->seen ? pursuit->seen->size() : 0) +
+                       " processes are left 30 s after SIGKILL: they hang in the kernel");
     }
-    pursuit->timer.arm(clock_.monotonic() + pursuit->pause);
-    pursuit->pause = pursuit->forks ? first_pause : std::min(longest_pause, 2 * pursuit->pause);
+    const Duration rest = (now - begun) * (pursuit->evades ? 1 : rest_per_work);
+    pursuit->pause = pursuit->evades ? first_pause : std::min(longest_pause, 2 * pursuit->pause);
+    arm(pursuit, overdue ? overdue_pause : std::max(rest, pursuit->pause));
+}
+
+void Reaper::arm(const std::shared_ptr<Pursuit>& pursuit, Duration pause) {
+    const auto again = [this, weak = std::weak_ptr(pursuit)] {
+        if (auto alive = weak.lock()) {
+            pursue(alive);
+        }
+    };
+    if (!lane_->arm(pursuit->timer, clock_.monotonic() + pause, again)) {
+        std::erase(pursuits_, pursuit);
+    }
 }
 
 }  // namespace evictd::act

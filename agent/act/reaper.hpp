@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// After the kill, in a lane of its own: gives the victim's memory back early and kills whoever escaped, until the
-// cgroup is empty. It never touches a pod it was not given.
+// After the kill, in a lane of its own: gives the victim's memory back early and kills what escaped, until the kernel
+// says that no process is left. It never touches a pod it was not given.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "act/executor.hpp"
@@ -13,16 +15,22 @@ namespace evictd::act {
 
 class Reaper final : public AfterKill {
 public:
-    static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock);
+    // `rungs_path`: a victim is frozen only after that was written beside it (held_rungs.hpp), so that an evictd that
+    // is killed leaves none frozen. Empty: not written, for tests.
+    static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::string rungs_path = {});
     void follow(port::PodCgroupPtr victim) override;
+    void finish_terminating(port::PodCgroupPtr pod) override;
 
 private:
     struct Pursuit;
-    explicit Reaper(const sys::Clock& clock) : clock_(clock) {}
+    Reaper(const sys::Clock& clock, std::string rungs_path) : clock_(clock), rungs_path_(std::move(rungs_path)) {}
     void pursue(const std::shared_ptr<Pursuit>& pursuit);
-    static bool strike_again(Pursuit& pursuit);
+    [[nodiscard]] bool is_over(Pursuit& pursuit);
+    static void look_for_evasion(Pursuit& pursuit, const Struck& struck);
+    void arm(const std::shared_ptr<Pursuit>& pursuit, Duration pause);
 
     const sys::Clock& clock_;
+    std::string rungs_path_;
     std::vector<std::shared_ptr<Pursuit>> pursuits_;  // before lane_: its thread must be gone first
     std::unique_ptr<sys::Lane> lane_;
 };

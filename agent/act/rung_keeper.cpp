@@ -129,7 +129,12 @@ Status RungKeeper::remember(const Holding* more) const {
 }
 
 Result<int> RungKeeper::recover() {
-    return options_.dry_run ? Result<int>(0) : put_back_all(controls_, options_.memory_path);
+    if (options_.dry_run) {
+        return 0;
+    }
+    const auto rungs = put_back_all(controls_, options_.memory_path);
+    const auto victims = put_back_all(controls_, victims_path(options_.memory_path));
+    return rungs && victims ? Result<int>(*rungs + *victims) : tl::unexpected(rungs ? victims.error() : rungs.error());
 }
 
 std::optional<MonotonicTime> RungKeeper::due() const {

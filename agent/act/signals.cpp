@@ -3,12 +3,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <span>
+#include <utility>
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace evictd::act {
 namespace {
+
+// A walk holds one for each of its levels, 32 at most, and few pods have more than 4; a listing, and some pidfds.
+constexpr std::size_t spare_descriptors = 16;
+
+// Descriptors that are kept to be closed later.
+constexpr std::size_t most_to_close = 256;
 
 // glibc 2.36 has wrappers for two of the three; the numbers are the same on every architecture.
 int pidfd_open(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0U)); }
@@ -16,50 +27,147 @@ int pidfd_send_signal(int pidfd, int signal_number) {
     return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal_number, nullptr, 0U));
 }
 
-}  // namespace
+bool is_short_of_descriptors(int error_number) { return error_number == EMFILE || error_number == ENFILE; }
 
-Result<std::vector<HeldProcess>> hold_processes(const port::PodCgroup& cgroup, const std::vector<pid_t>& listed) {
-    std::vector<HeldProcess> held;
-    held.reserve(listed.size());
-    int refused = 0;
-    for (const pid_t pid : listed) {
-        if (pid == getpid()) {
-            continue;
-        }
-        if (sys::Fd pidfd(pidfd_open(pid)); pidfd) {
-            held.push_back({pid, std::move(pidfd)});
-        } else if (errno != ESRCH) {
-            refused = errno;
-        }
-    }
-    if (held.empty()) {
-        return refused == 0 ? Result<std::vector<HeldProcess>>() : sys::fail_errno("pidfd_open", refused);
-    }
-    auto still = cgroup.processes();
-    if (!still) {
-        return tl::unexpected(still.error());
-    }
-    std::sort(still->begin(), still->end());
-    std::erase_if(held, [&](const HeldProcess& process) {
-        return !std::binary_search(still->begin(), still->end(), process.pid);
-    });
-    return held;
+// A pidfd is readable once its process, with all its threads, has ended.
+bool has_ended(const HeldProcess& process) {
+    pollfd poll_for{.fd = process.pidfd.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&poll_for, 1, 0) == 1;
 }
 
-Result<int> signal_all(const std::vector<HeldProcess>& processes, int signal_number) {
-    int signalled = 0;
-    int refused = 0;
-    for (const auto& process : processes) {
-        if (pidfd_send_signal(process.pidfd.get(), signal_number) == 0) {
-            signalled++;
-        } else if (errno != ESRCH && refused == 0) {
-            refused = errno;
+// One batch of one strike.
+class Batch {
+public:
+    Batch(const Strike& strike, Struck& struck) : strike_(strike), struck_(struck) {}
+
+    void signal(const port::ProcessBatch& batch);
+
+private:
+    [[nodiscard]] std::size_t hold(std::span<const pid_t> pids);
+    void drop_strangers(const std::vector<pid_t>& still);
+    void signal_held();
+    void put_away();
+    void refuse(Error error) {
+        if (!struck_.trouble) {
+            struck_.trouble = std::move(error);
         }
     }
-    if (refused != 0) {
-        return sys::fail_errno("signal " + std::to_string(signal_number), refused, "run as root with CAP_KILL");
+
+    const Strike& strike_;
+    Struck& struck_;
+    std::vector<HeldProcess> held_;
+    int shortage_ = 0;  // errno
+};
+
+// Returns how many of `pids` are done with: held, ended or refused. Less than all where descriptors are short; then the
+// last one is given back, because listing again takes one.
+std::size_t Batch::hold(std::span<const pid_t> pids) {
+    std::size_t done = 0;
+    std::size_t last_held = 0;
+    for (; done < pids.size(); done++) {
+        if (pids[done] == getpid()) {
+            continue;
+        }
+        if (sys::Fd pidfd(pidfd_open(pids[done])); pidfd) {
+            held_.push_back({pids[done], std::move(pidfd)});
+            last_held = done;
+        } else if (is_short_of_descriptors(errno) && !struck_.to_close.empty()) {
+            struck_.to_close.clear();
+            done--;  // again
+        } else if (is_short_of_descriptors(errno)) {
+            shortage_ = errno;
+            if (!held_.empty()) {
+                held_.pop_back();
+            }
+            return last_held;
+        } else if (errno == EINVAL || errno == ENOENT) {
+            struck_.moved = true;  // the number is a thread's now
+        } else if (errno != ESRCH) {
+            refuse(sys::fail_errno("pidfd_open", errno).value());
+        }
     }
-    return signalled;
+    return done;
+}
+
+void Batch::drop_strangers(const std::vector<pid_t>& still) {
+    std::erase_if(held_, [&](const HeldProcess& process) {
+        const bool gone = !std::binary_search(still.begin(), still.end(), process.pid);
+        struck_.moved = struck_.moved || (gone && !has_ended(process));
+        return gone;
+    });
+}
+
+void Batch::signal_held() {
+    for (const auto& process : held_) {
+        if (pidfd_send_signal(process.pidfd.get(), strike_.signal_number) == 0) {
+            struck_.signalled.push_back(process.pid);
+        } else if (errno != ESRCH) {
+            refuse(
+                sys::fail_errno("signal " + std::to_string(strike_.signal_number), errno, "run as root with CAP_KILL")
+                    .value());
+        }
+    }
+}
+
+void Batch::put_away() {
+    if (struck_.to_close.size() + held_.size() <= most_to_close) {
+        std::move(held_.begin(), held_.end(), std::back_inserter(struck_.to_close));
+    }
+    held_.clear();
+}
+
+void Batch::signal(const port::ProcessBatch& batch) {
+    for (const pid_t pid : batch.pids) {
+        if (pid != getpid()) {
+            struck_.listed.push_back(pid);
+        }
+    }
+    for (auto left = batch.pids; !left.empty();) {
+        const auto done = hold(left);
+        if (done == 0) {
+            refuse(sys::fail_errno("pidfd_open", shortage_, "raise LimitNOFILE").value());
+            return;
+        }
+        left = left.subspan(done);
+        if (held_.empty()) {
+            continue;
+        }
+        const auto still = batch.list_again();
+        if (!still) {
+            held_.clear();
+            // The pod's own cgroup gone is for the walk to say.
+            struck_.moved = true;
+            if (still.error().kind != ErrorKind::vanished) {
+                refuse(still.error());
+            }
+            return;
+        }
+        drop_strangers(*still);
+        signal_held();
+        if (strike_.after_batch) {
+            strike_.after_batch(held_);
+        }
+        put_away();
+    }
+}
+
+}  // namespace
+
+Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Clock& clock) {
+    Struck struck;
+    Batch batch(strike, struck);
+    auto walked = cgroup.each_batch(strike.listing, [&](const port::ProcessBatch& one) {
+        if (clock.monotonic() >= strike.until) {
+            struck.cut = true;
+            return false;
+        }
+        batch.signal(one);
+        return true;
+    });
+    if (!walked && !struck.trouble) {
+        struck.trouble = std::move(walked.error());
+    }
+    return struck;
 }
 
 void release_memory(const HeldProcess& process) {
@@ -69,6 +177,16 @@ void release_memory(const HeldProcess& process) {
 #else
     (void)process;
 #endif
+}
+
+void SpareDescriptors::refill() {
+    while (spare_.size() < spare_descriptors) {
+        sys::Fd one(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        if (!one) {
+            return;
+        }
+        spare_.push_back(std::move(one));
+    }
 }
 
 }  // namespace evictd::act

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal to every process of a cgroup, by pidfd: a pid that was recycled meanwhile is never hit.
+// A signal to every process of a pod, by pidfd: a pid that was recycled meanwhile is never hit. A batch at a time, so
+// that a pod with more processes than there are descriptors is signalled like any other.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "evictd/model/result.hpp"
+#include "evictd/model/units.hpp"
 #include "evictd/port/cgroups.hpp"
+#include "sys/clock.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::act {
@@ -17,17 +22,45 @@ struct HeldProcess {
     sys::Fd pidfd;
 };
 
-// Opens a pidfd for each process `listed` in the cgroup a moment ago, then reads the list again and keeps those still
-// in it: what a pidfd refers to then was in the cgroup while we held it. This process itself is never among them. An
-// error if there are processes and not one of them could be held, though they did not end.
-[[nodiscard]] Result<std::vector<HeldProcess>> hold_processes(const port::PodCgroup& cgroup,
-                                                              const std::vector<pid_t>& listed);
+struct Strike {
+    int signal_number = 0;
+    port::Listing listing = port::Listing::quick;
+    MonotonicTime until{};                                               // no new batch is begun from then on
+    std::function<void(const std::vector<HeldProcess>&)> after_batch{};  // with those that were signalled
+};
 
-// How many took the signal; those that ended meanwhile do not count. The first refusal is the error.
-[[nodiscard]] Result<int> signal_all(const std::vector<HeldProcess>& processes, int signal_number);
+// What one walk over the pod came to.
+struct Struck {
+    std::vector<pid_t> signalled;  // in no order
+    std::vector<pid_t> listed;     // likewise; this program is not among them
+    // Closing a pidfd takes as long as signalling: these, of the first batches, are closed by who has the time.
+    std::vector<HeldProcess> to_close;
+    bool moved = false;            // a process left the cgroup that listed it, and may be alive
+    bool cut = false;              // the time was up before all cgroups were visited
+    std::optional<Error> trouble;  // the first refusal: not all were signalled. `vanished`: the pod's cgroup is gone.
+
+    // Every process that there was took the signal, as far as one walk can tell.
+    [[nodiscard]] bool whole() const { return !moved && !cut && !trouble; }
+};
+
+// Opens a pidfd for each process that a cgroup lists, lists that cgroup again and signals those that are still in it:
+// what a pidfd refers to then was in the cgroup while we held it. This program is never signalled. Where there are too
+// few descriptors for a batch it is signalled in parts.
+[[nodiscard]] Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Clock& clock);
 
 // process_mrelease(2): the dying process's memory comes back now, not when it gets scheduled to exit. Blocks while it
 // frees (some 50 us a MiB). Older kernels than 5.15 do not know it.
 void release_memory(const HeldProcess& process);
+
+// A few descriptors held for a moment in which there are no others.
+class SpareDescriptors {
+public:
+    SpareDescriptors() { refill(); }
+    void release() { spare_.clear(); }
+    void refill();
+
+private:
+    std::vector<sys::Fd> spare_;
+};
 
 }  // namespace evictd::act

@@ -34,18 +34,27 @@ namespace {
 }  // namespace
 
 Result<int> undo_rungs(const std::string& rungs_path) {
-    if (act::remembered_held(rungs_path).empty()) {
+    if (act::remembered_held(rungs_path).empty() && act::remembered_held(act::victims_path(rungs_path)).empty()) {
         return 0;
     }
     auto hierarchies = kernel::find_hierarchies();
     if (!hierarchies) {
         return tl::unexpected(hierarchies.error());
     }
-    return act::put_back_all(kernel::PodControls(std::move(*hierarchies)), rungs_path);
+    const kernel::PodControls controls(std::move(*hierarchies));
+    const auto rungs = act::put_back_all(controls, rungs_path);
+    const auto victims = act::put_back_all(controls, act::victims_path(rungs_path));
+    return rungs && victims ? Result<int>(*rungs + *victims) : tl::unexpected(rungs ? victims.error() : rungs.error());
 }
 
+// Where the freezer is v1's, a victim that escapes the first strike is frozen for a moment.
 bool Guard::is_needed(const Config& config) {
-    return !config.agent.dry_run && (config.eviction.ladder.squeeze || config.eviction.ladder.freeze);
+    if (config.agent.dry_run) {
+        return false;
+    }
+    const auto hierarchies = kernel::find_hierarchies();
+    const bool freezes_victims = hierarchies && !hierarchies->v2 && !hierarchies->freezer.empty();
+    return freezes_victims || config.eviction.ladder.squeeze || config.eviction.ladder.freeze;
 }
 
 Result<Guard> Guard::post(const std::string& rungs_path) {

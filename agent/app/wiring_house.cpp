@@ -135,7 +135,7 @@ Status Wiring::House::make_rungs() {
 }
 
 Status Wiring::House::make_agent() {
-    auto made = act::Reaper::make(clock);
+    auto made = act::Reaper::make(clock, rungs_path(config.agent));
     if (!made) {
         return tl::unexpected(made.error());
     }

@@ -26,7 +26,7 @@ constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 // and read again up to the child that the walk comes back from. Fewer read more often; each takes one descriptor and a
 // buffer.
 constexpr std::size_t open_levels = 32;
-constexpr std::size_t names_at_once = 2048;  // bytes; must hold the longest name there is
+constexpr std::size_t names_at_once = 4096;  // bytes; must hold the longest name there is
 constexpr nlink_t leaf_links = 2;
 
 // A directory whose children are walked.

@@ -80,6 +80,7 @@ Result<Hierarchies> find_hierarchies() {
     found.v2 = is_v2(found.memory);
     if (!found.v2) {
         found.freezer = mount_point_of("freezer");
+        found.pids = mount_point_of("pids");
         found.memory_id = memory_hierarchy_id();
     }
     return found;

@@ -13,6 +13,7 @@ struct Hierarchies {
     bool v2 = false;              // the memory controller is in the v2 hierarchy
     std::string memory;           // mount point of the hierarchy with the memory controller
     std::string freezer;          // v1 only; empty: none
+    std::string pids;             // likewise
     std::string unified;          // the v2 hierarchy, also without controllers (hybrid); empty: none
     std::uint32_t memory_id = 0;  // hierarchy id of `memory`, as in /proc/cgroups; 0 for v2
 

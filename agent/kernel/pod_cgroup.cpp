@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,6 +15,7 @@
 #include <unistd.h>
 
 #include "kernel/cgroup_walk.hpp"
+#include "kernel/process_lists.hpp"
 #include "kernel/usage_files.hpp"
 
 namespace evictd::kernel {
@@ -19,14 +23,28 @@ namespace {
 
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
-Status write_file_at(int directory, const char* name, std::string_view text) {
-    auto file = sys::openat(directory, name, O_WRONLY);
-    return file ? sys::write_text(file->get(), text) : tl::unexpected<Error>(file.error());
-}
+// Each batch lists its cgroup again, so that a cgroup of many processes is dealt with in at most `most_listings`, as
+// far as descriptors should be held for it: a pidfd takes about 1 KiB of the kernel's memory.
+constexpr std::size_t most_listings = 16;
+constexpr std::size_t smallest_batch = 256;
+constexpr std::size_t largest_batch = 1024;
 
-Result<std::string> read_file_at(int directory, const char* name) {
-    const auto file = sys::openat(directory, name, O_RDONLY);
-    return file ? sys::read_all(file->get(), sys::control_file_limit) : tl::unexpected<Error>(file.error());
+// The cgroup of this program is read anew after this time, and in a child: a kill must not wait for it. Nobody but root
+// moves us.
+constexpr auto own_cgroup_holds = std::chrono::seconds(1);
+std::mutex own_mutex;
+std::optional<std::string> own_path;  // below the mount point; none: it cannot be told
+pid_t own_pid = 0;
+std::chrono::steady_clock::time_point own_since;
+
+// /proc/self/cgroup tells our cgroup below the root of our namespace. Where that is not the mount's root, as in a
+// container, the cgroup of that path does not list us.
+std::optional<std::string> find_own_path(const std::string& mount, bool v2) {
+    auto path = own_cgroup(v2);
+    const auto directory = path ? sys::open(mount + *path, directory_flags) : fail(ErrorKind::vanished, "", "");
+    const auto listed = directory ? list_processes(directory->get()) : Result<std::vector<pid_t>>();
+    const bool is_ours = listed && std::binary_search(listed->begin(), listed->end(), getpid());
+    return is_ours ? path : std::nullopt;
 }
 
 Bytes number_in(const Result<std::string>& text) {
@@ -53,8 +71,12 @@ Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, co
     handle->path_ = path;
     handle->v2_ = hierarchies.v2;
     handle->memory_ = std::move(*memory);
+    handle->mount_ = hierarchies.memory;
     if (!hierarchies.freezer.empty()) {
         handle->freezer_ = hierarchies.freezer + path;
+    }
+    if (!hierarchies.pids.empty()) {
+        handle->pids_ = hierarchies.pids + path;
     }
     auto kill_file = sys::openat(handle->memory_.get(), "cgroup.kill", O_WRONLY);
     if (kill_file) {
@@ -100,6 +122,89 @@ Result<std::vector<pid_t>> CgroupHandle::processes() const {
         return Walk::on;
     });
     return read ? Result<std::vector<pid_t>>(std::move(pids)) : tl::unexpected(read.error());
+}
+
+// For each directory that cannot be listed: why, unless it went away. The pod's own going away ends the walk.
+Status CgroupHandle::each_batch_below(int top, bool threads, bool& stopped, const VisitBatch& visit) const {
+    Status result;
+    bool gone = false;
+    bool first = true;
+    const auto walked = walk_cgroups(top, [&](int directory) {
+        const auto list = [&] { return threads ? list_by_threads(directory) : list_processes(directory); };
+        const bool is_own = std::exchange(first, false);
+        const auto pids = list();
+        if (!pids && pids.error().kind == ErrorKind::vanished) {
+            gone = is_own;
+            return gone ? Walk::stop : Walk::on;
+        }
+        if (!pids) {
+            result = result ? Status(tl::unexpected(pids.error())) : result;
+            return Walk::on;
+        }
+        const auto size = std::clamp(pids->size() / most_listings, smallest_batch, largest_batch);
+        for (std::size_t begin = 0; !stopped && (begin == 0 || begin < pids->size()); begin += size) {
+            const auto count = std::min(size, pids->size() - begin);
+            stopped = !visit({std::span<const pid_t>(pids->data() + begin, count), list});
+        }
+        return stopped ? Walk::stop : Walk::on;
+    });
+    if (gone) {
+        return fail(ErrorKind::vanished, path_, "the cgroup is gone");
+    }
+    return result ? walked : result;
+}
+
+// The pod is gone with its memory cgroup; what it has elsewhere may be gone, or not be there yet.
+Status CgroupHandle::each_batch(port::Listing listing, const VisitBatch& visit) const {
+    bool stopped = false;
+    auto done = each_batch_below(memory_.get(), false, stopped, visit);
+    if (listing == port::Listing::quick || stopped || (!done && done.error().kind == ErrorKind::vanished)) {
+        return done;
+    }
+    Status more;
+    if (v2_) {
+        more = each_batch_below(memory_.get(), true, stopped, visit);
+    } else if (!freezer_.empty()) {
+        const auto freezer = sys::open(freezer_, directory_flags);
+        more =
+            freezer ? each_batch_below(freezer->get(), false, stopped, visit) : Status(tl::unexpected(freezer.error()));
+    }
+    return more || !done || more.error().kind == ErrorKind::vanished ? done : more;
+}
+
+Result<bool> CgroupHandle::holds_us() const {
+    {
+        const std::scoped_lock lock(own_mutex);
+        if (const auto now = std::chrono::steady_clock::now();
+            own_pid != getpid() || now - own_since > own_cgroup_holds) {
+            own_path = find_own_path(mount_, v2_);
+            own_pid = getpid();
+            own_since = now;
+        }
+        if (own_path) {
+            return *own_path == path_ || own_path->starts_with(path_ + "/");
+        }
+    }
+    bool found = false;
+    auto searched = each_process(memory_.get(), [&](pid_t pid) {
+        found = pid == getpid();
+        return found ? Walk::stop : Walk::on;
+    });
+    return found || searched ? Result<bool>(found) : tl::unexpected(searched.error());
+}
+
+// v1: every task of the subtree is charged to its pids cgroup from its fork until it is reaped, wherever it moves.
+bool CgroupHandle::surely_empty() const {
+    if (v2_) {
+        const auto any = populated();
+        return any && !*any;
+    }
+    if (pids_.empty()) {
+        return false;
+    }
+    const auto directory = sys::open(pids_, directory_flags);
+    const auto tasks = directory ? read_file_at(directory->get(), "pids.current") : tl::unexpected(directory.error());
+    return tasks && *tasks == "0\n";
 }
 
 Result<bool> CgroupHandle::populated() const {
@@ -151,38 +256,5 @@ Result<HeldMemory> CgroupHandle::held_memory() const {
 }
 
 Status CgroupHandle::kill() const { return sys::write_text(kill_file_.get(), "1"); }
-
-// By path each time, because who hears of the memory controller's directory may not find the freezer's yet. The memory
-// cgroup that we hold is still there, so no other one bears the name.
-Result<sys::Fd> CgroupHandle::open_freezer() const {
-    auto alive = sys::openat(memory_.get(), v2_ ? "." : "cgroup.procs", v2_ ? directory_flags : O_RDONLY);
-    return v2_ || !alive ? std::move(alive) : sys::open(freezer_, directory_flags);
-}
-
-Status CgroupHandle::freeze() const {
-    const auto directory = open_freezer();
-    if (!directory) {
-        return tl::unexpected(directory.error());
-    }
-    return v2_ ? write_file_at(directory->get(), "cgroup.freeze", "1")
-               : write_file_at(directory->get(), "freezer.state", "FROZEN");
-}
-
-Status CgroupHandle::thaw() const {
-    const auto directory = open_freezer();
-    if (!directory) {
-        return tl::unexpected(directory.error());
-    }
-    std::optional<Status> result;  // the pod's own, which comes first
-    auto walked = walk_cgroups(directory->get(), [&](int below) {
-        auto written =
-            v2_ ? write_file_at(below, "cgroup.freeze", "0") : write_file_at(below, "freezer.state", "THAWED");
-        if (!result) {
-            result = std::move(written);
-        }
-        return Walk::on;
-    });
-    return *result ? walked : *result;
-}
 
 }  // namespace evictd::kernel

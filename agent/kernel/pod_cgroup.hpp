@@ -23,7 +23,11 @@ public:
     [[nodiscard]] CgroupId id() const override { return id_; }
     [[nodiscard]] const std::string& path() const override { return path_; }
     [[nodiscard]] Result<std::vector<pid_t>> processes() const override;
+    Status each_batch(port::Listing listing,
+                      const std::function<bool(const port::ProcessBatch&)>& visit) const override;
+    [[nodiscard]] Result<bool> holds_us() const override;
     [[nodiscard]] Result<bool> populated() const override;
+    [[nodiscard]] bool surely_empty() const override;
     [[nodiscard]] Result<HeldMemory> held_memory() const override;
     [[nodiscard]] bool can_kill() const override { return kill_file_.valid(); }
     [[nodiscard]] Status kill() const override;
@@ -35,11 +39,16 @@ private:
     CgroupHandle() = default;
     [[nodiscard]] Result<sys::Fd> open_freezer() const;
     [[nodiscard]] Status each_process(int top, const std::function<Walk(pid_t)>& visit) const;
+    using VisitBatch = std::function<bool(const port::ProcessBatch&)>;
+    [[nodiscard]] Status each_batch_below(int top, bool threads, bool& stopped, const VisitBatch& visit) const;
+    [[nodiscard]] Status await_frozen(int directory) const;
 
     CgroupId id_;
     std::string path_;
     bool v2_ = false;
     sys::Fd memory_;       // the directory in the memory hierarchy
+    std::string pids_;     // the directory in v1's pids hierarchy; empty: there is none, or it is v2
+    std::string mount_;    // of the memory hierarchy
     std::string freezer_;  // the directory in v1's freezer hierarchy; empty: there is none, or it is v2
     sys::Fd kill_file_;    // cgroup.kill, opened before it is needed
 };

@@ -25,6 +25,18 @@ public:
         ++listings;
         return std::vector<pid_t>{};
     }
+    Status each_batch(port::Listing /*listing*/,
+                      const std::function<bool(const port::ProcessBatch&)>& visit) const override {
+        if (removed) return fail(ErrorKind::vanished, path_, "removed");
+        ++listings;
+        (void)visit({{}, [] { return std::vector<pid_t>{}; }});
+        return {};
+    }
+    [[nodiscard]] Result<bool> holds_us() const override {
+        if (removed) return fail(ErrorKind::vanished, path_, "removed");
+        return false;
+    }
+    [[nodiscard]] bool surely_empty() const override { return !is_populated; }
     [[nodiscard]] Result<bool> populated() const override {
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
         return is_populated;

@@ -1,26 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kill path on real processes that do their best to stay alive, and on whom it must not touch.
+#include <cerrno>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "act/executor.hpp"
+#include "act/held_rungs.hpp"
 #include "act/reaper.hpp"
+#include "act/victim_freeze.hpp"
+#include "fakes/temp_dir.hpp"
 #include "kernel/cgroup_dirs.hpp"
 #include "kernel/cgroup_fixture.hpp"
 #include "kernel/pod_cgroup.hpp"
+#include "kernel/pod_controls.hpp"
 #include "kernel/pod_process.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::kernel_test {
 namespace {
 
+char state_of(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const auto end = text.rfind(") ");
+    return end == std::string::npos ? '?' : text[end + 2];
+}
+
+// False as well where the kernel cannot be asked.
+bool is_populated(const port::PodCgroup& cgroup, bool wanted) {
+    const auto any = cgroup.populated();
+    return any && *any == wanted;
+}
+
 struct NothingAfter final : act::AfterKill {
     void follow(port::PodCgroupPtr /*victim*/) override {}
+    void finish_terminating(port::PodCgroupPtr /*pod*/) override {}
 };
 
 port::PodCgroupPtr open_cgroup(const TestCgroups& cgroups, const std::string& name) {
@@ -163,6 +192,233 @@ TEST_F(Kill, AProcessOfManyThreadsDiesOnceAndItsMemoryComesBack) {
     kill("kubepods/podthreads");
     EXPECT_TRUE(pod.killed_by(SIGKILL));
     EXPECT_TRUE(eventually([&] { return cgroups_.usage("kubepods/podthreads") < (8_MiB).value; }));
+}
+
+// The process goes on in another thread; its main thread is a zombie, which cgroup.kill does not reach.
+void exit_main_thread(const Line& line) {
+    std::thread([line] {
+        line.say('r');
+        for (;;) ::pause();
+    }).detach();
+    ::syscall(SYS_exit, 0);
+}
+
+TEST_F(Kill, AProcessWhoseMainThreadExitedIsThereAndDies) {
+    cgroups_.make("kubepods/podthreadless/container");
+    PodProcess pod(cgroups_, "kubepods/podthreadless/container", exit_main_thread);
+    ASSERT_TRUE(pod.hear());
+    ASSERT_TRUE(eventually([&] { return state_of(pod.pid()) == 'Z'; }));
+    const auto cgroup = open_cgroup(cgroups_, "kubepods/podthreadless");
+    EXPECT_TRUE(is_populated(*cgroup, true));
+    EXPECT_FALSE(cgroup->surely_empty());
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << outcome.error;
+    EXPECT_EQ(outcome.processes, 1);
+    EXPECT_TRUE(pod.killed_by(SIGKILL));
+    EXPECT_TRUE(eventually([&] { return is_populated(*cgroup, false); }));
+}
+
+// Where the threads are, cgroup.procs of v2 names no process then: the main thread stayed behind where it exited.
+TEST_F(Kill, AProcessWhoseMainThreadExitedInAnotherCgroupDies) {
+    cgroups_.make("kubepods/podleft/before");
+    cgroups_.make("kubepods/podleft/after");
+    PodProcess pod(cgroups_, "kubepods/podleft/before", exit_main_thread);
+    ASSERT_TRUE(pod.hear());
+    ASSERT_TRUE(eventually([&] { return state_of(pod.pid()) == 'Z'; }));
+    cgroups_.enter("kubepods/podleft/after", pod.pid());
+    cgroups_.remove("kubepods/podleft/before");
+    (void)act_on(ActionKind::kill, open_cgroup(cgroups_, "kubepods/podleft"));
+    EXPECT_TRUE(pod.killed_by(SIGKILL));
+}
+
+TEST_F(Kill, DotNamesAndDepthHideNobody) {
+    std::string deep = "kubepods/poddeep";
+    for (int level = 0; level < 40; level++) deep += level % 2 == 0 ? "/.hidden" : "/..x";
+    cgroups_.make("kubepods/poddeep/.name");
+    cgroups_.make(deep);
+    PodProcess hidden(cgroups_, "kubepods/poddeep/.name");
+    PodProcess below(cgroups_, deep);
+    EXPECT_EQ(kill("kubepods/poddeep").processes, 2);
+    EXPECT_TRUE(hidden.killed_by(SIGKILL));
+    EXPECT_TRUE(below.killed_by(SIGKILL));
+}
+
+TEST_F(Kill, SigtermReachesDotNamesAndDepthToo) {
+    std::string deep = "kubepods/poddeep";
+    for (int level = 0; level < 20; level++) deep += "/.d";
+    cgroups_.make(deep);
+    PodProcess below(cgroups_, deep);
+    EXPECT_EQ(act_on(ActionKind::terminate, open_cgroup(cgroups_, "kubepods/poddeep")).processes, 1);
+    EXPECT_TRUE(below.killed_by(SIGTERM));
+}
+
+// From one of its cgroups to another, in every hierarchy, as fast as it can: a listing of all of them misses it often.
+void move_all_the_time(const TestCgroups& cgroups, const std::string& pod, int count, const Line& line) {
+    std::vector<int> lists;
+    for (int i = 0; i < count; i++) {
+        for (const auto& mount : {hierarchies().memory, hierarchies().freezer}) {
+            const auto path = mount + cgroups.path(pod) + "/" + std::to_string(i) + "/cgroup.procs";
+            if (!mount.empty()) lists.push_back(::open(path.c_str(), O_WRONLY));
+        }
+    }
+    line.say('r');
+    for (std::size_t at = 0;; at = (at * 5 + 1) % lists.size()) (void)!::write(lists[at], "0", 1);
+}
+
+TEST_F(Kill, AProcessThatMovesAllTheTimeDies) {
+    constexpr int count = 32;
+    for (int round = 0; round < 8; round++) {
+        const auto pod = "kubepods/podhop" + std::to_string(round);
+        for (int i = 0; i < count; i++) cgroups_.make(pod + "/" + std::to_string(i));
+        PodProcess hopper(cgroups_, pod + "/0",
+                          [&](const Line& line) { move_all_the_time(cgroups_, pod, count, line); });
+        ASSERT_TRUE(hopper.hear());
+        kill(pod);
+        EXPECT_TRUE(hopper.killed_by(SIGKILL)) << "round " << round;
+    }
+}
+
+TEST_F(Kill, MoreProcessesThanDescriptorsDie) {
+    cgroups_.make("kubepods/podmany/container");
+    PodProcess pod(cgroups_, "kubepods/podmany/container", [](const Line& line) {
+        for (int i = 0; i < 120; i++) {
+            if (::fork() == 0) {
+                for (;;) ::pause();
+            }
+        }
+        line.say('r');
+        line.hear();
+    });
+    ASSERT_TRUE(pod.hear());
+    ASSERT_EQ(cgroups_.processes("kubepods/podmany/container").size(), 121U);
+    const auto cgroup = open_cgroup(cgroups_, "kubepods/podmany");
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(::dup(0)) + 32;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << outcome.error;
+    EXPECT_GT(outcome.processes, 0) << "the reaper reaches the rest if it takes too long";
+    EXPECT_TRUE(pod.killed_by(SIGKILL));
+    EXPECT_TRUE(eventually([&] { return is_populated(*cgroup, false); }));
+}
+
+TEST_F(Kill, WhatAPodHoldsIsToldByKind) {
+    cgroups_.make("kubepods/podholds/container");
+    PodProcess pod(cgroups_, "kubepods/podholds/container", [](const Line& line) {
+        touch(24_MiB);
+        const int shared = ::memfd_create("shared", 0);
+        const std::vector<char> block(std::size_t{1} << 20U, 'x');
+        for (int i = 0; i < 16; i++) (void)!::write(shared, block.data(), block.size());
+        line.say('r');
+        line.hear();
+    });
+    ASSERT_TRUE(pod.hear());
+    const auto cgroup = open_cgroup(cgroups_, "kubepods/podholds");
+    const auto held = cgroup->held_memory();
+    ASSERT_TRUE(held) << held.error().text();
+    EXPECT_GE(held->total, 40_MiB);
+    EXPECT_GE(held->anon, 23_MiB);
+    EXPECT_LT(held->anon, 36_MiB);
+    EXPECT_GE(held->shmem, 15_MiB);
+    EXPECT_LT(held->shmem, 18_MiB);
+    EXPECT_LT(held->file, 8_MiB);
+    EXPECT_GT(held->kernel, Bytes{0});
+    kill("kubepods/podholds");
+    EXPECT_TRUE(eventually([&] { return cgroup->held_memory().value_or(HeldMemory{}).total < 8_MiB; }));
+}
+
+// As it is left by an evictd that is killed while the reaper has frozen a victim.
+TEST_F(Kill, AVictimThatWasLeftFrozenIsThawedByTheLedger) {
+    if (hierarchies().freezer.empty()) GTEST_SKIP() << "v1 only";
+    const fakes::TempDir directory;
+    const auto path = (directory.path() / "rungs").string();
+    cgroups_.make("kubepods/podstuck/container");
+    const auto cgroup = open_cgroup(cgroups_, "kubepods/podstuck");
+    const auto frozen = [&] {
+        std::ifstream file(hierarchies().freezer + cgroup->path() + "/freezer.state");
+        std::string word;
+        return file >> word && word != "THAWED";
+    };
+    const pid_t agent = ::fork();
+    if (agent == 0) {
+        const act::VictimFreeze freeze(*cgroup, path);
+        ::raise(SIGKILL);
+    }
+    ASSERT_EQ(::waitpid(agent, nullptr, 0), agent);
+    EXPECT_TRUE(frozen());
+    const kernel::PodControls controls(hierarchies());
+    (void)act::put_back_all(controls, act::victims_path(path));
+    EXPECT_FALSE(frozen());
+    EXPECT_FALSE(std::filesystem::exists(act::victims_path(path)));
+}
+
+// The v2 hierarchy, which has cgroup.kill also where it has no controllers.
+class KillByCgroup : public Kill {
+protected:
+    void SetUp() override {
+        if (hierarchies().v2_mount().empty()) GTEST_SKIP() << "needs a v2 hierarchy";
+        Kill::SetUp();
+        v2_ = {.v2 = true, .memory = hierarchies().v2_mount()};
+        for (const char* name : {"", "/before", "/after"}) ASSERT_EQ(::mkdir(directory(name).c_str(), 0755), 0);
+    }
+    void TearDown() override {
+        if (v2_.memory.empty()) return;
+        reaper_.reset();
+        for (const char* name : {"/before", "/after", ""}) {
+            (void)eventually([&] { return ::rmdir(directory(name).c_str()) == 0 || errno == ENOENT; });
+        }
+        Kill::TearDown();
+    }
+    [[nodiscard]] std::string directory(const std::string& name) const { return v2_.memory + path_ + name; }
+    void enter(const std::string& name, const PodProcess& process) const {
+        std::ofstream(directory(name) + "/cgroup.procs") << process.pid();
+    }
+    [[nodiscard]] port::PodCgroupPtr open_pod() const { return *kernel::CgroupHandle::open(v2_, path_); }
+
+    kernel::Hierarchies v2_;
+    std::string path_ = "/evictd-test-" + std::to_string(::getpid()) + "-v2";
+};
+
+TEST_F(KillByCgroup, AProcessWhoseMainThreadExitedDies) {
+    cgroups_.make("kubepods/podv2");
+    PodProcess pod(cgroups_, "kubepods/podv2", [](const Line& line) {
+        line.hear();
+        exit_main_thread(line);
+    });
+    enter("/before", pod);
+    pod.say('g');
+    ASSERT_TRUE(pod.hear());
+    ASSERT_TRUE(eventually([&] { return state_of(pod.pid()) == 'Z'; }));
+    const auto cgroup = open_pod();
+    EXPECT_TRUE(is_populated(*cgroup, true));
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.method, "cgroup.kill");
+    EXPECT_TRUE(pod.killed_by(SIGKILL));
+    EXPECT_TRUE(eventually([&] { return cgroup->surely_empty(); }));
+}
+
+// Its main thread stays listed where it exited; when that cgroup is removed no cgroup.procs names the process.
+TEST_F(KillByCgroup, AProcessThatNoListNamesDies) {
+    cgroups_.make("kubepods/podv2");
+    PodProcess pod(cgroups_, "kubepods/podv2", [](const Line& line) {
+        line.hear();
+        exit_main_thread(line);
+    });
+    enter("/before", pod);
+    pod.say('g');
+    ASSERT_TRUE(pod.hear());
+    ASSERT_TRUE(eventually([&] { return state_of(pod.pid()) == 'Z'; }));
+    enter("/after", pod);
+    ASSERT_EQ(::rmdir(directory("/before").c_str()), 0);
+    const auto cgroup = open_pod();
+    EXPECT_TRUE(cgroup->processes().value_or(std::vector<pid_t>{1}).empty());
+    EXPECT_TRUE(is_populated(*cgroup, true));
+    (void)act_on(ActionKind::kill, cgroup);
+    EXPECT_TRUE(pod.killed_by(SIGKILL));
+    EXPECT_TRUE(eventually([&] { return cgroup->surely_empty(); }));
 }
 
 TEST_F(Kill, AnEmptyPodIsDeliveredToNobody) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,18 @@ public:
     virtual Status read(std::vector<CgroupUsage>& rows) = 0;
 };
 
+// How a pod's processes are listed. `quick`: cgroup.procs of its memory hierarchy. `thorough` finds those too that it
+// does not name: on v1 in the freezer's hierarchy, on v2 by their threads (a main thread that exited in another
+// cgroup).
+enum class Listing { quick, thorough };
+
+// Some of the processes of one of a pod's cgroups, in ascending order; none if it has none.
+struct ProcessBatch {
+    std::span<const pid_t> pids;
+    // All that the same cgroup lists now, in ascending order.
+    std::function<Result<std::vector<pid_t>>()> list_again;
+};
+
 // A pod's cgroup, held open: it stays that cgroup whatever is made under its name later. Safe to use from several
 // threads.
 class PodCgroup {
@@ -57,10 +71,18 @@ public:
 
     // Processes in it and below it. `vanished` once the cgroup is removed.
     [[nodiscard]] virtual Result<std::vector<pid_t>> processes() const = 0;
+    // The same a batch at a time, in one walk with bounded memory and few descriptors, until `visit` returns false.
+    // Each cgroup gives at least one batch. The listing is not atomic: a process that moves meanwhile can be missed.
+    // What could not be read is the error, after all the rest was visited.
+    virtual Status each_batch(Listing listing, const std::function<bool(const ProcessBatch&)>& visit) const = 0;
+    // Whether this program runs in it. No listing where the cgroup that we are in can be told otherwise.
+    [[nodiscard]] virtual Result<bool> holds_us() const = 0;
     // Whether a process is left in it or below it, as the kernel says: cgroup.events on v2. v1 has no such file, so
     // that every cgroup.procs of the subtree is read. What could not be read is an error, never "no". `vanished` once
     // the cgroup is removed.
     [[nodiscard]] virtual Result<bool> populated() const = 0;
+    // True: a counter of the kernel's says that no process is left, not even one that moves. False proves nothing.
+    [[nodiscard]] virtual bool surely_empty() const = 0;
     // What it is still charged with. Not for the kill path: the kernel adds up the counters of the whole subtree.
     [[nodiscard]] virtual Result<HeldMemory> held_memory() const = 0;
 
@@ -68,7 +90,8 @@ public:
     [[nodiscard]] virtual bool can_kill() const = 0;
     [[nodiscard]] virtual Status kill() const = 0;
 
-    // The freezer, so that nobody forks while they are signalled. Thawing thaws what is below it too.
+    // The freezer, so that no process forks or moves while they are signalled; freeze() waits some milliseconds for
+    // all to be frozen. Thawing thaws what is below it too.
     [[nodiscard]] virtual bool can_freeze() const = 0;
     [[nodiscard]] virtual Status freeze() const = 0;
     [[nodiscard]] virtual Status thaw() const = 0;

@@ -2,6 +2,7 @@
 // Real processes without root, and a cgroup that says they are in it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <functional>
@@ -58,19 +59,37 @@ public:
     [[nodiscard]] CgroupId id() const override { return {7}; }
     [[nodiscard]] const std::string& path() const override { return path_; }
     [[nodiscard]] Result<std::vector<pid_t>> processes() const override { return list_(looks++); }
-    [[nodiscard]] Result<bool> populated() const override {
-        return processes().map([](const std::vector<pid_t>& listed) { return !listed.empty(); });
+    // One cgroup, in batches of `batch`.
+    Status each_batch(port::Listing listing,
+                      const std::function<bool(const port::ProcessBatch&)>& visit) const override {
+        thorough = thorough || listing == port::Listing::thorough;
+        auto listed = processes();
+        if (!listed) return tl::unexpected(listed.error());
+        std::sort(listed->begin(), listed->end());
+        const auto again = [this] {
+            return processes().map([](auto pids) { return std::sort(pids.begin(), pids.end()), pids; });
+        };
+        for (std::size_t begin = 0; begin == 0 || begin < listed->size(); begin += batch) {
+            const auto count = std::min(batch, listed->size() - begin);
+            if (!visit({std::span<const pid_t>(listed->data() + begin, count), again})) break;
+        }
+        return each_result;
     }
+    [[nodiscard]] Result<bool> holds_us() const override { return has_us; }
+    [[nodiscard]] bool surely_empty() const override { return counted_empty; }
+    [[nodiscard]] Result<bool> populated() const override { return !counted_empty; }
     [[nodiscard]] Result<HeldMemory> held_memory() const override { return HeldMemory{}; }
     [[nodiscard]] bool can_kill() const override { return has_kill; }
     [[nodiscard]] Status kill() const override {
         kills++;
+        looks_at_kill = looks.load();
         return kill_result;
     }
     [[nodiscard]] bool can_freeze() const override { return true; }
     [[nodiscard]] Status freeze() const override {
         freezes++;
         frozen = true;
+        if (on_freeze) on_freeze();
         return {};
     }
     [[nodiscard]] Status thaw() const override {
@@ -80,9 +99,16 @@ public:
     }
 
     bool has_kill = false;
+    bool has_us = false;
+    std::size_t batch = 256;
+    Status each_result;
+    std::function<void()> on_freeze;
+    mutable std::atomic<bool> counted_empty = false;
+    mutable std::atomic<bool> thorough = false;
     Status kill_result;
     mutable std::atomic<int> looks = 0;
     mutable std::atomic<int> kills = 0;
+    mutable std::atomic<int> looks_at_kill = 0;
     mutable std::atomic<int> freezes = 0;
     mutable std::atomic<int> thaws = 0;
     mutable std::atomic<bool> frozen = false;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "act/executor.hpp"
 
+#include <memory>
+
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "child_processes.hpp"
 #include "fakes/fake_clock.hpp"
@@ -12,7 +16,9 @@ namespace {
 
 struct Followed final : AfterKill {
     void follow(port::PodCgroupPtr victim) override { victims.push_back(std::move(victim)); }
+    void finish_terminating(port::PodCgroupPtr pod) override { unfinished.push_back(std::move(pod)); }
     std::vector<port::PodCgroupPtr> victims;
+    std::vector<port::PodCgroupPtr> unfinished;
 };
 
 class ExecutorTest : public testing::Test {
@@ -96,6 +102,7 @@ TEST_F(ExecutorTest, ThePodThatEvictdRunsInIsRefused) {
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
         return std::vector<pid_t>{neighbour.pid(), getpid()};
     });
+    cgroup->has_us = true;
     for (const bool has_kill : {false, true}) {
         cgroup->has_kill = has_kill;
         for (const auto kind : {ActionKind::kill, ActionKind::terminate}) {
@@ -125,16 +132,123 @@ TEST_F(ExecutorTest, ADryRunCountsAndTouchesNothing) {
     EXPECT_TRUE(after_.victims.empty());
 }
 
-TEST_F(ExecutorTest, WhereTheCgroupCanKillOneWriteDoesIt) {
-    const Child child;
+TEST_F(ExecutorTest, WhereTheCgroupCanKillItIsKilledBeforeItIsListedAndEachProcessIsSignalledAsWell) {
+    Child child;
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
     cgroup->has_kill = true;
     const auto outcome = act_on(ActionKind::kill, cgroup);
     EXPECT_EQ(outcome.method, "cgroup.kill");
     EXPECT_EQ(outcome.processes, 1);
     EXPECT_EQ(cgroup->kills, 1);
-    EXPECT_TRUE(child.alive()) << "no signal besides: the fake's kill() reaches nobody";
+    EXPECT_EQ(cgroup->looks_at_kill, 0);
+    EXPECT_EQ(child.ended_by(), SIGKILL) << "cgroup.kill misses processes whose main thread has exited";
     EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
+}
+
+TEST_F(ExecutorTest, WhereTheCgroupRefusesToKillEachProcessIsSignalled) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    cgroup->has_kill = true;
+    cgroup->kill_result = fail(ErrorKind::failed, "cgroup.kill", "it is threaded");
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered);
+    EXPECT_EQ(outcome.method, "pidfd");
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+}
+
+// Descriptors up to the limit are taken; it is put back with the object.
+class FewDescriptors {
+public:
+    explicit FewDescriptors(int left) {
+        EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+        rlimit few = before_;
+        few.rlim_cur = 128;
+        EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+        for (int fd = open("/dev/null", O_RDONLY); fd >= 0; fd = open("/dev/null", O_RDONLY)) taken_.emplace_back(fd);
+        taken_.resize(taken_.size() - static_cast<std::size_t>(left));
+    }
+    FewDescriptors(const FewDescriptors&) = delete;
+    FewDescriptors& operator=(const FewDescriptors&) = delete;
+    ~FewDescriptors() { (void)setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+    std::vector<sys::Fd> taken_;
+};
+
+TEST_F(ExecutorTest, MoreProcessesThanDescriptorsAreSignalledAllTheSame) {
+    std::vector<std::unique_ptr<Child>> children(40);
+    for (auto& child : children) child = std::make_unique<Child>();
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
+        std::vector<pid_t> list;
+        for (const auto& child : children) list.push_back(child->pid());
+        return list;
+    });
+    for (const auto kind : {ActionKind::terminate, ActionKind::kill}) {
+        const FewDescriptors few(16 + 3);  // the executor's own, and three
+        const auto outcome = act_on(kind, cgroup);
+        EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << outcome.error;
+        EXPECT_EQ(outcome.processes, 40);
+    }
+    for (const auto& child : children) EXPECT_EQ(child->ended_by(), SIGTERM);
+}
+
+TEST_F(ExecutorTest, WithoutDescriptorsThoseHeldInReserveAreUsed) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    Executor executor(clock_, after_, false);
+    const FewDescriptors none(0);
+    const Action action{ActionKind::kill, {"uid-7"}, "default/web"};
+    const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const PodUid&) { return cgroup; });
+    EXPECT_EQ(outcomes.front().status, OutcomeStatus::delivered) << outcomes.front().error;
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+}
+
+TEST_F(ExecutorTest, APodThatCannotBeSignalledIsAFailureWithItsReasonAndNeverGone) {
+    const Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    for (const auto kind : {ActionKind::terminate, ActionKind::kill}) {
+        const FewDescriptors none(0);  // before the executor, which gets no reserve
+        const auto outcome = act_on(kind, cgroup);
+        EXPECT_EQ(outcome.status, OutcomeStatus::failed);
+        EXPECT_NE(outcome.error.find("Too many open files"), std::string::npos) << outcome.error;
+    }
+    EXPECT_TRUE(child.alive());
+    EXPECT_TRUE(after_.victims.empty());
+}
+
+TEST_F(ExecutorTest, WhatCannotBeReadIsAFailureAndWhoWasReachedIsFollowed) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    cgroup->each_result = fail(ErrorKind::failed, "cgroup.procs", "Cannot allocate memory");
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.status, OutcomeStatus::failed);
+    EXPECT_EQ(outcome.error, "cgroup.procs: Cannot allocate memory");
+    EXPECT_EQ(outcome.processes, 1);
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+    EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
+}
+
+TEST_F(ExecutorTest, APodThatTakesTooLongIsLeftToTheReaper) {
+    std::vector<std::unique_ptr<Child>> children(8);
+    for (auto& child : children) child = std::make_unique<Child>();
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
+        clock_.advance(std::chrono::milliseconds(1));
+        std::vector<pid_t> list;
+        for (const auto& child : children) list.push_back(child->pid());
+        return list;
+    });
+    cgroup->batch = 1;
+    const auto terminated = act_on(ActionKind::terminate, cgroup);
+    EXPECT_EQ(terminated.status, OutcomeStatus::delivered);
+    EXPECT_LT(terminated.processes, 8);
+    EXPECT_GT(terminated.processes, 0);
+    EXPECT_THAT(after_.unfinished, testing::ElementsAre(cgroup));
+    EXPECT_TRUE(after_.victims.empty());
+    const auto killed = act_on(ActionKind::kill, cgroup);
+    EXPECT_LT(killed.processes, 8);
+    EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
+    EXPECT_TRUE(children.back()->alive());
 }
 
 TEST_F(ExecutorTest, ARefusedKillIsAFailureWithItsReasonAndIsNotFollowedUp) {

@@ -4,10 +4,14 @@
 
 #include <future>
 #include <memory>
+#include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "act/held_rungs.hpp"
 #include "child_processes.hpp"
+#include "fakes/temp_dir.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::act {
@@ -61,7 +65,11 @@ TEST(ReaperTest, WhoeverIsLeftIsKilledWithoutTheFreezerAndWhatOthersFrozeIsThawe
     const sys::SystemClock clock;
     ForkChain chain(1);
     std::shared_ptr<ListedCgroup> cgroup;
-    cgroup = std::make_shared<ListedCgroup>([&](int) { return chain.look(cgroup->frozen); });
+    cgroup = std::make_shared<ListedCgroup>([&](int) {
+        auto listed = chain.look(cgroup->frozen);
+        cgroup->counted_empty = listed.empty();
+        return listed;
+    });
     cgroup->frozen = true;  // by somebody else, before
     auto reaper = make_reaper(clock);
     reaper->follow(cgroup);
@@ -76,7 +84,11 @@ TEST(ReaperTest, APodThatForksIsFrozenForTheNextStrikeAndThawedAfterIt) {
     const sys::SystemClock clock;
     ForkChain chain(1000);
     std::shared_ptr<ListedCgroup> cgroup;
-    cgroup = std::make_shared<ListedCgroup>([&](int) { return chain.look(cgroup->frozen); });
+    cgroup = std::make_shared<ListedCgroup>([&](int) {
+        auto listed = chain.look(cgroup->frozen);
+        cgroup->counted_empty = listed.empty();
+        return listed;
+    });
     auto reaper = make_reaper(clock);
     reaper->follow(cgroup);
     EXPECT_TRUE(chain.wait_until_empty());
@@ -86,14 +98,15 @@ TEST(ReaperTest, APodThatForksIsFrozenForTheNextStrikeAndThawedAfterIt) {
     EXPECT_FALSE(cgroup->frozen);
 }
 
-TEST(ReaperTest, WhatWasFrozenIsThawedAlsoWhenThePodCannotBeRead) {
+TEST(ReaperTest, WhatWasFrozenIsThawedAlsoWhenThePodCannotBeReadAndThePursuitGoesOn) {
     const sys::SystemClock clock;
     const Child first;
     const Child second;
     std::promise<void> told;
     std::shared_ptr<ListedCgroup> cgroup;
-    cgroup = std::make_shared<ListedCgroup>([&](int look) -> Result<std::vector<pid_t>> {
-        if (!cgroup->frozen) return pids({look < 2 ? &first : &second});  // somebody new in the second round
+    std::atomic<int> unfrozen = 0;
+    cgroup = std::make_shared<ListedCgroup>([&](int) -> Result<std::vector<pid_t>> {
+        if (!cgroup->frozen) return pids({unfrozen++ < 2 ? &first : &second});  // another one in the second round
         if (cgroup->freezes == 1) return fail(ErrorKind::failed, "cgroup.procs", "cannot be read");
         told.set_value();
         return fail(ErrorKind::vanished, "/kubepods/pod7", "the cgroup is gone");
@@ -107,24 +120,98 @@ TEST(ReaperTest, WhatWasFrozenIsThawedAlsoWhenThePodCannotBeRead) {
     EXPECT_FALSE(cgroup->frozen);
 }
 
-TEST(ReaperTest, WhereTheCgroupCanKillItIsAskedUntilNobodyIsLeftAndNothingIsFrozen) {
+TEST(ReaperTest, WhereTheCgroupCanKillItIsAskedUntilTheKernelSaysThatItIsEmptyAndNothingIsFrozen) {
     const sys::SystemClock clock;
-    const Child child;
-    std::promise<void> twice;
+    Child child;
+    std::promise<void> often;
     std::shared_ptr<ListedCgroup> cgroup;
-    cgroup = std::make_shared<ListedCgroup>([&](int) -> Result<std::vector<pid_t>> {
-        if (cgroup->kills < 2) return pids({&child});
-        twice.set_value();  // a further look would throw
-        return std::vector<pid_t>{};
+    cgroup = std::make_shared<ListedCgroup>([&](int) {
+        if (cgroup->kills == 6 && !cgroup->counted_empty) {
+            cgroup->counted_empty = true;
+            often.set_value();
+        }
+        return cgroup->kills < 2 ? pids({&child}) : std::vector<pid_t>{};  // an empty list is not the kernel's word
     });
     cgroup->has_kill = true;
     auto reaper = make_reaper(clock);
     reaper->follow(cgroup);
-    EXPECT_EQ(twice.get_future().wait_for(long_enough), std::future_status::ready);
+    EXPECT_EQ(often.get_future().wait_for(long_enough), std::future_status::ready);
     reaper.reset();
-    EXPECT_GE(cgroup->kills, 2);
+    EXPECT_EQ(cgroup->kills, 6);
     EXPECT_EQ(cgroup->freezes + cgroup->thaws, 0);
-    EXPECT_TRUE(child.alive()) << "signals are left to cgroup.kill";
+    EXPECT_TRUE(cgroup->thorough) << "from the second round on, those too that cgroup.procs does not name";
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+}
+
+// A process that is never where the list is read, until nothing moves any more.
+TEST(ReaperTest, APodThatListsNoProcessThoughTheKernelCountsSomeIsFrozenAndStruck) {
+    const sys::SystemClock clock;
+    Child child;
+    std::promise<void> dead;
+    bool told = false;
+    std::shared_ptr<ListedCgroup> cgroup;
+    cgroup = std::make_shared<ListedCgroup>([&](int) {
+        if (!child.alive() && !std::exchange(told, true)) {
+            cgroup->counted_empty = true;
+            dead.set_value();
+        }
+        return cgroup->frozen && child.alive() ? pids({&child}) : std::vector<pid_t>{};
+    });
+    auto reaper = make_reaper(clock);
+    reaper->follow(cgroup);
+    EXPECT_EQ(dead.get_future().wait_for(long_enough), std::future_status::ready);
+    reaper.reset();
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+    EXPECT_GE(cgroup->freezes, 1);
+    EXPECT_FALSE(cgroup->frozen);
+}
+
+TEST(ReaperTest, AnEmptyListUnderTheFreezerIsProofThoughZombiesAreCounted) {
+    const sys::SystemClock clock;
+    const auto cgroup = std::make_shared<ListedCgroup>([](int) { return std::vector<pid_t>{}; });
+    auto reaper = make_reaper(clock);
+    reaper->follow(cgroup);
+    const auto until = clock.monotonic() + long_enough;
+    while (cgroup->thaws < 2 && clock.monotonic() < until) std::this_thread::yield();
+    reaper.reset();
+    EXPECT_EQ(cgroup->freezes, 1);
+    EXPECT_EQ(cgroup->thaws, 2);
+}
+
+// While it is frozen the file names it, and with the thaw the file goes.
+TEST(ReaperTest, AFreezeIsWrittenDownBeforeAndForgottenAfter) {
+    const sys::SystemClock clock;
+    const fakes::TempDir directory;
+    const auto path = (directory.path() / "rungs").string();
+    std::vector<HeldRung> during;
+    std::shared_ptr<ListedCgroup> cgroup;
+    cgroup = std::make_shared<ListedCgroup>([](int) { return std::vector<pid_t>{}; });
+    cgroup->on_freeze = [&] { during = remembered_held(victims_path(path)); };
+    auto made = Reaper::make(clock, path);
+    ASSERT_TRUE(made);
+    (*made)->follow(cgroup);
+    const auto until = clock.monotonic() + long_enough;
+    while (cgroup->thaws < 2 && clock.monotonic() < until) std::this_thread::yield();
+    made->reset();
+    ASSERT_EQ(during.size(), 1U);
+    EXPECT_EQ(during.front().kind, RungKind::freeze);
+    EXPECT_EQ(during.front().place, (port::CgroupPlace{cgroup->path(), cgroup->id()}));
+    EXPECT_TRUE(remembered_held(victims_path(path)).empty());
+}
+
+TEST(ReaperTest, WhatCannotBeWrittenDownIsNotFrozen) {
+    const sys::SystemClock clock;
+    const auto cgroup = std::make_shared<ListedCgroup>([](int look) {
+        return look < 20 ? Result<std::vector<pid_t>>() : fail(ErrorKind::vanished, "/kubepods/pod7", "gone");
+    });
+    auto made = Reaper::make(clock, "/proc/no/such/rungs");
+    ASSERT_TRUE(made);
+    (*made)->follow(cgroup);
+    const auto until = clock.monotonic() + long_enough;
+    while (cgroup->looks < 21 && clock.monotonic() < until) std::this_thread::yield();
+    made->reset();
+    EXPECT_EQ(cgroup->looks, 21);
+    EXPECT_EQ(cgroup->freezes, 0);
 }
 
 TEST(ReaperTest, ARemovedCgroupEndsThePursuit) {

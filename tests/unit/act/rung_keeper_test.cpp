@@ -3,6 +3,7 @@
 // that was killed at any step.
 #include "act/rung_keeper.hpp"
 
+#include <filesystem>
 #include <optional>
 
 #include <gmock/gmock.h>
@@ -219,6 +220,14 @@ TEST_F(RungKeeping, WhatCannotBePutBackStaysInTheFileAndSomebodyElsesLimitStays)
     EXPECT_EQ(web().high, 300_MiB);
     ASSERT_EQ(remembered_held(file).size(), 1U);
     EXPECT_EQ(remembered_held(file)[0].kind, RungKind::freeze);
+}
+
+TEST_F(RungKeeping, AVictimThatTheReaperOfAKilledAgentLeftFrozenIsThawed) {
+    web().frozen = true;
+    ASSERT_TRUE(remember_held(victims_path(file), {{RungKind::freeze, {cgroup->path(), cgroup->id()}, 0_B, 0_B}}));
+    (void)keeper->recover();
+    EXPECT_FALSE(web().frozen);
+    EXPECT_FALSE(std::filesystem::exists(victims_path(file)));
 }
 
 TEST(HeldRungs, AreReadAsTheyWereWrittenAndOnlyInTheSameBoot) {

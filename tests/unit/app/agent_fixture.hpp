@@ -92,6 +92,7 @@ struct FakeRungOrders final : act::RungOrders {
 
 struct NoReaper final : act::AfterKill {
     void follow(port::PodCgroupPtr) override { ++followed; }
+    void finish_terminating(port::PodCgroupPtr) override {}
     int followed = 0;
 };
 
