@@ -21,6 +21,11 @@ void refuse(Outcome& outcome, const Error& error) {
     outcome.error = error.text();
 }
 
+bool is_populated(const port::PodCgroup& cgroup) {
+    const auto any = cgroup.populated();
+    return any && *any;
+}
+
 void merge(std::vector<pid_t>& into, std::vector<pid_t> more) {
     std::sort(more.begin(), more.end());
     std::vector<pid_t> both;
@@ -104,8 +109,8 @@ Status Executor::kill_at_once(Outcome& outcome, const port::PodCgroup& cgroup) c
 // Without the freezer, which would cost more than all the rest: each freeze patches kernel code on every CPU. What
 // forks or moves away from this first strike is AfterKill's.
 Struck Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup) {
-    const Strike wanted{.signal_number = outcome.action.kind == ActionKind::kill ? SIGKILL : SIGTERM,
-                        .until = clock_.monotonic() + time_budget};
+    Strike wanted{.signal_number = outcome.action.kind == ActionKind::kill ? SIGKILL : SIGTERM,
+                  .until = clock_.monotonic() + time_budget};
     if (outcome.method.empty()) {
         outcome.method = "pidfd";
     }
@@ -113,13 +118,15 @@ Struck Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup) {
     Struck struck;
     for (int walk = 0; walk < most_walks; walk++) {
         struck = strike(cgroup, wanted, clock_);
-        if (outcome.delivered_at == MonotonicTime{} && struck.whole()) {
+        if (outcome.delivered_at == MonotonicTime{} && struck.whole() && !struck.signalled.empty()) {
             outcome.delivered_at = clock_.monotonic();
         }
         merge(reached, std::exchange(struck.signalled, {}));
         struck.to_close.clear();
         if (struck.trouble && struck.trouble->kind != ErrorKind::vanished) {
             spare_.release();
+        } else if (reached.empty() && struck.whole() && is_populated(cgroup)) {
+            wanted.listing = port::Listing::thorough;  // an empty list is not the kernel's word
         } else if (!struck.moved || struck.cut) {
             break;
         }

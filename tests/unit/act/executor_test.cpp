@@ -217,6 +217,17 @@ TEST_F(ExecutorTest, APodThatCannotBeSignalledIsAFailureWithItsReasonAndNeverGon
     EXPECT_TRUE(after_.victims.empty());
 }
 
+TEST_F(ExecutorTest, APodThatListsNobodyThoughTheKernelSaysThatItIsPopulatedIsListedThoroughly) {
+    Child child;
+    for (const auto kind : {ActionKind::terminate, ActionKind::kill}) {
+        std::shared_ptr<ListedCgroup> cgroup;
+        cgroup = std::make_shared<ListedCgroup>(
+            [&](int) { return cgroup->thorough ? pids({&child}) : std::vector<pid_t>{}; });
+        EXPECT_EQ(act_on(kind, cgroup).processes, 1);
+    }
+    EXPECT_EQ(child.ended_by(), SIGTERM);
+}
+
 TEST_F(ExecutorTest, WhatCannotBeReadIsAFailureAndWhoWasReachedIsFollowed) {
     Child child;
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
