@@ -14,6 +14,9 @@ namespace {
 // After a kill the freed pages sit in per-CPU lists this long before MemFree counts them (3 s measured on 6.18).
 constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
+// Soon, because something may be wrong; not at once, because it may be wrong again.
+constexpr Duration look_after_a_failed_one = std::chrono::milliseconds(100);
+
 }  // namespace
 
 Agent::Agent(Parts parts, AgentOptions options) : parts_(std::move(parts)), options_(std::move(options)) {
@@ -171,7 +174,27 @@ bool Agent::take(const KernelEvent& event) {
     return true;
 }
 
+// The timer fired and is off: whatever way is taken from here, also by an exception, it is armed again.
+class Agent::NextLook {
+public:
+    explicit NextLook(Agent& agent) : agent_(agent) { agent_.timer_armed_ = false; }
+    NextLook(const NextLook&) = delete;
+    NextLook& operator=(const NextLook&) = delete;
+    ~NextLook() {
+        if (agent_.timer_armed_) {
+            return;
+        }
+        agent_.next_look_ = agent_.parts_.clock.monotonic() + look_after_a_failed_one;
+        agent_.next_rehearsal_ = MonotonicTime::max();
+        agent_.arm_timer();
+    }
+
+private:
+    Agent& agent_;
+};
+
 void Agent::on_timer() {
+    const NextLook next(*this);
     if (const auto now = parts_.clock.monotonic(); next_rehearsal_ <= now && now < next_look_) {
         get_ready();
         return;

@@ -65,7 +65,9 @@ public:
 
 private:
     void on_kernel_events();
+    class NextLook;
     void on_timer();
+    void arm_timer();
     [[nodiscard]] bool take(const KernelEvent& event);
     void tick(Cause cause);
     [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning);
@@ -109,6 +111,7 @@ private:
     MonotonicTime last_look_;
     MonotonicTime last_kill_;
     MonotonicTime next_look_;
+    bool timer_armed_ = false;
     MonotonicTime exits_until_;                            // the kernel tells of exits
     MonotonicTime next_rehearsal_ = MonotonicTime::max();  // while a line is near
     bool exits_watched_ = false;

@@ -39,8 +39,13 @@ void Agent::request_look() {
         tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = now});
     } else if (earliest < next_look_) {
         next_look_ = earliest;
-        timer_.arm(std::min(next_look_, next_rehearsal_));
+        arm_timer();
     }
+}
+
+void Agent::arm_timer() {
+    timer_.arm(std::min(next_look_, next_rehearsal_));
+    timer_armed_ = true;
 }
 
 // Percentages follow the capacity, and a new limit of the pods' cgroup is a new capacity.
@@ -91,7 +96,7 @@ void Agent::get_ready() {
     (void)expect_exits(true);  // after steering: the kernel takes its time to attach a program
     const auto now = parts_.clock.monotonic();
     next_rehearsal_ = near ? now + std::max(rehearse_when_near, near_share * (now - begin)) : MonotonicTime::max();
-    timer_.arm(std::min(next_look_, next_rehearsal_));
+    arm_timer();
 }
 
 // The kernel tells of cgroups that empty only while a victim may end soon: all who make and leave cgroups pay for it.
@@ -171,7 +176,7 @@ void Agent::schedule(const Tick& tick) {
     }
     next_look_ = next;
     next_rehearsal_ = !pressure_ && near ? now + rehearse_when_near : MonotonicTime::max();
-    timer_.arm(std::min(next_look_, next_rehearsal_));
+    arm_timer();
 }
 
 }  // namespace evictd::app

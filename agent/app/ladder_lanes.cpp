@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/ladder_lanes.hpp"
 
+#include <tuple>
 #include <utility>
 
 #include "kernel/probes.hpp"
@@ -55,9 +56,10 @@ LadderLanes::LadderLanes(const LadderNeeds& needs, const Config& config)
 
 Result<std::unique_ptr<LadderLanes>> LadderLanes::make(const LadderNeeds& needs, const Config& config) {
     std::unique_ptr<LadderLanes> made(new LadderLanes(needs, config));
-    for (const auto& [lane, name] :
-         {std::pair{&LadderLanes::rungs_, "evictd-rungs"}, std::pair{&LadderLanes::reclaim_, "evictd-reclaim"}}) {
-        auto started = sys::Lane::make(name);
+    using sys::Duty;
+    for (const auto& [lane, name, duty] : {std::tuple{&LadderLanes::rungs_, "evictd-rungs", Duty::vital},
+                                           std::tuple{&LadderLanes::reclaim_, "evictd-reclaim", Duty::may_block}}) {
+        auto started = sys::Lane::make(name, sys::Loop::default_queue, sys::Lane::default_drain, duty);
         if (!started) {
             return tl::unexpected(started.error());
         }

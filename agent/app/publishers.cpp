@@ -68,12 +68,27 @@ publish::Fanout::Complete flight_recorder(const PublishersNeed& need) {
     };
 }
 
+publish::HttpAnswer health(bool looked) {
+    const auto dead = sys::dead_ones(sys::ProofOfLife::of_this_program().check());
+    if (!dead.empty()) {
+        return {.status = 503, .body = dead + "\n"};
+    }
+    return looked ? publish::HttpAnswer{.body = "ok\n"}
+                  : publish::HttpAnswer{.status = 503, .body = "the node was not looked at yet\n"};
+}
+
 // A port that is taken is no reason to leave the node unprotected.
-Made metrics(publish::PrometheusOptions options) {
-    auto served = publish::Prometheus::make(std::move(options));
+std::unique_ptr<publish::HttpServer> serve(const std::string& address, const publish::Prometheus& metrics) {
+    publish::HttpPages pages{
+        {"/metrics",
+         [&metrics] { return publish::HttpAnswer{.type = publish::Prometheus::text_type, .body = metrics.text()}; }},
+        {"/healthz", [] { return health(true); }},
+        {"/readyz", [&metrics] { return health(metrics.has_looked()); }},
+    };
+    auto served = publish::HttpServer::make(address, std::move(pages));
     if (!served) {
         sys::log::error("no metrics: " + served.error().text());
-        return std::unique_ptr<port::Publisher>();
+        return nullptr;
     }
     return std::move(*served);
 }
@@ -137,9 +152,13 @@ Result<Publishers> make_publishers(PublishersNeed need) {
                                            {settings.socket_path, need.node, settings.event_log_path,
                                             settings.event_log_max_files, std::move(need.request_look)});
     });
+    const publish::Prometheus* metrics = nullptr;
     if (!settings.http_address.empty()) {
         makers.emplace_back([&](sys::Loop&) -> Made {
-            return metrics({settings.http_address, EVICTD_VERSION, thresholds, losses(*made.fanout, *event_log, tape)});
+            auto counted = std::make_unique<publish::Prometheus>(
+                publish::PrometheusOptions{EVICTD_VERSION, thresholds, losses(*made.fanout, *event_log, tape)});
+            metrics = counted.get();
+            return counted;
         });
     }
     if (need.bpf != nullptr) {
@@ -149,6 +168,9 @@ Result<Publishers> make_publishers(PublishersNeed need) {
         if (auto added = made.fanout->add(maker); !added) {
             return tl::unexpected(added.error());
         }
+    }
+    if (metrics != nullptr) {
+        made.http = serve(settings.http_address, *metrics);
     }
     return made;
 }

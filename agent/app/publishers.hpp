@@ -10,6 +10,7 @@
 #include "evictd/model/config.hpp"
 #include "kernel/bpf.hpp"
 #include "publish/fanout.hpp"
+#include "publish/http_server.hpp"
 #include "publish/snapshot.hpp"
 #include "publish/tape_recorder.hpp"
 #include "sys/clock.hpp"
@@ -18,7 +19,8 @@ namespace evictd::app {
 
 struct Publishers {
     std::unique_ptr<publish::Fanout> fanout;
-    publish::Snapshot* snapshot = nullptr;  // the fanout's
+    publish::Snapshot* snapshot = nullptr;      // the fanout's
+    std::unique_ptr<publish::HttpServer> http;  // after the fanout: its pages read publishers; null: not asked for
 };
 
 struct PublishersNeed {

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "app/realtime.hpp"
+#include "app/rights.hpp"
 #include "app/wiring_house.hpp"
 #include "config/stall_settings.hpp"
 #include "kube/manifest_source.hpp"
 #include "sys/log.hpp"
+#include "sys/service.hpp"
 
 namespace evictd::app {
 namespace {
@@ -104,6 +106,62 @@ void Wiring::House::on_reload() {
                   "Thresholds, grace and transition periods were read again; other settings need a restart");
 }
 
+// Before the first thread, which inherits them: rights belong to threads.
+Status Wiring::House::drop_rights() {
+    if (auto dropped = keep_needed_rights(); !dropped) {
+        return dropped;
+    }
+    log.emplace(sys::log::open(sys::log::Level::info));
+    return {};
+}
+
+// From here on the service manager is told that all is well, or restarts us.
+Status Wiring::House::start_watchdog() {
+    if (config.agent.realtime_priority > 0) {
+        if (auto guarded = RealtimeGuard::make(config.agent.realtime_priority)) {
+            realtime = std::move(*guarded);
+        } else {
+            sys::log::warn("a loop that hangs is not limited: " + guarded.error().text());
+        }
+    }
+    auto made = Watchdog::make({.alive =
+                                    [this](const std::string& text) {
+                                        sys::service::alive(text);
+                                        if (realtime && realtime->lost()) {
+                                            loop->post([this] { restore_priority(); });
+                                        }
+                                    },
+                                .withheld = sys::service::status,
+                                .period = watchdog_period(sys::service::watchdog())});
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    watchdog = std::move(*made);
+    sys::service::ready();
+    return {};
+}
+
+void Wiring::House::restore_priority() {
+    sys::log::warn("the agent took a CPU for 1 s without a pause and lost its real-time priority: it is given back");
+    realtime->restore();
+}
+
+// A thread that failed ends the program; what has to be put back is put back on the way out.
+Status Wiring::House::run_watched() {
+    auto& proof = sys::ProofOfLife::of_this_program();
+    proof.on_failure([this] { loop->stop(); });
+    auto ran = [&] {
+        const auto watched = proof.watch("main", *loop, sys::Duty::main);
+        return proof.failure() ? Status{} : loop->run();
+    }();
+    proof.on_failure({});
+    sys::service::stopping();
+    if (const auto failed = proof.failure(); failed && ran) {
+        return tl::unexpected(*failed);
+    }
+    return ran;
+}
+
 Wiring::Wiring(std::unique_ptr<House> house) : house_(std::move(house)) {}
 Wiring::~Wiring() = default;
 
@@ -136,9 +194,8 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     if (auto listening = house->listen_to_signals(); !listening) {
         return tl::unexpected(listening.error());
     }
-    house->log.emplace(sys::log::open(sys::log::Level::info));
-    for (const auto step :
-         {&House::open_kernel, &House::make_publishers, &House::make_scores, &House::make_rungs, &House::make_agent}) {
+    for (const auto step : {&House::open_kernel, &House::drop_rights, &House::make_publishers, &House::make_scores,
+                            &House::make_rungs, &House::make_agent}) {
         if (auto done = ((*house).*step)(); !done) {
             return tl::unexpected(done.error());
         }
@@ -164,7 +221,10 @@ Status Wiring::run() {
         house.agent->notice(Notice::signal_source_changed, change.what, change.why);
         sys::log::warn(change.what + ": " + change.why);
     }
-    auto ran = house.loop->run();
+    if (auto started = house.start_watchdog(); !started) {
+        return started;
+    }
+    auto ran = house.run_watched();
     house.pod_sources.clear();
     house.scores.reset();  // puts back what is raised
     house.rungs.reset();   // likewise

@@ -13,8 +13,10 @@
 #include "app/guard.hpp"
 #include "app/ladder_lanes.hpp"
 #include "app/publishers.hpp"
+#include "app/realtime.hpp"
 #include "app/score_lane.hpp"
 #include "app/sources.hpp"
+#include "app/watchdog.hpp"
 #include "app/wiring.hpp"
 #include "evictd/port/pod_source.hpp"
 #include "kernel/pod_controls.hpp"
@@ -50,8 +52,14 @@ struct Wiring::House {
     std::optional<Agent> agent;
     std::vector<std::unique_ptr<port::PodSource>> pod_sources;
     std::vector<sys::Source> signals;
+    std::unique_ptr<RealtimeGuard> realtime;  // null: the priority is normal
+    std::unique_ptr<Watchdog> watchdog;
 
     Status open_kernel();
+    Status drop_rights();
+    Status start_watchdog();
+    Status run_watched();
+    void restore_priority();
     Status claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root);
     Status make_publishers();
     Status make_scores();

@@ -61,7 +61,11 @@ Exit run_agent(const Options& options) {
         return tell(wiring.error());
     }
     const auto ran = (*wiring)->run();
-    return ran ? Exit::fine : tell(ran.error());
+    if (!ran) {
+        (void)tell(ran.error());
+        return Exit::try_again;  // it worked until then: the service manager starts it again
+    }
+    return Exit::fine;
 }
 
 }  // namespace

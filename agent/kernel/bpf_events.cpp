@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <sys/epoll.h>
 
+#include "evictd/model/losses.hpp"
 #include "kernel/decode.hpp"
 #include "sys/fd.hpp"
 
@@ -111,14 +112,14 @@ void BpfEvents::report_lost(const Sink& sink) {
         }
     };
     const evictd_drops now = bpf_.drops();
-    report("watermark: ring buffer full", now.watermark, told_.watermark);
-    report("oom kill: ring buffer full", now.oom_kill, told_.oom_kill);
-    report("cgroup: ring buffer full", now.cgroup, told_.cgroup);
-    report("memcg: ring buffer full", now.memcg, told_.memcg);
-    report("socket memory: ring buffer full", now.sockets, told_.sockets);
-    report("oom_score_adj: ring buffer full", now.oom_score, told_.oom_score);
-    report("stall: ring buffer full", now.stall, told_.stall);
-    report("record that could not be decoded", undecodable_, undecodable_told_);
+    report(loss::watermark, now.watermark, told_.watermark);
+    report(loss::oom_kill, now.oom_kill, told_.oom_kill);
+    report(loss::cgroup, now.cgroup, told_.cgroup);
+    report(loss::memcg, now.memcg, told_.memcg);
+    report(loss::sockets, now.sockets, told_.sockets);
+    report(loss::oom_score, now.oom_score, told_.oom_score);
+    report(loss::stall, now.stall, told_.stall);
+    report(loss::undecodable, undecodable_, undecodable_told_);
     told_ = now;
     undecodable_told_ = undecodable_;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "evictd/model/losses.hpp"
 #include "kernel/pod_name.hpp"
 
 namespace evictd::kernel {
@@ -132,7 +133,7 @@ void CgroupWatch::drain(const Sink& sink) {
 
 void CgroupWatch::take(const Event& event, const Sink& sink) {
     if ((event.mask & IN_Q_OVERFLOW) != 0) {
-        sink(KernelEvent{clock_.monotonic(), EventsLost{"cgroup watch: the inotify queue was full", 1}});
+        sink(KernelEvent{clock_.monotonic(), EventsLost{loss::cgroup_watch, 1}});
         follow(std::optional(root_));
         return;
     }

@@ -48,7 +48,8 @@ Status ManifestSource::start(OnChange on_change) {
         watch_ = std::move(*made);
     else
         no_watch_ = made.error();
-    auto lane = sys::Lane::make("manifests");
+    auto lane =
+        sys::Lane::make("evictd-pods", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);
     if (!lane) return tl::unexpected(lane.error());
     lane_ = std::move(*lane);
     lane_->post([this] { begin(); });

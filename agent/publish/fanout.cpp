@@ -22,7 +22,7 @@ WallTime wall_of(const Record& record) {
 Result<std::unique_ptr<Fanout>> Fanout::make(std::size_t queue_capacity, Complete complete) {
     std::unique_ptr<Fanout> fanout(new Fanout);
     fanout->complete_ = std::move(complete);
-    auto lane = sys::Lane::make("evictd-publish", queue_capacity);
+    auto lane = sys::Lane::make("evictd-publish", queue_capacity, sys::Lane::default_drain, sys::Duty::may_block);
     if (!lane) return tl::unexpected(lane.error());
     fanout->lane_ = std::move(*lane);
     return fanout;

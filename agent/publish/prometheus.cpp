@@ -2,39 +2,45 @@
 #include "publish/prometheus.hpp"
 
 #include <array>
-#include <atomic>
 #include <chrono>
-#include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <prometheus/counter.h>
-#include <prometheus/exposer.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
-#include <sys/socket.h>
+#include <prometheus/text_serializer.h>
 
 #include "codec/event.hpp"
+#include "evictd/model/losses.hpp"
 #include "publish/prometheus_gauges.hpp"
-#include "sys/fd.hpp"
 
 namespace evictd::publish {
 namespace {
-
-// One scrape at a time is what Prometheus does; a second thread answers whoever looks by hand.
-constexpr std::size_t server_threads = 2;
 
 // From a tenth of what we aim at to the longest grace period people set.
 const prometheus::Histogram::BucketBoundaries buckets{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                       0.1,    0.25,    0.5,    1,     2.5,    5,     10,   30};
 
+// Whatever a pod can be evicted for, as the label `signal` says it.
+std::string stall_label(StallResource resource) { return "psi." + std::string(name(resource)); }
+constexpr const char* limit_label = "limit";
+std::vector<std::string> known_signals() {
+    std::vector<std::string> known{limit_label};
+    for (const auto& row : signal_table) {
+        known.emplace_back(row.name);
+    }
+    for (std::size_t i = 0; i < stall_resource_count; i++) {
+        known.push_back(stall_label(static_cast<StallResource>(i)));
+    }
+    return known;
+}
+
 // The last look, made into gauges when somebody asks.
-class LastLook final : public prometheus::Collectable {
+class LastLook {
 public:
     explicit LastLook(std::function<std::vector<Threshold>()> thresholds) : thresholds_(std::move(thresholds)) {}
 
@@ -42,7 +48,11 @@ public:
         const std::scoped_lock lock(mutex_);
         tick_ = std::move(tick);
     }
-    [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
+    [[nodiscard]] bool is_set() const {
+        const std::scoped_lock lock(mutex_);
+        return tick_ != nullptr;
+    }
+    [[nodiscard]] std::vector<prometheus::MetricFamily> collect() const {
         RecordPtr tick;
         {
             const std::scoped_lock lock(mutex_);
@@ -60,7 +70,8 @@ private:
 // What adds up over the agent's life. The library's metrics are safe from any thread.
 class Totals {
 public:
-    Totals(prometheus::Registry& registry, const std::string& version)
+    // What is not there yet is zero, so that increase() sees the first of each.
+    Totals(prometheus::Registry& registry, const std::string& version, const LossCounters& losses)
         : looks_(counter(registry, "evictd_looks_total", "Looks at the node").Add({})),
           evictions_(counter(registry, "evictd_evictions_total", "Pods evicted, by the signal they were evicted for")),
           failures_(counter(registry, "evictd_eviction_failures_total", "Evictions that failed, by signal")),
@@ -79,6 +90,21 @@ public:
             .Set(1);
         for (const char* phase : {"detect", "decide", "act", "empty"}) {
             (void)duration(phase);
+        }
+        for (const auto& signal : known_signals()) {
+            (void)evictions_.Add({{"signal", signal}});
+            (void)failures_.Add({{"signal", signal}});
+        }
+        for (const char* scope : {"node", "cgroup"}) {
+            (void)oom_kills_.Add({{"scope", scope}});
+        }
+        for (const char* cause : loss::all) {
+            (void)lost_.Add({{"cause", std::string("kernel events: ") + cause}});
+        }
+        if (losses) {
+            for (const auto& [cause, count] : losses()) {
+                (void)lost_.Add({{"cause", cause}});
+            }
         }
     }
 
@@ -114,9 +140,9 @@ private:
 
     static std::string signal_of(const Eviction& eviction) {
         if (eviction.stall) {
-            return "psi." + std::string(name(eviction.stall->threshold.resource));
+            return stall_label(eviction.stall->threshold.resource);
         }
-        return eviction.broken_limit ? "limit" : std::string(name(eviction.threshold.threshold.signal));
+        return eviction.broken_limit ? limit_label : std::string(name(eviction.threshold.threshold.signal));
     }
     void add(const Victim& victim) {
         const bool failed = victim.failed || !victim.error.empty();
@@ -140,80 +166,38 @@ private:
     std::map<std::string, std::uint64_t> known_losses_;
 };
 
-// Connects, and hangs up.
-void knock(const std::string& address, int port) {
-    const auto host = address.substr(0, address.rfind(':'));
-    const auto number = htons(static_cast<std::uint16_t>(port));
-    const bool v6 = host.starts_with('[');
-    sockaddr_in6 six{
-        .sin6_family = AF_INET6, .sin6_port = number, .sin6_flowinfo = 0, .sin6_addr = {}, .sin6_scope_id = 0};
-    sockaddr_in four{.sin_family = AF_INET, .sin_port = number, .sin_addr = {}, .sin_zero = {}};
-    const sys::Fd socket(::socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (v6) {
-        (void)inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &six.sin6_addr);
-        (void)::connect(socket.get(), static_cast<const sockaddr*>(static_cast<const void*>(&six)), sizeof six);
-    } else {
-        (void)inet_pton(AF_INET, host.c_str(), &four.sin_addr);
-        (void)::connect(socket.get(), static_cast<const sockaddr*>(static_cast<const void*>(&four)), sizeof four);
-    }
-}
-
 }  // namespace
 
-struct Prometheus::Server {
-    Server(const PrometheusOptions& options)
-        : last(std::make_shared<LastLook>(options.thresholds)),
-          totals(*registry, options.version),
-          http(options.address, server_threads) {
-        http.RegisterCollectable(registry);
-        http.RegisterCollectable(last);
-    }
+struct Prometheus::Metrics {
+    explicit Metrics(const PrometheusOptions& options)
+        : last(options.thresholds), totals(registry, options.version, options.losses) {}
 
-    std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-    std::shared_ptr<LastLook> last;
+    prometheus::Registry registry;
+    LastLook last;
     Totals totals;
-    prometheus::Exposer http;  // last: its threads read what is above
 };
 
-Result<std::unique_ptr<Prometheus>> Prometheus::make(PrometheusOptions options) {
-    try {
-        auto server = std::make_unique<Server>(options);
-        return std::unique_ptr<Prometheus>(new Prometheus(std::move(server), std::move(options)));
-    } catch (const std::exception&) {  // the library's way to say it; it does not say why
-        return fail(ErrorKind::failed, "evictd.httpAddress", options.address + " cannot be listened on",
-                    "choose an address of this host and a port that is free");
-    }
-}
-
-Prometheus::Prometheus(std::unique_ptr<Server> server, PrometheusOptions options)
-    : server_(std::move(server)), address_(std::move(options.address)), losses_(std::move(options.losses)) {}
-
-// The library looks every two seconds whether it should end, or when somebody connects: a node is not left unwatched
-// for that long.
-Prometheus::~Prometheus() {
-    const int port = this->port();
-    std::atomic<bool> ended = false;
-    std::thread ending([&] {
-        server_.reset();
-        ended = true;
-    });
-    while (!ended) {
-        knock(address_, port);
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    ending.join();
-}
+Prometheus::Prometheus(PrometheusOptions options)
+    : metrics_(std::make_unique<Metrics>(options)), losses_(std::move(options.losses)) {}
+Prometheus::~Prometheus() = default;
 
 void Prometheus::publish(const RecordPtr& record) {
     if (const auto* tick = std::get_if<Tick>(record.get())) {
-        server_->totals.add(*tick);
-        server_->last->set(record);
+        metrics_->totals.add(*tick);
+        metrics_->last.set(record);
         if (losses_) {
-            server_->totals.set_lost(losses_());
+            metrics_->totals.set_lost(losses_());
         }
     }
 }
 
-int Prometheus::port() const { return server_->http.GetListeningPorts().front(); }
+std::string Prometheus::text() const {
+    auto families = metrics_->registry.Collect();
+    auto gauges = metrics_->last.collect();
+    families.insert(families.end(), std::make_move_iterator(gauges.begin()), std::make_move_iterator(gauges.end()));
+    return prometheus::TextSerializer().Serialize(families);
+}
+
+bool Prometheus::has_looked() const { return metrics_->last.is_set(); }
 
 }  // namespace evictd::publish

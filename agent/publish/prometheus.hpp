@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Prometheus scrapes: GET /metrics, answered by threads of the HTTP server's own. A scrape never waits for a look,
-// nor a look for a scrape.
+// What Prometheus scrapes, as text; publish/http_server serves it. A scrape never waits for a look, nor a look for a
+// scrape.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,6 @@
 namespace evictd::publish {
 
 struct PrometheusOptions {
-    std::string address;  // "127.0.0.1:20262", "[::1]:20262"; port 0: any that is free
     std::string version;
     std::function<std::vector<Threshold>()> thresholds;  // as they are now; any thread
     LossCounters losses;                                 // called in the publishing lane
@@ -24,21 +23,22 @@ struct PrometheusOptions {
 
 class Prometheus final : public port::Publisher {
 public:
-    // Fails where the address cannot be listened on.
-    [[nodiscard]] static Result<std::unique_ptr<Prometheus>> make(PrometheusOptions options);
+    explicit Prometheus(PrometheusOptions options);
     Prometheus(const Prometheus&) = delete;
     Prometheus& operator=(const Prometheus&) = delete;
     ~Prometheus() override;
 
     void publish(const RecordPtr& record) override;
-    [[nodiscard]] int port() const;
+
+    // Any thread. The page /metrics, in Prometheus' text format.
+    [[nodiscard]] std::string text() const;
+    static constexpr const char* text_type = "text/plain; version=0.0.4; charset=utf-8";
+    // Any thread. Whether the node was looked at.
+    [[nodiscard]] bool has_looked() const;
 
 private:
-    struct Server;  // the library's, and what it scrapes
-    Prometheus(std::unique_ptr<Server> server, PrometheusOptions options);
-
-    std::unique_ptr<Server> server_;
-    std::string address_;
+    struct Metrics;  // the library's
+    std::unique_ptr<Metrics> metrics_;
     LossCounters losses_;
 };
 

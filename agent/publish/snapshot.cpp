@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec/event.hpp"
+#include "sys/proof_of_life.hpp"
 
 namespace evictd::publish {
 namespace {
@@ -77,8 +78,15 @@ codec::VictimOrder Snapshot::order(const Tick& tick) const {
 }
 
 codec::AgentStatus Snapshot::agent() const {
-    const std::scoped_lock lock(mutex_);
-    return agent_;
+    codec::AgentStatus agent;
+    {
+        const std::scoped_lock lock(mutex_);
+        agent = agent_;
+    }
+    // The same proof as /healthz and the service manager's watchdog have.
+    if (auto dead = sys::dead_ones(sys::ProofOfLife::of_this_program().check()); !dead.empty())
+        agent.sources.push_back({.hook = "threads", .chosen = {}, .fallback = true, .detail = std::move(dead)});
+    return agent;
 }
 
 }  // namespace evictd::publish

@@ -27,13 +27,14 @@ void schedule(pthread_t thread, int policy, int priority) {
 
 }  // namespace
 
-Lane::Lane(Loop loop, std::string name, Duration drain)
-    : loop_(std::move(loop)), name_(std::move(name)), drain_(drain) {}
+Lane::Lane(Loop loop, std::string name, Duration drain, Duty duty)
+    : loop_(std::move(loop)), name_(std::move(name)), drain_(drain), duty_(duty) {}
 
-Result<std::unique_ptr<Lane>> Lane::make(const std::string& name, std::size_t queue_capacity, Duration drain) {
+Result<std::unique_ptr<Lane>> Lane::make(const std::string& name, std::size_t queue_capacity, Duration drain,
+                                         Duty duty) {
     auto loop = Loop::make(queue_capacity);
     if (!loop) return tl::unexpected(loop.error());
-    std::unique_ptr<Lane> lane(new Lane(std::move(*loop), name.substr(0, 15), drain));
+    std::unique_ptr<Lane> lane(new Lane(std::move(*loop), name.substr(0, 15), drain, duty));
     if (auto started = lane->start(); !started) return tl::unexpected(started.error());
     return lane;
 }
@@ -59,6 +60,7 @@ Lane::~Lane() { close(); }
 void Lane::close() {
     if (!std::exchange(started_, false)) return;
     closing_ = true;
+    closing_.notify_all();
     loop_.stop();
     pthread_join(thread_, nullptr);
 }
@@ -112,7 +114,13 @@ void* Lane::enter(void* lane) {
 void Lane::work() {
     schedule(pthread_self(), SCHED_OTHER, 0);
     pthread_setname_np(pthread_self(), name_.c_str());
-    if (auto ran = loop_.run(); !ran) log::error(name_ + ": " + ran.error().text());
+    {
+        const auto watched = ProofOfLife::of_this_program().watch(name_, loop_, duty_);
+        if (auto ran = loop_.run(); !ran) {
+            ProofOfLife::of_this_program().fail(name_, ran.error());
+            closing_.wait(false);
+        }
+    }
     const auto end = SystemClock().monotonic() + drain_;
     while (SystemClock().monotonic() < end && loop_.run_one_posted()) {}
 }

@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "sys/loop.hpp"
+#include "sys/proof_of_life.hpp"
 
 namespace evictd::sys {
 
@@ -25,12 +26,16 @@ public:
     static constexpr Duration default_drain = std::chrono::seconds(2);
 
     // `name` shows in ps and top; the kernel keeps 15 characters of it.
+    // `duty`: what it means when one of its tasks does not end (see sys/proof_of_life).
     static Result<std::unique_ptr<Lane>> make(const std::string& name, std::size_t queue_capacity = Loop::default_queue,
-                                              Duration drain = default_drain);
+                                              Duration drain = default_drain, Duty duty = Duty::vital);
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
     ~Lane();
 
+    // A task that throws ends the program (ProofOfLife::fail()); what was accepted is still worked off when the Lane
+    // goes, because that is what puts things back.
+    //
     // Works off what was accepted and ends the thread, as ~Lane does, but what runs in it may still use the Lane: a
     // pointer to it that is reset is null before that work is done. Not from the lane itself.
     void close();
@@ -51,7 +56,7 @@ public:
     bool arm(Timer& timer, std::optional<MonotonicTime> due, Loop::Callback ring);
 
 private:
-    Lane(Loop loop, std::string name, Duration drain);
+    Lane(Loop loop, std::string name, Duration drain, Duty duty);
     static void* enter(void* lane);
     void work();
     void urgent_is_done(int priority);
@@ -60,6 +65,7 @@ private:
     Loop loop_;
     std::string name_;
     Duration drain_;
+    Duty duty_;
     std::atomic<bool> closing_ = false;
     std::atomic<std::uint64_t> dropped_ = 0;
     std::atomic<int> urgent_ = 0;  // posted and not done

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include "sys/clock.hpp"
 #include "sys/fd.hpp"
 #include "sys/log.hpp"
 #include "sys/pi_mutex.hpp"
@@ -27,18 +29,14 @@ namespace {
 // sd-event's default is 250 ms: it would merge our 1 ms timers with other wake-ups. 0 means that default, so 1 us.
 constexpr std::uint64_t timer_accuracy_us = 1;
 
-void call(const Loop::Callback& callback) noexcept {
-    try {
-        callback();
-    } catch (const std::exception& thrown) {
-        log::error(std::string("event loop: a callback failed: ") + thrown.what());
-    } catch (...) {
-        log::error("event loop: a callback failed");
-    }
-}
+// What each source of a loop is called with. `core` outlives the callback's run: a Source is used by its loop only.
+struct Entry {
+    Loop::Core& core;
+    Loop::Callback callback;
+};
 
-void call_user_data(void* user_data) noexcept { call(*static_cast<Loop::Callback*>(user_data)); }
-void delete_user_data(void* user_data) { delete static_cast<Loop::Callback*>(user_data); }
+void call_user_data(void* user_data) noexcept;
+void delete_user_data(void* user_data) { delete static_cast<Entry*>(user_data); }
 
 int on_io(sd_event_source* /*source*/, int /*fd*/, std::uint32_t /*events*/, void* user_data) {
     call_user_data(user_data);
@@ -54,7 +52,7 @@ int on_signal_info(sd_event_source* /*source*/, const signalfd_siginfo* /*info*/
 }
 
 // Hands the callback over to the source. `negative` is what sd-event's add function returned.
-Status own(sd_event_source* source, int negative, std::unique_ptr<Loop::Callback> callback, Priority priority,
+Status own(sd_event_source* source, int negative, std::unique_ptr<Entry> callback, Priority priority,
            const char* what) {
     if (negative < 0) return fail_errno(what, -negative);
     sd_event_source_set_destroy_callback(source, delete_user_data);
@@ -74,6 +72,8 @@ struct Loop::Core {
     std::vector<Callback> ring;  // under mutex, as are the next two; made full size, so nothing is allocated under it
     std::size_t first = 0;
     std::size_t count = 0;
+    std::optional<Error> thrown;  // the loop's thread's: by the first callback that threw
+    std::atomic<MonotonicTime> alive_at = SystemClock().monotonic();
 
     Core() = default;
     Core(const Core&) = delete;
@@ -87,6 +87,28 @@ struct Loop::Core {
         const std::uint64_t one = 1;
         // EAGAIN would mean that 2^64 wake-ups are pending: then the loop is awake anyway.
         [[maybe_unused]] const ssize_t written = ::write(wake.get(), &one, sizeof(one));
+    }
+
+    void call(const Callback& callback) noexcept {
+        const auto note = [this](const std::string& what) {
+            log::error("event loop: a callback failed: " + what);
+            if (!thrown) thrown = Error{ErrorKind::failed, "event loop", "a callback failed: " + what, ""};
+        };
+        try {
+            callback();
+        } catch (const std::exception& exception) {
+            note(exception.what());
+        } catch (...) {
+            note("unknown exception");
+        }
+        alive_at = SystemClock().monotonic();
+    }
+
+    Status turn(std::uint64_t timeout_us) {
+        const int ran = sd_event_run(event, timeout_us);
+        if (ran < 0) return fail_errno("event loop", -ran);
+        if (thrown) return tl::unexpected(*std::exchange(thrown, std::nullopt));
+        return {};
     }
 
     bool push(Callback&& work) {
@@ -109,6 +131,7 @@ struct Loop::Core {
     void on_wake() {
         std::uint64_t wake_ups = 0;
         [[maybe_unused]] const ssize_t got = ::read(wake.get(), &wake_ups, sizeof(wake_ups));
+        alive_at = SystemClock().monotonic();
         if (stopping) return;
         if (const auto work = pop()) {
             call(work);
@@ -116,6 +139,15 @@ struct Loop::Core {
         }
     }
 };
+
+namespace {
+
+void call_user_data(void* user_data) noexcept {
+    auto& entry = *static_cast<Entry*>(user_data);
+    entry.core.call(entry.callback);
+}
+
+}  // namespace
 
 void Source::Remove::operator()(sd_event_source* source) const { sd_event_source_disable_unref(source); }
 
@@ -153,7 +185,7 @@ Result<Loop> Loop::make(std::size_t queue_capacity) {
 }
 
 Result<Source> Loop::add_io(int fd, std::uint32_t events, Callback callback, Priority priority) {
-    auto owned = std::make_unique<Callback>(std::move(callback));
+    auto owned = std::make_unique<Entry>(Entry{*core_, std::move(callback)});
     sd_event_source* source = nullptr;
     const int added = sd_event_add_io(core_->event, &source, fd, events, on_io, owned.get());
     if (auto done = own(source, added, std::move(owned), priority, "event loop: file descriptor"); !done)
@@ -174,7 +206,7 @@ Result<Source> Loop::add_writable_fd(int fd, Callback on_writable, Priority prio
 }
 
 Result<Timer> Loop::add_timer(Callback on_elapsed, Priority priority) {
-    auto owned = std::make_unique<Callback>(std::move(on_elapsed));
+    auto owned = std::make_unique<Entry>(Entry{*core_, std::move(on_elapsed)});
     sd_event_source* source = nullptr;
     const int added =
         sd_event_add_time(core_->event, &source, CLOCK_MONOTONIC, 0, timer_accuracy_us, on_time, owned.get());
@@ -186,7 +218,7 @@ Result<Timer> Loop::add_timer(Callback on_elapsed, Priority priority) {
 }
 
 Result<Source> Loop::add_signal(int signal_number, Callback on_signal, Priority priority) {
-    auto owned = std::make_unique<Callback>(std::move(on_signal));
+    auto owned = std::make_unique<Entry>(Entry{*core_, std::move(on_signal)});
     sd_event_source* source = nullptr;
     const int added = sd_event_add_signal(core_->event, &source, signal_number | SD_EVENT_SIGNAL_PROCMASK,
                                           on_signal_info, owned.get());
@@ -203,17 +235,14 @@ bool Loop::post(Callback work) {
 
 Status Loop::run() {
     while (!core_->stopping) {
-        const int ran = sd_event_run(core_->event, UINT64_MAX);
-        if (ran < 0) return fail_errno("event loop", -ran);
+        if (auto turned = core_->turn(UINT64_MAX); !turned) return turned;
     }
     return {};
 }
 
 Status Loop::run_once(Duration timeout) {
     const auto up = std::chrono::ceil<std::chrono::microseconds>(timeout).count();
-    const int ran = sd_event_run(core_->event, up > 0 ? static_cast<std::uint64_t>(up) : 0);
-    if (ran < 0) return fail_errno("event loop", -ran);
-    return {};
+    return core_->turn(up > 0 ? static_cast<std::uint64_t>(up) : 0);
 }
 
 void Loop::stop() {
@@ -223,8 +252,11 @@ void Loop::stop() {
 
 bool Loop::run_one_posted() {
     const auto work = core_->pop();
-    if (work) call(work);
+    if (work) core_->call(work);
     return static_cast<bool>(work);
 }
+
+void Loop::ask_alive() { core_->wake_up(); }
+MonotonicTime Loop::alive_at() const { return core_->alive_at; }
 
 }  // namespace evictd::sys

@@ -51,10 +51,12 @@ private:
     Source source_;
 };
 
-// Callbacks should not throw; what one throws is logged and dropped, because a C library is below it.
+// What a callback throws is a fault of the program: it is logged, kept until the C library below is left, and ends the
+// loop. Errors that are expected are values and never get here.
 class Loop {
 public:
     using Callback = std::function<void()>;
+    struct Core;  // loop.cpp's
     // Posts waiting at most. The agent's threads exchange a handful per tick; 1,024 is room for a second of stall at
     // 1 kHz. Fewer would drop in bursts, more would only hide that the thread is stuck.
     static constexpr std::size_t default_queue = 1024;
@@ -81,17 +83,22 @@ public:
     // Thread-safe. Runs `work` in the loop's thread, in order. False if the queue is full: `work` is dropped.
     bool post(Callback work);
 
-    // Until stop(), also an earlier one. What is still posted then is not run by it.
+    // Until stop(), also an earlier one, or until a callback throws, which is the error. What is still posted then is
+    // not run by it.
     Status run();
-    // One turn: waits at most `timeout` for something to do.
+    // One turn: waits at most `timeout` for something to do. The error is as run()'s.
     Status run_once(Duration timeout);
     // Thread-safe, final.
     void stop();
-    // In the loop's thread: takes the longest posted function and runs it. False if there is none.
+    // In the loop's thread: takes the longest posted function and runs it, whatever it throws. False if there is none.
     bool run_one_posted();
 
+    // Proof of life, both thread-safe. ask_alive() wakes the loop up for nothing; a loop that is alive then sets
+    // alive_at(), as it does at the end of each callback. No memory and no place in the queue is needed for that.
+    void ask_alive();
+    [[nodiscard]] MonotonicTime alive_at() const;
+
 private:
-    struct Core;
     explicit Loop(std::unique_ptr<Core> core);
     Result<Source> add_io(int fd, std::uint32_t events, Callback callback, Priority priority);
     std::unique_ptr<Core> core_;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,8 +67,10 @@ struct FakeEvents final : port::KernelEventSource {
 
 struct FakeNode final : port::NodeMemory {
     Result<port::NodeMemoryReading> read(bool) override {
+        if (throws) throw std::runtime_error("expected by the test");
         return port::NodeMemoryReading{.total = 8_GiB, .available = 4_GiB};
     }
+    bool throws = false;
 };
 
 struct FakeScoreOrders final : act::ScoreOrders {

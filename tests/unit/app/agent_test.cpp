@@ -164,6 +164,21 @@ TEST_F(Agents, ALookThatSeesLessThanThereIsIsToldOnce) {
     EXPECT_NE(notice.message.find("2 of the pods' cgroups cannot be opened"), std::string::npos);
 }
 
+// Also where the look after the timer throws, there is a next one.
+TEST_F(Agents, IsNotDeafAfterATickThatFailed) {
+    declare(100_MiB);
+    make();
+    clock.set(sys::SystemClock().monotonic() - std::chrono::hours(1));  // timers fire at once
+    agent->set_config(eviction, std::chrono::seconds(1));
+    const auto looks = records.size();
+    node.throws = true;
+    EXPECT_FALSE(loop.run_once(std::chrono::seconds(1)));
+    node.throws = false;
+    EXPECT_EQ(records.size(), looks);
+    for (int i = 0; i < 3; i++) (void)loop.run_once(std::chrono::milliseconds(10));
+    EXPECT_GT(records.size(), looks);
+}
+
 TEST_F(Agents, NewThresholdsHoldFromTheNextLook) {
     declare(100_MiB);
     make();

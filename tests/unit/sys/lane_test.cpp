@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sys/lane.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <future>
+#include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -40,6 +42,32 @@ TEST(Lane, WhatIsWorkedOffAtItsEndMayUseIt) {
     EXPECT_TRUE(armed);
     EXPECT_FALSE((*lane)->post([] {})) << "it is closed";
     timer = {};
+}
+
+TEST(Lane, ATaskThatThrowsEndsTheProgramAndWhatComesLaterIsStillWorkedOff) {
+    bool put_back = false;
+    std::promise<void> failed;
+    ProofOfLife::of_this_program().on_failure([&] { failed.set_value(); });
+    {
+        auto lane = Lane::make("throws");
+        ASSERT_TRUE(lane);
+        ASSERT_TRUE((*lane)->post([] { throw std::runtime_error("expected by the test"); }));
+        failed.get_future().wait();
+        ASSERT_TRUE((*lane)->post([&] { put_back = true; }));
+    }
+    ProofOfLife::of_this_program().on_failure({});
+    EXPECT_TRUE(put_back);
+    EXPECT_EQ(ProofOfLife::of_this_program().failure()->text(), "throws: a callback failed: expected by the test");
+}
+
+TEST(Lane, IsOnTheListOfThoseThatProveTheirLife) {
+    const auto lane = Lane::make("listed");
+    ASSERT_TRUE(lane);
+    std::promise<void> begun;
+    ASSERT_TRUE((*lane)->post([&] { begun.set_value(); }));
+    begun.get_future().wait();
+    const auto signs = ProofOfLife::of_this_program().check();
+    EXPECT_TRUE(std::any_of(signs.begin(), signs.end(), [](const LifeSign& sign) { return sign.name == "listed"; }));
 }
 
 TEST(Lane, AFullQueueDropsAndCounts) {

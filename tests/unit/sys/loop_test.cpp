@@ -119,14 +119,50 @@ TEST(Loop, AnUnusableDescriptorIsAnError) {
     EXPECT_FALSE(loop.add_fd(-1, [] {}));
 }
 
-TEST(Loop, WhatACallbackThrowsStaysInside) {
+TEST(Loop, WhatACallbackThrowsEndsIt) {
     auto loop = make_loop();
     int calls = 0;
     loop.post([] { throw std::runtime_error("expected by the test"); });
     loop.post([&] { ++calls; });
-    turn(loop);
-    turn(loop);
+    const auto ran = loop.run();
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().text(), "event loop: a callback failed: expected by the test");
+    EXPECT_EQ(calls, 0);
+    EXPECT_TRUE(loop.run_one_posted());  // what has to be cleaned up is still there
     EXPECT_EQ(calls, 1);
+}
+
+TEST(Loop, WhatATimerThrowsEndsIt) {
+    auto loop = make_loop();
+    auto timer = *loop.add_timer([] { throw 1; });  // NOLINT(hicpp-exception-baseclass): any library's
+    timer.arm_in(Duration::zero());
+    const auto ran = loop.run();
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().why, "a callback failed: unknown exception");
+}
+
+TEST(Loop, ProvesItsLifeOnlyWhenItTurns) {
+    auto loop = make_loop(1);
+    loop.post([] {});  // the queue is full
+    const auto asked = SystemClock().monotonic();
+    loop.ask_alive();
+    EXPECT_LT(loop.alive_at(), asked);
+    turn(loop);
+    EXPECT_GE(loop.alive_at(), asked);
+}
+
+TEST(Loop, IsNotAliveWhileACallbackHangs) {
+    auto loop = make_loop();
+    MonotonicTime asked;
+    MonotonicTime inside;
+    loop.post([&] {
+        asked = SystemClock().monotonic();
+        loop.ask_alive();
+        inside = loop.alive_at();
+    });
+    turn(loop);
+    EXPECT_LT(inside, asked);
+    EXPECT_GE(loop.alive_at(), asked);  // its end is a sign of life, too
 }
 
 TEST(Timer, IsNeverEarlyAndFiresOnce) {

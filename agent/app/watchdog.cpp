@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/watchdog.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sys/log.hpp"
+
+namespace evictd::app {
+namespace {
+
+constexpr Duration longest_period = std::chrono::seconds(10);
+
+}  // namespace
+
+Duration watchdog_period(std::optional<Duration> wanted) {
+    return wanted ? std::min(longest_period, *wanted / 3) : longest_period;
+}
+
+Result<std::unique_ptr<Watchdog>> Watchdog::make(WatchdogNeeds needs) {
+    std::unique_ptr<Watchdog> made(new Watchdog(std::move(needs)));
+    auto lane = sys::Lane::make("evictd-watchdog");
+    if (!lane) {
+        return tl::unexpected(lane.error());
+    }
+    made->lane_ = std::move(*lane);
+    (void)made->lane_->post([watchdog = made.get()] { watchdog->look(); });
+    return made;
+}
+
+void Watchdog::look() {
+    const auto signs = needs_.proof.check();
+    const auto dead = sys::dead_ones(signs);
+    if (dead.empty()) {
+        needs_.alive(std::to_string(signs.size()) + " threads are alive");
+    } else {
+        needs_.withheld(dead);
+        if (told_.empty()) {
+            sys::log::error("watchdog: " + dead + "; the service manager is no longer told that all is well");
+        }
+    }
+    if (dead.empty() && !told_.empty()) {
+        sys::log::warn("watchdog: all threads answer again");
+    }
+    told_ = dead;
+    (void)lane_->arm(timer_, sys::SystemClock().monotonic() + needs_.period, [this] { look(); });
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks every thread of the agent for a proof of life and passes it on to the service manager, which restarts an agent
+// that owes it. In a lane of its own: where this lane hangs, the manager hears nothing either.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "evictd/model/result.hpp"
+#include "sys/lane.hpp"
+#include "sys/proof_of_life.hpp"
+
+namespace evictd::app {
+
+struct WatchdogNeeds {
+    sys::ProofOfLife& proof = sys::ProofOfLife::of_this_program();
+    std::function<void(const std::string& status)> alive;     // the ping
+    std::function<void(const std::string& status)> withheld;  // no ping, and why
+    Duration period = std::chrono::seconds(10);
+};
+
+class Watchdog {
+public:
+    static Result<std::unique_ptr<Watchdog>> make(WatchdogNeeds needs);
+    Watchdog(const Watchdog&) = delete;
+    Watchdog& operator=(const Watchdog&) = delete;
+    ~Watchdog() = default;
+
+private:
+    explicit Watchdog(WatchdogNeeds needs) : needs_(std::move(needs)) {}
+    void look();
+
+    WatchdogNeeds needs_;
+    std::string told_;  // of dead threads, once
+    sys::Timer timer_;
+    std::unique_ptr<sys::Lane> lane_;  // last: its thread must be gone first
+};
+
+// From the manager's own period: a third, so that one late ping ends nothing; at most 10 s.
+[[nodiscard]] Duration watchdog_period(std::optional<Duration> wanted);
+
+}  // namespace evictd::app

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's own epoll set is one descriptor of our loop: no thread of the library, no thread for a connection, and
+// the loop's proof of life covers it. What the library cannot do (a deadline for a whole connection, room for the
+// newest) is done by shutting a connection's socket, which the library then sees as the client's end.
+#include "publish/http_server.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <exception>
+#include <list>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "sys/clock.hpp"
+#include "sys/fd.hpp"
+#include "sys/lane.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::publish {
+namespace {
+
+// How many more than HttpLimits::connections the library accepts, until the next turn made room; then it lets the
+// others wait. Both together are not more than twice HttpLimits::of_one_address: all that a flood has accepted in one
+// turn then fits beside an honest client that was accepted with it.
+constexpr std::size_t headroom = 16;
+// While there are connections: how often deadlines are looked at. The library also listens again only when it is run.
+constexpr Duration look_over = std::chrono::milliseconds(250);
+// However long a turn took.
+constexpr Duration longest_rest = std::chrono::milliseconds(250);
+// What the kernel completes before we accept. A flood waits there and costs us nothing; an honest client waits behind
+// it, some 0.5 s, where a shorter queue would have its attempts dropped for seconds.
+constexpr int backlog = 1024;
+
+union Address {
+    sockaddr any;
+    sockaddr_in four;
+    sockaddr_in6 six;
+};
+
+// As config/ checked it: by number, IPv6 in brackets.
+std::optional<std::pair<Address, socklen_t>> parse(const std::string& text) {
+    const auto colon = text.rfind(':');
+    if (colon == std::string::npos || colon == 0) return std::nullopt;
+    std::uint16_t port = 0;
+    const char* end = text.data() + text.size();
+    if (const auto read = std::from_chars(text.data() + colon + 1, end, port);
+        read.ec != std::errc{} || read.ptr != end)
+        return std::nullopt;
+    Address address{};
+    if (text.front() == '[') {
+        address.six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+        const auto host = text.substr(1, colon < 2 ? 0 : colon - 2);
+        if (inet_pton(AF_INET6, host.c_str(), &address.six.sin6_addr) != 1) return std::nullopt;
+        return std::pair{address, socklen_t{sizeof address.six}};
+    }
+    address.four.sin_family = AF_INET;
+    address.four.sin_port = htons(port);
+    if (inet_pton(AF_INET, text.substr(0, colon).c_str(), &address.four.sin_addr) != 1) return std::nullopt;
+    return std::pair{address, socklen_t{sizeof address.four}};
+}
+
+Result<sys::Fd> listen_on(const std::string& text) {
+    const auto refuse = [&](const std::string& why) {
+        return fail(ErrorKind::failed, "evictd.httpAddress", text + " cannot be listened on: " + why,
+                    "choose an address of this host and a port that is free");
+    };
+    const auto address = parse(text);
+    if (!address) return refuse("not an address and a port");
+    sys::Fd listener(::socket(address->first.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const int on = 1;
+    if (!listener || ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        ::bind(listener.get(), &address->first.any, address->second) != 0 || ::listen(listener.get(), backlog) != 0)
+        return refuse(std::generic_category().message(errno));
+    return listener;
+}
+
+int port_of(const sys::Fd& listener) {
+    Address address{};
+    socklen_t size = sizeof address;
+    if (::getsockname(listener.get(), &address.any, &size) != 0) return 0;
+    return ntohs(address.any.sa_family == AF_INET6 ? address.six.sin6_port : address.four.sin_port);
+}
+
+std::string host_of(const sockaddr* address) {
+    Address copy{};
+    if (address == nullptr) return {};
+    if (address->sa_family == AF_INET6) {
+        std::copy_n(static_cast<const char*>(static_cast<const void*>(address)), sizeof copy.six,
+                    static_cast<char*>(static_cast<void*>(&copy)));
+        return {static_cast<const char*>(static_cast<const void*>(&copy.six.sin6_addr)), sizeof(in6_addr)};
+    }
+    std::copy_n(static_cast<const char*>(static_cast<const void*>(address)), sizeof copy.four,
+                static_cast<char*>(static_cast<void*>(&copy)));
+    return {static_cast<const char*>(static_cast<const void*>(&copy.four.sin_addr)), sizeof(in_addr)};
+}
+
+struct Connection {
+    MHD_Connection* library = nullptr;
+    int fd = -1;
+    std::string host;
+    MonotonicTime since;
+    bool shut = false;
+};
+
+// The library sees the client's end at its next turn, and closes.
+void shut(Connection& connection) {
+    (void)::shutdown(connection.fd, SHUT_RDWR);
+    connection.shut = true;
+}
+
+MHD_Result send(MHD_Connection* connection, HttpAnswer answer) {
+    auto* response = MHD_create_response_from_buffer(answer.body.size(), answer.body.data(), MHD_RESPMEM_MUST_COPY);
+    if (response == nullptr) return MHD_NO;
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.type.c_str());
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    const auto queued = MHD_queue_response(connection, answer.status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+}  // namespace
+
+struct HttpServer::Core {
+    Core(sys::Fd listening, HttpPages served, HttpLimits limited)
+        : listener(std::move(listening)), pages(std::move(served)), limits(limited) {}
+    Core(const Core&) = delete;
+    Core& operator=(const Core&) = delete;
+    ~Core() {
+        if (lane) {
+            (void)lane->post([this] { stop(); });
+            lane->close();
+        }
+        stop();  // where the lane never began, or dropped it
+    }
+
+    sys::Fd listener;
+    HttpPages pages;
+    HttpLimits limits;
+    sys::SystemClock clock;
+    MHD_Daemon* daemon = nullptr;       // the lane's, as is all below
+    std::list<Connection> connections;  // the oldest first
+    std::exception_ptr thrown;          // by a page: kept while the library's C is on the stack
+    bool had_connections = false;
+    bool unfinished = false;  // the library has more to do, without hearing from a client
+    sys::Source ready;        // none: it rests
+    sys::Timer timer;
+    std::unique_ptr<sys::Lane> lane;  // last: its thread must be gone first
+
+    Status start();
+    void begin();
+    void listen();
+    void on_timer();
+    void turn();
+    void stop() {
+        ready.reset();
+        timer = {};
+        if (daemon != nullptr) MHD_stop_daemon(std::exchange(daemon, nullptr));
+    }
+
+    void note_new(MHD_Connection* library);
+    void make_room();
+    void shut_late(MonotonicTime now);
+    [[nodiscard]] HttpAnswer answer(std::string_view method, const std::string& path) const;
+
+    static void on_connection(void* core, MHD_Connection* connection, void** /*context*/,
+                              MHD_ConnectionNotificationCode what);
+    static MHD_Result on_request(void* core, MHD_Connection* connection, const char* url, const char* method,
+                                 const char* version, const char* upload, std::size_t* upload_size, void** context);
+};
+
+Status HttpServer::Core::start() {
+    const auto idle = std::chrono::ceil<std::chrono::seconds>(limits.idle).count();
+    const auto most = limits.connections + headroom;
+    daemon =
+        MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, on_request, this, MHD_OPTION_LISTEN_SOCKET, listener.get(),
+                         MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned int>(most), MHD_OPTION_CONNECTION_TIMEOUT,
+                         static_cast<unsigned int>(idle), MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory,
+                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, this, MHD_OPTION_END);
+    if (daemon == nullptr) return fail(ErrorKind::failed, "evictd.httpAddress", "the HTTP library does not start");
+    (void)listener.release();  // the library's now
+    auto made =
+        sys::Lane::make("evictd-http", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);
+    if (!made) return tl::unexpected(made.error());
+    lane = std::move(*made);
+    (void)lane->post([this] { begin(); });
+    return {};
+}
+
+void HttpServer::Core::begin() {
+    auto made = lane->loop().add_timer([this] { on_timer(); });
+    if (!made) return sys::log::error("http: " + made.error().text());
+    timer = std::move(*made);
+    listen();
+}
+
+void HttpServer::Core::listen() {
+    const auto* info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    auto added = lane->loop().add_fd(info->epoll_fd, [this] { turn(); });
+    if (!added) return sys::log::error("http: " + added.error().text());
+    ready = std::move(*added);
+}
+
+// The end of a rest, or time to look over the connections.
+void HttpServer::Core::on_timer() {
+    if (!ready) {
+        listen();
+        if (!unfinished) {
+            // Also once after the last: only when it runs does the library listen again after it was full.
+            if (had_connections) timer.arm_in(look_over);
+            return;
+        }
+    }
+    turn();
+}
+
+// Rests after its work: what comes meanwhile waits in the kernel.
+void HttpServer::Core::turn() {
+    const auto begun = clock.monotonic();
+    had_connections = !connections.empty();
+    (void)MHD_run(daemon);
+    had_connections = had_connections || !connections.empty();
+    make_room();
+    shut_late(begun);
+    if (thrown) std::rethrow_exception(std::exchange(thrown, nullptr));
+    MHD_UNSIGNED_LONG_LONG soon = 0;
+    unfinished = MHD_get_timeout(daemon, &soon) == MHD_YES && soon == 0;
+    ready.reset();
+    timer.arm_in(std::min(longest_rest, limits.rest * (clock.monotonic() - begun)));
+}
+
+void HttpServer::Core::note_new(MHD_Connection* library) {
+    const auto* fd = MHD_get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const auto* client = MHD_get_connection_info(library, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    connections.push_back(
+        {library, fd->connect_fd, host_of(client != nullptr ? client->client_addr : nullptr), clock.monotonic()});
+}
+
+// After a turn: one that was accepted in it is then younger than those that go, and has the next turn to be answered.
+void HttpServer::Core::make_room() {
+    std::map<std::string, std::size_t> of_host;
+    std::size_t all = 0;
+    for (auto connection = connections.rbegin(); connection != connections.rend(); ++connection) {
+        if (connection->shut) continue;
+        if (++of_host[connection->host] > limits.of_one_address || ++all > limits.connections) shut(*connection);
+    }
+}
+
+void HttpServer::Core::shut_late(MonotonicTime now) {
+    for (auto& connection : connections) {
+        if (now - connection.since < limits.deadline) break;  // the oldest first
+        if (!connection.shut) shut(connection);
+    }
+}
+
+HttpAnswer HttpServer::Core::answer(std::string_view method, const std::string& path) const {
+    const auto page = pages.find(path);
+    if (page == pages.end()) return {.status = MHD_HTTP_NOT_FOUND, .body = "no such page\n"};
+    if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD)
+        return {.status = MHD_HTTP_METHOD_NOT_ALLOWED, .body = "GET and HEAD only\n"};
+    return page->second();
+}
+
+void HttpServer::Core::on_connection(void* core, MHD_Connection* connection, void** /*context*/,
+                                     MHD_ConnectionNotificationCode what) {
+    auto& self = *static_cast<Core*>(core);
+    try {
+        if (what == MHD_CONNECTION_NOTIFY_STARTED) return self.note_new(connection);
+        self.connections.remove_if([&](const Connection& known) { return known.library == connection; });
+    } catch (...) {
+        self.thrown = std::current_exception();
+    }
+}
+
+// Called when the headers are there. An answer then is the connection's last: no body is ever read.
+MHD_Result HttpServer::Core::on_request(void* core, MHD_Connection* connection, const char* url, const char* method,
+                                        const char* /*version*/, const char* /*upload*/, std::size_t* /*upload_size*/,
+                                        void** /*context*/) {
+    auto& self = *static_cast<Core*>(core);
+    try {
+        return send(connection, self.answer(method, url));
+    } catch (...) {
+        self.thrown = std::current_exception();
+        return MHD_NO;
+    }
+}
+
+HttpServer::HttpServer(std::unique_ptr<Core> core, int port) : core_(std::move(core)), port_(port) {}
+HttpServer::~HttpServer() = default;
+
+Result<std::unique_ptr<HttpServer>> HttpServer::make(const std::string& address, HttpPages pages, HttpLimits limits) {
+    auto listener = listen_on(address);
+    if (!listener) return tl::unexpected(listener.error());
+    const auto port = port_of(*listener);
+    auto core = std::make_unique<Core>(std::move(*listener), std::move(pages), limits);
+    if (auto started = core->start(); !started) return tl::unexpected(started.error());
+    return std::unique_ptr<HttpServer>(new HttpServer(std::move(core), port));
+}
+
+}  // namespace evictd::publish

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the service manager is told that all is well.
+#include "app/watchdog.hpp"
+
+#include <future>
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_clock.hpp"
+
+namespace evictd::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Watchdogs : testing::Test {
+    Watchdogs() { clock.set(sys::SystemClock().monotonic() + 1h); }
+    // What it says first.
+    std::pair<bool, std::string> look() {
+        std::promise<std::pair<bool, std::string>> said;
+        bool first = true;
+        const auto tell = [&](bool alive) {
+            return [&said, &first, alive](const std::string& text) {
+                if (std::exchange(first, false)) said.set_value({alive, text});
+            };
+        };
+        auto watchdog = Watchdog::make({.proof = proof, .alive = tell(true), .withheld = tell(false)});
+        return said.get_future().get();
+    }
+    fakes::FakeClock clock;
+    sys::ProofOfLife proof{clock};
+    sys::Loop loop = std::move(*sys::Loop::make());
+};
+
+TEST_F(Watchdogs, PingsWhileAllAnswer) {
+    const auto watched = proof.watch("main", loop, sys::Duty::main);
+    EXPECT_EQ(look(), std::pair(true, std::string("1 threads are alive")));
+}
+
+TEST_F(Watchdogs, WithholdsThePingFromTheBoundOn) {
+    const auto watched = proof.watch("evictd-scores", loop, sys::Duty::vital);
+    (void)proof.check();
+    clock.advance(61s);
+    EXPECT_EQ(look(), std::pair(false, std::string("evictd-scores has not answered for 61 s")));
+}
+
+TEST_F(Watchdogs, WithholdsThePingAfterAFailure) {
+    proof.fail("evictd-pods", {ErrorKind::failed, "event loop", "a callback failed: x", ""});
+    EXPECT_EQ(look(), std::pair(false, std::string("evictd-pods failed")));
+}
+
+TEST_F(Watchdogs, AsksThreeTimesInTheManagersPeriod) {
+    EXPECT_EQ(watchdog_period(30s), 10s);
+    EXPECT_EQ(watchdog_period(3s), 1s);
+    EXPECT_EQ(watchdog_period(10min), 10s);
+    EXPECT_EQ(watchdog_period(std::nullopt), 10s);
+}
+
+}  // namespace
+}  // namespace evictd::app

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which loops are alive. Time is a fake: loops stamp the real one, so a question is put into the future to go
+// unanswered.
+#include "sys/proof_of_life.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_clock.hpp"
+
+namespace evictd::sys {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Proofs : testing::Test {
+    Proofs() { clock.set(SystemClock().monotonic() + 1h); }  // no loop has been alive since then
+    [[nodiscard]] std::string dead_after(Duration time) {
+        (void)proof.check();
+        clock.advance(time);
+        return dead_ones(proof.check());
+    }
+    fakes::FakeClock clock;
+    ProofOfLife proof{clock};
+    Loop loop = std::move(*Loop::make());
+};
+
+TEST_F(Proofs, ALoopThatDoesNotAnswerIsDeadAfterItsBoundAndNotBefore) {
+    const auto watched = proof.watch("evictd-scores", loop, Duty::vital);
+    EXPECT_EQ(dead_after(longest_silence(Duty::vital)), "");
+    EXPECT_EQ(dead_after(1s), "evictd-scores has not answered for 61 s");
+}
+
+TEST_F(Proofs, TheMainLoopHasTheShortestBound) {
+    const auto watched = proof.watch("main", loop, Duty::main);
+    EXPECT_EQ(dead_after(20s), "");
+    EXPECT_EQ(dead_after(1s), "main has not answered for 21 s");
+}
+
+TEST_F(Proofs, WhatMayBlockHasLong) {
+    const auto watched = proof.watch("evictd-publish", loop, Duty::may_block);
+    EXPECT_EQ(dead_after(15min), "");
+    EXPECT_EQ(dead_after(1s), "evictd-publish has not answered for 901 s");
+}
+
+TEST_F(Proofs, AnAnswerBeginsAnew) {
+    clock.set(SystemClock().monotonic());
+    const auto watched = proof.watch("main", loop, Duty::main);
+    (void)proof.check();
+    ASSERT_TRUE(loop.run_once(0ms));
+    clock.advance(1h);  // nothing was asked since
+    EXPECT_EQ(dead_ones(proof.check()), "");
+    EXPECT_EQ(proof.check().front().silent, 0ms);
+}
+
+TEST_F(Proofs, WhatIsGoneOwesNothing) {
+    { const auto watched = proof.watch("main", loop, Duty::main); }
+    EXPECT_TRUE(proof.check().empty());
+}
+
+TEST_F(Proofs, AFailureIsKeptAndToldOnce) {
+    int told = 0;
+    proof.on_failure([&] { ++told; });
+    proof.fail("evictd-reaper", {ErrorKind::failed, "event loop", "a callback failed: x", ""});
+    proof.fail("evictd-scores", {ErrorKind::failed, "event loop", "a callback failed: y", ""});
+    EXPECT_EQ(told, 1);
+    EXPECT_EQ(proof.failure()->text(), "evictd-reaper: a callback failed: x");
+    EXPECT_EQ(dead_ones(proof.check()), "evictd-reaper failed");
+}
+
+}  // namespace
+}  // namespace evictd::sys
