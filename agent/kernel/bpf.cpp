@@ -41,7 +41,7 @@ Bpf::~Bpf() {
     }
 }
 
-Result<std::unique_ptr<Bpf>> Bpf::load(Choice choice, BpfOptions options) {
+Result<std::unique_ptr<Bpf>> Bpf::load(Choice choice, const BpfOptions& options) {
     // Every turn refuses one program more.
     for (std::size_t turn = 0; turn <= candidates().size(); turn++) {
         auto programs = load_programs(std::move(choice));

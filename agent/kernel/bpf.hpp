@@ -36,7 +36,7 @@ class Bpf {
 public:
     // Takes what choose_programs() found, and does without what the kernel refuses of it when it is loaded or attached.
     // Stale pins of an agent that died are replaced.
-    static Result<std::unique_ptr<Bpf>> load(Choice choice, BpfOptions options);
+    static Result<std::unique_ptr<Bpf>> load(Choice choice, const BpfOptions& options);
     Bpf(const Bpf&) = delete;
     Bpf& operator=(const Bpf&) = delete;
     ~Bpf();
