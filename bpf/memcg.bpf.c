@@ -17,18 +17,10 @@ struct {
     __type(value, __u64);
 } memcg_reported SEC(".maps");
 
-/* Reclaim begins when a charge does not fit, and the largest is a huge page's (HPAGE_PMD_NR with 4 KiB pages): a reader
- * whose page cache comes in large folios never comes nearer to its limit. */
-#define AT_LIMIT_PAGES 512
-
-static __always_inline bool at_limit(__u64 usage, __u64 limit) {
-    return limit != NO_LIMIT && usage + AT_LIMIT_PAGES * page_size >= limit;
-}
-
 static __always_inline enum evictd_memcg_limit breached(struct mem_cgroup* memcg) {
     __u64 usage = memcg_usage(memcg);
-    if (at_limit(usage, memcg_max(memcg))) return EVICTD_MEMCG_MAX;
-    if (at_limit(usage, memcg_high(memcg))) return EVICTD_MEMCG_HIGH;
+    if (near_limit(usage, memcg_max(memcg))) return EVICTD_MEMCG_MAX;
+    if (near_limit(usage, memcg_high(memcg))) return EVICTD_MEMCG_HIGH;
     return 0; /* proactive reclaim: nobody is at a limit */
 }
 

@@ -13,9 +13,11 @@
 #include "lib/lineage.bpf.h"
 
 struct stalling_task {
-    __u64 pod;     /* whose entry counts it; 0: none */
-    __u32 depth;   /* psi_memstall_enter() nests */
-    __u32 on_node; /* the node's entry counts it */
+    __u64 pod;      /* whose entry counts it; 0: none */
+    __u32 depth;    /* psi_memstall_enter() nests */
+    __u32 on_node;  /* the node's entry counts it */
+    __u32 for_node; /* the reclaim that it is in began for the node or for the pods' root */
+    __u32 unused;
 };
 
 /* Preallocated: a task that begins to stall does so because there is no memory. More than stand still at a time on a
@@ -68,20 +70,23 @@ static __always_inline void end_stall(__u32 pid, const struct stalling_task* tas
     bpf_map_delete_elem(&stalling, &pid);
 }
 
-static __always_inline void add_reclaim(struct evictd_stall* of, unsigned long pages) {
+static __always_inline void add_reclaim(struct evictd_stall* of, unsigned long pages, bool for_node) {
     __sync_fetch_and_add(&of->reclaims, 1);
-    if (pages)
-        __sync_fetch_and_add(&of->reclaimed, pages * page_size);
-    else
+    if (!pages) {
         __sync_fetch_and_add(&of->reclaims_failed, 1);
+        return;
+    }
+    __sync_fetch_and_add(&of->reclaimed, pages * page_size);
+    if (for_node) __sync_fetch_and_add(&of->reclaimed_for_node, pages * page_size);
 }
 
-/* Whoever reclaims while it stands still needs the memory: that is who causes the pressure. */
-static __always_inline void count_reclaim(const struct stalling_task* task, unsigned long pages) {
+/* A pod that reclaims while it stalls needs the memory: that causes the pressure, of the node if the reclaim was for
+ * the node or for all pods, else at its own limit only. */
+static __always_inline void count_reclaim(const struct stalling_task* task, unsigned long pages, bool for_node) {
     struct evictd_stall* pod = task->pod ? bpf_map_lookup_elem(&stall, &task->pod) : 0;
     struct evictd_stall* node = node_stall();
-    if (pod) add_reclaim(pod, pages);
-    if (node) add_reclaim(node, pages);
+    if (pod) add_reclaim(pod, pages, for_node);
+    if (node) add_reclaim(node, pages, for_node);
 }
 
 /* PSI's own: reclaim, compaction, waiting for pages that were just thrown away, throttling above memory.high. The
@@ -111,23 +116,34 @@ int BPF_PROG(on_memstall_leave) {
     return 0;
 }
 
-static __always_inline int count_end(unsigned long pages) {
+static __always_inline const struct stalling_task* current_stall(void) {
     __u32 pid = current_pid();
-    const struct stalling_task* known = bpf_map_lookup_elem(&stalling, &pid);
-    if (known) count_reclaim(known, pages);
-    return 0;
+    return bpf_map_lookup_elem(&stalling, &pid);
 }
 
 SEC("tp_btf/mm_vmscan_direct_reclaim_end")
-int BPF_PROG(count_direct_reclaim, unsigned long pages) { return count_end(pages); }
+int BPF_PROG(count_direct_reclaim, unsigned long pages) {
+    const struct stalling_task* known = current_stall();
+    if (known) count_reclaim(known, pages, true);
+    return 0;
+}
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
-int BPF_PROG(count_memcg_reclaim, unsigned long pages) { return count_end(pages); }
+int BPF_PROG(count_memcg_reclaim, unsigned long pages) {
+    const struct stalling_task* known = current_stall();
+    if (known) count_reclaim(known, pages, is_for_pods_root(pages));
+    return 0;
+}
 
 /* Without trampolines: reclaim alone. It does not nest; a task that is known already has missed its end. */
-static __always_inline int begin_reclaim(void) {
+static __always_inline int begin_reclaim(bool for_node) {
     __u32 pid = current_pid();
-    if (!bpf_map_lookup_elem(&stalling, &pid)) begin_stall(bpf_get_current_task_btf());
+    struct stalling_task* known = bpf_map_lookup_elem(&stalling, &pid);
+    if (!known) {
+        begin_stall(bpf_get_current_task_btf());
+        known = bpf_map_lookup_elem(&stalling, &pid);
+    }
+    if (known) known->for_node = for_node;
     return 0;
 }
 
@@ -135,19 +151,19 @@ static __always_inline int end_reclaim(unsigned long pages) {
     __u32 pid = current_pid();
     const struct stalling_task* known = bpf_map_lookup_elem(&stalling, &pid);
     if (!known) return 0;
-    count_reclaim(known, pages);
+    count_reclaim(known, pages, known->for_node);
     end_stall(pid, known);
     return 0;
 }
 
 SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
-int BPF_PROG(on_direct_reclaim_begin) { return begin_reclaim(); }
+int BPF_PROG(on_direct_reclaim_begin) { return begin_reclaim(true); }
 
 SEC("tp_btf/mm_vmscan_direct_reclaim_end")
 int BPF_PROG(on_direct_reclaim_end, unsigned long pages) { return end_reclaim(pages); }
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
-int BPF_PROG(on_memcg_reclaim_begin) { return begin_reclaim(); }
+int BPF_PROG(on_memcg_reclaim_begin) { return begin_reclaim(is_for_pods_root(0)); }
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
 int BPF_PROG(on_memcg_reclaim_end, unsigned long pages) { return end_reclaim(pages); }
@@ -195,17 +211,22 @@ static __always_inline void close_times(struct evictd_stall* of, const struct cl
 }
 
 /* In slots of 1 s: ten of them, the youngest of which is filling. */
-static __always_inline void close_reclaim(struct evictd_stall* of, const struct closing* closing) {
-    __u32 second = closing->slot / SLOTS_IN_1S;
-    __u32* young = &of->reclaim_slots[second & (EVICTD_RECLAIM_SLOTS - 1)];
-    if (closing->slot % SLOTS_IN_1S == 0) {
-        of->reclaimed_10s -= (__u64)of->reclaim_slots[(second - 10) & (EVICTD_RECLAIM_SLOTS - 1)] << 10;
+static __always_inline void close_bytes(__u64 total, __u64* closed, __u64* in_10s, __u32* slots, __u32 slot) {
+    __u32 second = slot / SLOTS_IN_1S;
+    __u32* young = &slots[second & (EVICTD_RECLAIM_SLOTS - 1)];
+    if (slot % SLOTS_IN_1S == 0) {
+        *in_10s -= (__u64)slots[(second - 10) & (EVICTD_RECLAIM_SLOTS - 1)] << 10;
         *young = 0;
     }
-    __u64 kib = (of->reclaimed - of->closed_reclaimed) >> 10;
+    __u64 kib = (total - *closed) >> 10;
     *young += kib;
-    of->reclaimed_10s += kib << 10;
-    of->closed_reclaimed += kib << 10;
+    *in_10s += kib << 10;
+    *closed += kib << 10;
+}
+
+static __always_inline void close_reclaim(struct evictd_stall* of, const struct closing* closing) {
+    close_bytes(of->reclaimed, &of->closed_reclaimed, &of->reclaimed_10s, of->reclaim_slots, closing->slot);
+    close_bytes(of->reclaimed_for_node, &of->closed_for_node, &of->for_node_10s, of->for_node_slots, closing->slot);
 }
 
 static __always_inline void report_stall(struct evictd_stall* of, __u64 id, const struct evictd_stall_line* line,

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How much does every pod use? A cgroup iterator fills one row for each cgroup below the pods' root, from page
- * counters and LRU sizes: exact, without the rstat flush that reading memory.stat costs. It adds nothing up. */
+/* How much does every pod use? One row for each cgroup below the pods' root, removed ones included, from page counters
+ * and LRU sizes: exact, without the rstat flush that reading memory.stat costs. It adds nothing up. */
 #include "lib/kernel_types.h"
 
 #include "lib/lru.bpf.h"
 #include "lib/maps.bpf.h"
 #include "lib/stall.bpf.h"
+#include "lib/walk.bpf.h"
 
 extern struct mem_cgroup* pods_memcg;
 extern __u32 stall_seen;
 
-/* The rows of the last pass, in memory that the agent maps: a cgroup iterator that hands out more than its seq_file
- * buffer of 32 KiB (585 rows) is refused with EOPNOTSUPP. */
+/* The rows of the last pass, in memory that the agent maps: a cgroup iterator may hand out no more than its seq_file
+ * buffer of 32 KiB. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, EVICTD_MAX_CGROUPS);
@@ -22,100 +23,221 @@ struct {
 
 __u32 usage_count; /* cgroups seen in the pass, also those that found no room; set to 0 by the agent before it */
 
-/* A cgroup links to css_sets, one for each combination with other hierarchies' cgroups, and each has a list of threads.
- */
+/* How many processes of a cgroup there are. It links to css_sets, one for each combination with other hierarchies'
+ * cgroups; each has a list of its threads, and one of first threads that ended before the others of their process. */
 struct processes {
-    struct list_head *link_head, *link, *thread_head, *thread;
+    struct list_head *link_head, *link;
+    struct css_set* set; /* whose list is read */
+    struct list_head *head, *thread;
+    __u32 left; /* of that list, as many as the kernel says there are: without css_set_lock, a thread that goes while
+                 * it is looked at leads into another list, whose end would never be seen */
+    bool ended; /* it is the list of those that ended */
     __u32 count;
 };
 
+#define MAX_THREADS 32768 /* counted in one cgroup: the usual pid_max. More are there but not counted */
+
+static __always_inline void enter_list(struct processes* processes, struct list_head* head, __u32 left) {
+    processes->head = head;
+    processes->thread = BPF_CORE_READ(head, next);
+    processes->left = left;
+}
+
 static __always_inline void count_thread(struct processes* processes) {
     struct task_struct* task = (void*)processes->thread - bpf_core_field_offset(struct task_struct, cg_list);
-    if (BPF_CORE_READ(task, group_leader) == task) processes->count++; /* a group leader stands for its process */
-    processes->thread = BPF_CORE_READ(task, cg_list.next);
+    struct list_head* next = BPF_CORE_READ(task, cg_list.next);
+    if (processes->ended)
+        processes->count += BPF_CORE_READ(task, signal, live.counter) > 0; /* else it only waits for its parent */
+    else if (BPF_CORE_READ(task, group_leader) == task)
+        processes->count++;                                                /* a group leader stands for its process */
+    processes->left = next == processes->thread ? 0 : processes->left - 1; /* itself: taken off the list */
+    processes->thread = next;
 }
 
 static __always_inline void enter_css_set(struct processes* processes) {
     struct cgrp_cset_link* link = (void*)processes->link - bpf_core_field_offset(struct cgrp_cset_link, cset_link);
     struct css_set* set = BPF_CORE_READ(link, cset);
-    processes->thread_head = (void*)set + bpf_core_field_offset(struct css_set, tasks);
-    processes->thread = BPF_CORE_READ(set, tasks.next);
+    processes->set = set;
+    processes->ended = false;
+    enter_list(processes, (void*)set + bpf_core_field_offset(struct css_set, tasks), BPF_CORE_READ(set, nr_tasks));
     processes->link = BPF_CORE_READ(link, cset_link.next);
 }
 
 static long count_step(__u32 index, struct processes* processes) {
-    if (processes->thread && processes->thread != processes->thread_head)
+    if (processes->left && processes->thread && processes->thread != processes->head) {
         count_thread(processes);
-    else if (processes->link && processes->link != processes->link_head)
+    } else if (processes->set && !processes->ended) {
+        processes->ended = true;
+        enter_list(processes, (void*)processes->set + bpf_core_field_offset(struct css_set, dying_tasks), MAX_THREADS);
+    } else if (processes->link && processes->link != processes->link_head) {
         enter_css_set(processes);
-    else
+    } else {
         return 1;
+    }
     return 0;
 }
 
-#define MAX_THREADS 32768 /* counted in one cgroup: the usual pid_max. More are there but not counted */
-
-/* Without css_set_lock: a count taken while processes come and go may be off by those. */
-static __always_inline __u32 count_processes(struct cgroup* cgroup) {
-    struct list_head* first = cgroup->cset_links.next;
+/* Without css_set_lock: a count taken while processes come and go may be off by those. Global, hence verified once. */
+__weak __noinline int count_processes(__u64 cgroup_address) {
+    struct cgroup* cgroup = (void*)cgroup_address;
+    struct list_head* first = BPF_CORE_READ(cgroup, cset_links.next);
     struct processes processes = {
         .link_head = (void*)cgroup + bpf_core_field_offset(struct cgroup, cset_links),
         .link = first,
-        /* In no css_set yet: equal, but not 0. Kernels before 6.7 verify a callback once, with the values of its first
-         * call, and cut away every branch that a known one rules out. */
-        .thread_head = first,
+        /* In no list yet, but nothing that the verifier knows: see seen_at_first. */
+        .set = (struct css_set*)(__u64)seen_at_first,
+        .head = first,
         .thread = first,
+        .left = seen_at_first,
+        .ended = seen_at_first,
     };
     bpf_loop(MAX_THREADS, count_step, &processes, 0);
     return processes.count;
 }
 
-/* The root's row comes first, and a victim that ends during the pass would be seen gone while its memory is still in
- * the total: a second pod would pay for it. So the total is read once more, after everybody's processes. */
-static __always_inline int read_total_again(void) {
-    struct evictd_usage* root = bpf_map_lookup_elem(&usage_rows, &evictd_zero);
-    const struct evictd_settings* current = get_settings();
-    if (root && current && usage_count && root->cgroup_id == current->pods_root_id)
-        root->usage = memcg_usage(pods_memcg);
-    return 0;
+struct uncontrolled {
+    struct walk walk;
+    __u32 processes;
+};
+
+static long uncontrolled_step(__u32 index, struct uncontrolled* below) {
+    struct cgroup_subsys_state* at = below->walk.at;
+    if (!below->walk.seen && at != below->walk.root)
+        below->processes += count_processes((__u64)BPF_CORE_READ(at, cgroup));
+    return walk_on(&below->walk);
+}
+
+/* On v2 a container may have cgroups of its own without the memory controller: what runs there is charged to the
+ * nearest one that has it, and counts there too. A cgroup gives the controller to all of its children or to none. */
+__weak __noinline int count_uncontrolled(__u64 cgroup_address) {
+    struct cgroup* cgroup = (void*)cgroup_address;
+    if (BPF_CORE_READ(cgroup, subtree_ss_mask) & 1 << bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id))
+        return 0;
+    struct uncontrolled below = {
+        .walk = walk_from((void*)cgroup + bpf_core_field_offset(struct cgroup, self)),
+        .processes = seen_at_first,
+    };
+    bpf_loop(2 * EVICTD_MAX_POD_CGROUPS, uncontrolled_step, &below, 0);
+    return below.processes;
 }
 
 /* Of a pod that is watched; nobody looks for it while nobody stood still for 10 s. */
 static __always_inline void read_stall(struct evictd_usage* row) {
-    const struct evictd_stall* known = stall_seen ? bpf_map_lookup_elem(&stall, &row->cgroup_id) : 0;
+    __u64 id = row->cgroup_id; /* a key on the stack: 6.1 takes no other here */
+    const struct evictd_stall* known = stall_seen ? bpf_map_lookup_elem(&stall, &id) : 0;
     row->reclaimed = known ? known->reclaimed_10s : 0;
+    row->reclaimed_for_node = known ? known->for_node_10s : 0;
     for (int window = 0; window < EVICTD_STALL_WINDOWS; window++)
         row->stalled_us[window] = known ? known->lost_ns[window] / 1000 : 0;
 }
 
+#define ROW_DEPTHS (1 + POD_DEPTH)
+
+struct usage_walk {
+    struct walk walk;
+    __u32 rows[ROW_DEPTHS]; /* of the cgroups above: where pages are counted that get no row of their own */
+    bool v2;
+    bool over;
+};
+
+static __always_inline struct evictd_usage* row_above(struct usage_walk* usage) {
+    __u32 depth = usage->walk.depth;
+    __u32 index = depth <= 1 ? usage->rows[0] : depth == 2 ? usage->rows[1] : usage->rows[2];
+    return bpf_map_lookup_elem(&usage_rows, &index);
+}
+
+static __always_inline void remember_row(struct usage_walk* usage, __u32 index) {
+    __u32 depth = usage->walk.depth;
+    if (depth == 0) usage->rows[0] = index;
+    if (depth <= 1) usage->rows[1] = index;
+    if (depth <= 2) usage->rows[2] = index;
+}
+
+static __always_inline void add_pages(struct evictd_usage* row, const struct lru_sizes* lru) {
+    row->inactive_file += lru->list[LRU_INACTIVE_FILE] * page_size;
+    row->active_file += lru->list[LRU_ACTIVE_FILE] * page_size;
+    row->anon += (lru->list[LRU_INACTIVE_ANON] + lru->list[LRU_ACTIVE_ANON]) * page_size;
+}
+
+/* What is left of a removed cgroup, where that is too little for a row of its own. */
+static __always_inline void add_to_row_above(struct usage_walk* usage, struct mem_cgroup* memcg) {
+    struct evictd_usage* row = row_above(usage);
+    struct lru_sizes lru = {};
+    add_lru_sizes((__u64)memcg, &lru);
+    if (row) add_pages(row, &lru);
+}
+
+static __always_inline void read_processes(struct evictd_usage* row, struct cgroup* cgroup, bool below_too) {
+    if (is_populated(cgroup)) row->flags |= EVICTD_USAGE_POPULATED;
+    row->processes = count_processes((__u64)cgroup);
+    if (below_too) row->processes += count_uncontrolled((__u64)cgroup);
+}
+
+/* Of a cgroup with a row of its own. 1: no rows for what is below it. Global, hence verified once. */
+__weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __u32 depth, bool v2) {
+    struct mem_cgroup* memcg = (void*)memcg_address;
+    struct cgroup* cgroup = BPF_CORE_READ(memcg, css.cgroup);
+    bool dying = memcg_dying(memcg), whole = is_counted_whole(memcg_address, depth);
+    if (!row) return 0;
+    struct lru_sizes lru = {};
+    row->cgroup_id = cgroup_id(cgroup);
+    row->level = BPF_CORE_READ(cgroup, level);
+    row->flags = (dying ? EVICTD_USAGE_DYING : 0) | (whole ? EVICTD_USAGE_WHOLE : 0);
+    row->processes = 0;
+    /* Before its usage: a victim that ends meanwhile would be seen gone while its memory is still counted. */
+    if (!dying) read_processes(row, cgroup, v2 && !whole);
+    row->usage = memcg_usage(memcg);
+    row->limit = memcg_max(memcg);
+    if (whole)
+        add_subtree_sizes((__u64)memcg, &lru);
+    else if (row->usage)
+        add_lru_sizes((__u64)memcg, &lru);
+    row->inactive_file = row->active_file = row->anon = 0;
+    add_pages(row, &lru);
+    read_stall(row);
+    return whole;
+}
+
+static long usage_step(__u32 step, struct usage_walk* usage) {
+    if (!usage->walk.seen) {
+        struct mem_cgroup* memcg = (void*)usage->walk.at; /* css is the first member of struct mem_cgroup */
+        __u64 left = memcg_dying(memcg) ? memcg_usage(memcg) : ~0ULL;
+        if (left >= EVICTD_REMOVED_ROW) {
+            __u32 index = usage_count++;
+            struct evictd_usage* row = bpf_map_lookup_elem(&usage_rows, &index);
+            remember_row(usage, index);
+            usage->walk.seen = row && read_row(row, (__u64)memcg, usage->walk.depth, usage->v2);
+        } else {
+            if (usage->walk.depth == 1) usage->rows[1] = usage->rows[2] = usage->rows[0];
+            if (usage->walk.depth == 2) usage->rows[2] = usage->rows[1];
+            if (left) add_to_row_above(usage, memcg);
+        }
+    }
+    usage->over = walk_on(&usage->walk);
+    return usage->over;
+}
+
+/* The root's row comes first, and a victim that ends during the pass would be seen gone while its memory is still in
+ * the total: a second pod would pay for it. So the total is read once more, after everybody's processes. */
+static __always_inline void read_total_again(struct mem_cgroup* root) {
+    struct evictd_usage* row = bpf_map_lookup_elem(&usage_rows, &evictd_zero);
+    if (row) row->usage = memcg_usage(root);
+}
+
+/* Called for the pods' root alone: the cgroup iterator itself shows no removed cgroups. What it is for is the
+ * cgroup_mutex that it holds meanwhile, so that nothing is made, removed or moved during the pass. */
 SEC("iter/cgroup")
 int read_usage(struct bpf_iter__cgroup* ctx) {
     struct cgroup* cgroup = ctx->cgroup;
-    if (!cgroup) return read_total_again();
-    struct mem_cgroup* memcg = memcg_of_cgroup(cgroup);
-    /* On v2 a container may have cgroups of its own without the memory controller: what runs there is charged to the
-     * nearest one that has it, which is the last row, and counts there too. */
-    __u32 index = memcg ? usage_count++ : usage_count - 1;
-    struct evictd_usage* row = bpf_map_lookup_elem(&usage_rows, &index);
-    if (!row) return 0;
-    __u32 processes = count_processes(cgroup);
-    if (!memcg) {
-        row->processes += processes;
-        return 0;
-    }
-    struct lru_sizes lru = {};
     const struct evictd_settings* current = get_settings();
-    row->cgroup_id = cgroup->kn->id; /* the iterator's own cgroup: loads, not calls of bpf_probe_read_kernel() */
-    row->level = cgroup->level;
-    if (current && row->cgroup_id == current->pods_root_id) pods_memcg = memcg; /* for the timer */
-    add_lru_sizes((__u64)memcg, &lru);
-    row->usage = memcg_usage(memcg);
-    row->limit = memcg_max(memcg);
-    row->inactive_file = lru.list[LRU_INACTIVE_FILE] * page_size;
-    row->active_file = lru.list[LRU_ACTIVE_FILE] * page_size;
-    row->anon = (lru.list[LRU_INACTIVE_ANON] + lru.list[LRU_ACTIVE_ANON]) * page_size;
-    row->processes = processes;
-    read_stall(row);
+    if (!cgroup || !current) return 0;
+    struct mem_cgroup* root = memcg_of_cgroup(cgroup);
+    if (!root) return 0;
+    if (cgroup_id(cgroup) == current->pods_root_id) pods_memcg = root; /* for the timer */
+    struct usage_walk usage = {.walk = walk_from(root), .v2 = current->hierarchy_id == 0, .over = seen_at_first};
+    bpf_loop(WALK_STEPS, usage_step, &usage, 0);
+    if (!usage.over) usage_count = EVICTD_MAX_CGROUPS + 1; /* not all of it was read */
+    read_total_again(root);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "lib/emit.bpf.h"
 #include "lib/lru.bpf.h"
 #include "lib/node_memory.bpf.h"
+#include "lib/walk.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -73,48 +74,41 @@ __u64 walked_ns;
 __u64 walk_cost_ns;
 __u64 walked_cache;
 
-struct walk {
-    struct cgroup_subsys_state *root, *at;
-    bool seen; /* everything below `at` is done */
+volatile __u32 seen_at_first; /* see lib/walk.bpf.h */
+
+struct cache_walk {
+    struct walk walk;
     struct lru_sizes sizes;
 };
 
-/* False, but the verifier does not know: kernels before 6.7 verify a callback once, with the values of its first call,
- * and cut away every branch that a known one rules out. */
-volatile __u32 seen_at_first; /* not bool: the skeleton is C++ too */
-
-/* One step through the tree of memory cgroups, as css_next_descendant_pre() goes. */
-static long walk_step(__u32 index, struct walk* walk) {
-    struct cgroup_subsys_state* at = walk->at;
-    __u64 sibling_at = bpf_core_field_offset(struct cgroup_subsys_state, sibling);
+static long cache_step(__u32 index, struct cache_walk* cache) {
+    struct walk* walk = &cache->walk;
+    struct mem_cgroup* memcg = (void*)walk->at; /* css is the first member of struct mem_cgroup */
     if (!walk->seen) {
-        add_lru_sizes((__u64)at, &walk->sizes);
-        struct list_head* child = BPF_CORE_READ(at, children.next);
-        if (!child) return 1;
-        if ((void*)child != (void*)at + bpf_core_field_offset(struct cgroup_subsys_state, children)) {
-            walk->at = (void*)child - sibling_at;
-            return 0;
-        }
+        bool whole = is_counted_whole((__u64)memcg, walk->depth);
+        /* Where nothing is charged there is nothing below it either. */
+        walk->seen = whole || !memcg_usage(memcg);
+        if (whole)
+            add_subtree_sizes((__u64)memcg, &cache->sizes);
+        else if (!walk->seen)
+            add_lru_sizes((__u64)memcg, &cache->sizes);
     }
-    if (at == walk->root) return 1;
-    struct cgroup_subsys_state* parent = BPF_CORE_READ(at, parent);
-    struct list_head* next = BPF_CORE_READ(at, sibling.next);
-    if (!parent || !next) return 1;
-    walk->seen = (void*)next == (void*)parent + bpf_core_field_offset(struct cgroup_subsys_state, children);
-    walk->at = walk->seen ? parent : (void*)next - sibling_at;
-    return 0;
+    return walk_on(walk);
 }
 
-/* Each cgroup is entered once and, if it has any below it, returned to once. */
-#define WALK_STEPS (2 * EVICTD_MAX_CGROUPS)
-
 /* The page cache that counts as available. */
-static __always_inline __u64 pods_cache(enum evictd_memory_available counted) {
-    struct walk walk = {.root = (void*)pods_memcg, .at = (void*)pods_memcg, .seen = seen_at_first};
-    bpf_loop(WALK_STEPS, walk_step, &walk, 0);
-    __u64 pages = walk.sizes.list[LRU_INACTIVE_FILE];
-    if (counted == EVICTD_AVAILABLE_RECLAIMABLE) pages += walk.sizes.list[LRU_ACTIVE_FILE];
-    return pages * page_size;
+static __always_inline __u64 pods_cache(enum evictd_memory_available counted, struct evictd_timer_stats* stats) {
+    struct cache_walk cache = {.walk = walk_from(pods_memcg)};
+    bpf_loop(WALK_STEPS, cache_step, &cache, 0);
+    __u64 inactive = cache.sizes.list[LRU_INACTIVE_FILE] * page_size;
+    __u64 active = cache.sizes.list[LRU_ACTIVE_FILE] * page_size;
+    if (stats) {
+        stats->walks++;
+        stats->inactive_file = inactive;
+        stats->active_file = active;
+        stats->walked_ns = bpf_ktime_get_ns();
+    }
+    return inactive + (counted == EVICTD_AVAILABLE_RECLAIMABLE ? active : 0);
 }
 
 struct sample {
@@ -125,12 +119,10 @@ struct sample {
     struct evictd_settings* settings;
 };
 
-#define CSS_DYING (1 << 4) /* of an unnamed enum in linux/cgroup-defs.h; set by rmdir(2) */
-
 /* The pods' cgroup may be gone, or be another one: until the agent has found it there is nothing to compare. */
 static __always_inline bool pods_root_alive(const struct evictd_settings* settings) {
     return pods_memcg && settings->pods_root_id && memcg_id(pods_memcg) == settings->pods_root_id &&
-           !(BPF_CORE_READ(pods_memcg, css.flags) & CSS_DYING);
+           !memcg_dying(pods_memcg);
 }
 
 static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 cache) {
@@ -156,12 +148,11 @@ static __always_inline void sample_pods(struct sample* sample, struct evictd_tim
     bool near = sample->pods < sample->highest;
     if (!near && !history_walk_due(sample->now)) return;
     __u64 begin = bpf_ktime_get_ns();
-    walked_cache = pods_cache(sample->settings->memory_available);
+    walked_cache = pods_cache(sample->settings->memory_available, stats);
     walked_ns = sample->now;
     walk_cost_ns = bpf_ktime_get_ns() - begin;
     sample->pods = pods_available(sample->settings, walked_cache);
     if (near) sample->walk_ns = walk_cost_ns; /* else the next tick need not wait for it */
-    if (stats) stats->walks++;
 }
 
 /* The least of every tenth of a second. Global, hence verified once and not for each way that leads to it. */

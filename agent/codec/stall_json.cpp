@@ -52,6 +52,7 @@ Json stall_json(const PodStall& stall) {
     Json json{{"some_us", times_json(stall.some)}};
     if (stall.full) json["full_us"] = times_json(*stall.full);
     json["reclaimed_bytes"] = stall.reclaimed.value;
+    if (stall.reclaimed_for_node) json["reclaimed_for_node_bytes"] = stall.reclaimed_for_node->value;
     return json;
 }
 

@@ -28,6 +28,7 @@ struct Described<StallCrossed> {
 template <>
 struct Described<PodStall> {
     static constexpr auto fields = std::tuple(field("some", &PodStall::some), field("reclaimed", &PodStall::reclaimed),
+                                              field("reclaimed_for_node", &PodStall::reclaimed_for_node),
                                               field("full", &PodStall::full), field("read_at", &PodStall::read_at));
 };
 template <>

@@ -23,7 +23,8 @@ namespace evictd::kernel {
 struct Bpf::Loaded : LoadedPrograms {
     explicit Loaded(LoadedPrograms programs) : LoadedPrograms(std::move(programs)) {}
     std::map<std::string, Link> links;  // by program
-    Link usage;                         // below the pods' root; none while there is no root
+    Link usage;                         // of the pods' root; none while there is no root
+    sys::Fd root;                       // its directory
     bpf_program* exits_program = nullptr;
     Link exits;  // while watch_exits()
     std::optional<UsageRows> usage_rows;
@@ -169,13 +170,16 @@ Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
     }
     if (feeds("usage")) {
         loaded_->usage =
-            attach_cgroup_iterator(loaded_->skeleton->progs.read_usage, *directory, BPF_CGROUP_ITER_DESCENDANTS_PRE);
+            attach_cgroup_iterator(loaded_->skeleton->progs.read_usage, *directory, BPF_CGROUP_ITER_SELF_ONLY);
         if (!loaded_->usage) {
             return bpf_error("usage iterator", errno);
         }
     }
+    loaded_->root = std::move(*directory);
     return {};
 }
+
+int Bpf::root_directory() const { return loaded_->usage ? loaded_->root.get() : -1; }
 
 Status Bpf::watch_exits(bool on) {
     const bool attach = on && !loaded_->exits && loaded_->exits_program != nullptr;

@@ -54,6 +54,8 @@ public:
 
     // The pods' root for every program, and a new usage iterator below it.
     Status follow(const std::optional<port::PodsRoot>& root);
+    // The directory of the root that is followed, in the memory hierarchy; -1: none is.
+    [[nodiscard]] int root_directory() const;
     // Whether CgroupLife populated and emptied are told; nothing where no program can.
     Status watch_exits(bool on);
     // Replaces all lines; each is compared afresh.

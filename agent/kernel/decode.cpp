@@ -111,7 +111,8 @@ std::optional<KernelEventKind> kind_of(const evictd_stall_event& record) {
 
 // None: nothing was lost.
 std::optional<PodStall> stall_of(const evictd_usage& row) {
-    PodStall stall{.some = {}, .reclaimed = bytes_of(row.reclaimed)};
+    PodStall stall{
+        .some = {}, .reclaimed = bytes_of(row.reclaimed), .reclaimed_for_node = bytes_of(row.reclaimed_for_node)};
     for (std::size_t i = 0; i < stall.some.size(); i++) {
         stall.some.at(i) =
             std::min<Duration>(std::chrono::microseconds(row.stalled_us[i]), length(static_cast<StallWindow>(i)));
@@ -166,7 +167,10 @@ void decode_usage(std::span<const std::byte> rows, std::vector<port::CgroupUsage
                         .active_file = bytes_of(row->active_file),
                         .anon = bytes_of(row->anon),
                         .processes = static_cast<std::int32_t>(row->processes),
-                        .stall = stall_of(*row)});
+                        .stall = stall_of(*row),
+                        .populated = (row->flags & EVICTD_USAGE_POPULATED) != 0,
+                        .dying = (row->flags & EVICTD_USAGE_DYING) != 0,
+                        .whole = (row->flags & EVICTD_USAGE_WHOLE) != 0});
         rows = rows.subspan(sizeof(evictd_usage));
     }
 }

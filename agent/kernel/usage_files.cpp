@@ -48,6 +48,14 @@ std::int64_t flat_value(const std::string& text, const std::string& key) {
     return value;
 }
 
+// v1 has the cgroup's own pages and, with this prefix, those of the whole subtree; v2 has only the latter.
+port::RootCount whole_tree_count(const std::string& memory_stat) {
+    const std::string prefix = memory_stat.find("\ntotal_inactive_file ") != std::string::npos ? "total_" : "";
+    return {.inactive_file = {flat_value(memory_stat, prefix + "inactive_file")},
+            .active_file = {flat_value(memory_stat, prefix + "active_file")},
+            .at = {}};
+}
+
 UsageFiles::UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups)
     : hierarchies_(std::move(hierarchies)), cgroups_(cgroups) {}
 
@@ -99,13 +107,19 @@ Status UsageFiles::read(std::vector<port::CgroupUsage>& rows) {
     whole->level = static_cast<std::int32_t>(root->level);
     rows.push_back(*whole);
     for (const auto& pod : *pods) {
-        auto row = read_one(pod.cgroup->path());
+        const auto populated = pod.cgroup->populated();  // before its usage, see below
         const auto processes = pod.cgroup->processes();
-        if (!row || !processes) {
-            continue;  // went away while we looked
+        auto row = read_one(pod.cgroup->path());
+        if (!row && row.error().kind == ErrorKind::vanished) {
+            continue;
+        }
+        if (!row) {
+            return tl::unexpected(row.error());  // a pod that could not be read has not gone
         }
         row->level = whole->level + 1;
-        row->processes = static_cast<std::int32_t>(processes->size());
+        row->processes = processes ? static_cast<std::int32_t>(processes->size()) : 0;
+        row->populated = populated ? *populated : populated.error().kind != ErrorKind::vanished;
+        rows.front().populated = rows.front().populated || row->populated;
         subtract(rows.front(), *row);
         rows.push_back(*row);
     }

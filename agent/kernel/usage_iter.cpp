@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/usage_iter.hpp"
 
+#include <fcntl.h>
+
 #include "kernel/decode.hpp"
+#include "kernel/usage_files.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::kernel {
 
@@ -13,6 +17,31 @@ Status UsageIter::read(std::vector<port::CgroupUsage>& rows) {
     }
     decode_usage(*read, rows);
     return rows.empty() ? fail(ErrorKind::vanished, "pods' cgroup", "was removed") : Status{};
+}
+
+std::optional<port::RootCount> UsageIter::timer_count() const {
+    const auto stats = bpf_.timer_stats();
+    if (stats.walked_ns == 0) {
+        return std::nullopt;
+    }
+    return port::RootCount{.inactive_file = {static_cast<std::int64_t>(stats.inactive_file)},
+                           .active_file = {static_cast<std::int64_t>(stats.active_file)},
+                           .at = MonotonicTime{Duration{static_cast<std::int64_t>(stats.walked_ns)}}};
+}
+
+Result<std::optional<port::RootCount>> UsageIter::controller_count() {
+    const int directory = bpf_.root_directory();
+    if (directory < 0) {
+        return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
+    }
+    auto file = sys::openat(directory, "memory.stat", O_RDONLY);
+    if (!file) {
+        return tl::unexpected(file.error());
+    }
+    if (auto read = sys::read_text(file->get(), text_); !read) {
+        return tl::unexpected(read.error());
+    }
+    return std::optional(whole_tree_count(text_));
 }
 
 }  // namespace evictd::kernel

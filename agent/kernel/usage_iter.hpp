@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// All cgroups' usage in one pass of the BPF iterator.
+// All cgroups' usage in one pass of the BPF program, and the other two ways to the pods' page cache.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "evictd/port/cgroups.hpp"
@@ -14,9 +16,12 @@ public:
     // `bpf` must outlive it.
     explicit UsageIter(Bpf& bpf) : bpf_(bpf) {}
     Status read(std::vector<port::CgroupUsage>& rows) override;
+    [[nodiscard]] std::optional<port::RootCount> timer_count() const override;
+    [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override;
 
 private:
     Bpf& bpf_;
+    std::string text_;  // kept for its capacity
 };
 
 }  // namespace evictd::kernel

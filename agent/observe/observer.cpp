@@ -2,6 +2,7 @@
 #include "observe/observer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <variant>
 
@@ -28,24 +29,26 @@ bool is_urgent(const Cause& cause) {
 
 }  // namespace
 
+port::RootCount counted_cache(const std::vector<port::CgroupUsage>& rows, MonotonicTime at) {
+    port::RootCount counted{.inactive_file = {}, .active_file = {}, .at = at};
+    for (const auto& row : rows) {
+        counted.inactive_file += row.inactive_file;
+        counted.active_file += row.active_file;
+    }
+    return counted;
+}
+
 // Reclaimable slab is not counted: only memory.stat has it by cgroup, and reading that makes the kernel flush its
 // counters. So this errs on the side of less.
-Reading allocatable_reading(const std::vector<port::CgroupUsage>& rows, Bytes node_total, MonotonicTime at) {
-    const auto& root = rows.front();
-    Bytes inactive_file;
-    Bytes active_file;
-    for (const auto& row : rows) {
-        inactive_file += row.inactive_file;
-        active_file += row.active_file;
-    }
+Reading allocatable_reading(const port::CgroupUsage& root, const port::RootCount& cache, Bytes node_total) {
     const Bytes limit = root.limit.value_or(node_total);
-    const Bytes working_set = std::max(Bytes{0}, root.usage - inactive_file);
+    const Bytes working_set = std::max(Bytes{0}, root.usage - cache.inactive_file);
     const Bytes available = std::max(Bytes{0}, limit - working_set);
-    const Bytes reclaimable = std::max(Bytes{0}, limit - std::max(Bytes{0}, working_set - active_file));
+    const Bytes reclaimable = std::max(Bytes{0}, limit - std::max(Bytes{0}, working_set - cache.active_file));
     // capacity as makeSignalObservations has it: available plus working set
     return {.available = {available.value},
             .capacity = {(available + working_set).value},
-            .at = at,
+            .at = cache.at,
             .memory = AvailableMemory{.kubelet = available, .reclaimable = reclaimable}};
 }
 
@@ -70,6 +73,7 @@ std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& row
         if (const auto pod = pod_of.find(row.id); pod != pod_of.end()) {
             current = &pods[pod->second].usage.emplace(PodUsage{.usage = row.usage, .working_set = row.usage});
             pods[pod->second].stall = row.stall;
+            pods[pod->second].populated = row.populated;
             level = row.level;
         } else if (row.level <= level) {
             current = nullptr;
@@ -81,14 +85,13 @@ std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& row
     for (auto& pod : pods) {
         if (pod.usage) {
             pod.usage->working_set = std::max(Bytes{0}, pod.usage->working_set);
-            pod.populated = pod.usage->processes > 0;
         }
     }
     return pods;
 }
 
 Observer::Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock, port::Stalls* stalls)
-    : usage_(usage), node_(node), clock_(clock), stalls_(stalls) {}
+    : usage_(usage), node_(node), clock_(clock), stalls_(stalls), check_(usage) {}
 
 void Observer::read_node(Observation& observation, bool memory_returning) {
     const auto at = clock_.monotonic();
@@ -108,16 +111,62 @@ void Observer::read_node(Observation& observation, bool memory_returning) {
 void Observer::read_pods(Observation& observation, const PodTable& table) {
     const auto at = clock_.monotonic();
     const auto read = usage_.read(rows_);
+    const bool unknown = !read && read.error().kind != ErrorKind::vanished;
+    found_ = !unknown;
     if (!read) {
         rows_.clear();
-        if (read.error().kind != ErrorKind::vanished) {
-            trouble_ = read.error().text();
-        }
+        trouble_ = unknown ? read.error().text() : trouble_;
     } else {
-        reading_of(observation.readings, Signal::allocatable_memory_available,
-                   allocatable_reading(rows_, node_total_, at));
+        read_root(observation, table, at);
     }
     observation.pods = observed_pods(rows_, table);
+    for (auto& pod : observation.pods) {
+        pod.populated = pod.populated || (unknown && pod.cgroup != CgroupId{});  // not seen is not gone
+    }
+}
+
+// A pod that is counted as a whole has its page cache as the kernel added it up last, up to 2 s ago: good enough to
+// see whether anything is near, and not to evict a pod for.
+void Observer::read_root(Observation& observation, const PodTable& table, MonotonicTime at) {
+    const auto crowded = crowded_pods(table);
+    const auto cache = check_.settle(counted_cache(rows_, at), !crowded.empty() && is_urgent(observation.cause));
+    if (cache) {
+        reading_of(observation.readings, Signal::allocatable_memory_available,
+                   allocatable_reading(rows_.front(), *cache, node_total_));
+    }
+    trouble_ = crowded.empty() ? check_.trouble() : crowded;
+}
+
+// Whose cgroups are too many to be read one by one, for people; empty: no pod's.
+std::string Observer::crowded_pods(const PodTable& table) const {
+    std::string names;
+    for (const auto& row : rows_) {
+        if (!row.whole) {
+            continue;
+        }
+        const auto uid = owner_of(row.id, table);
+        const auto pod = uid ? table.pod(*uid) : nullptr;
+        const std::string name = pod ? pod->name_space + "/" + pod->name : "cgroup " + std::to_string(row.id.value);
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return names.empty() ? names : "too many cgroups below " + names + "; counted as a whole";
+}
+
+std::optional<FoundCgroup> Observer::found(CgroupId cgroup) const {
+    if (!found_) {
+        return std::nullopt;
+    }
+    const auto is_it = [&](const port::CgroupUsage& row) { return row.id == cgroup; };
+    auto row = std::find_if(rows_.begin(), rows_.end(), is_it);
+    if (row == rows_.end()) {
+        return FoundCgroup{};
+    }
+    FoundCgroup found{.populated = row->populated, .usage = row->usage, .working_set = row->usage - row->inactive_file};
+    for (auto below = std::next(row); below != rows_.end() && below->level > row->level; ++below) {
+        found.working_set = found.working_set - below->inactive_file;
+    }
+    found.working_set = std::max(Bytes{0}, found.working_set);
+    return found;
 }
 
 std::optional<PodUid> Observer::owner_of(CgroupId cgroup, const PodTable& table) const {

@@ -9,10 +9,18 @@
 #include "evictd/port/cgroups.hpp"
 #include "evictd/port/node_memory.hpp"
 #include "evictd/port/stalls.hpp"
+#include "observe/cache_check.hpp"
 #include "observe/pod_table.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::observe {
+
+// What the last pass found of a cgroup and of what is below it.
+struct FoundCgroup {
+    bool populated = false;  // processes are left, as the kernel says
+    Bytes usage;             // charged to it
+    Bytes working_set;
+};
 
 class Observer {
 public:
@@ -26,27 +34,36 @@ public:
     // Whose cgroup it was at the last look, the pod's own or one below it; none: nobody's we know.
     [[nodiscard]] std::optional<PodUid> owner_of(CgroupId cgroup, const PodTable& table) const;
 
+    // Of any cgroup below the pods' root, also of one that was removed: what is left of it where that is more than
+    // 1 MiB, else nothing. None: the last pass failed, so it is not known.
+    [[nodiscard]] std::optional<FoundCgroup> found(CgroupId cgroup) const;
+
     // The last failure to read usage or the node's memory, other than that there is no pods' cgroup yet; empty: none.
     [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
 private:
     void read_node(Observation& observation, bool memory_returning);
     void read_pods(Observation& observation, const PodTable& table);
+    void read_root(Observation& observation, const PodTable& table, MonotonicTime at);
+    [[nodiscard]] std::string crowded_pods(const PodTable& table) const;
     void read_stalls(Observation& observation, const PodTable& table);
 
     port::UsageSource& usage_;
     port::NodeMemory& node_;
     const sys::Clock& clock_;
     port::Stalls* stalls_;
+    CacheCheck check_;
     std::vector<port::CgroupUsage> rows_;  // kept for its capacity
+    bool found_ = false;                   // the last pass did not fail
     Bytes node_total_;
     std::string trouble_;
 };
 
 // Pods' usage from the rows of one pass, parents before children; and what is available below the pods' root. Apart for
 // tests over declared trees.
-[[nodiscard]] Reading allocatable_reading(const std::vector<port::CgroupUsage>& rows, Bytes node_total,
-                                          MonotonicTime at);
+[[nodiscard]] port::RootCount counted_cache(const std::vector<port::CgroupUsage>& rows, MonotonicTime at);
+[[nodiscard]] Reading allocatable_reading(const port::CgroupUsage& root, const port::RootCount& cache,
+                                          Bytes node_total);
 [[nodiscard]] std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table);
 
 }  // namespace evictd::observe

@@ -193,7 +193,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
         Pressure pressure = find_pressure(config, observation, next);
         report_pressure(pressure, config, observation, state, verdict);
         decision.ranking = rank_pods(config, signal_to_rank_by(pressure.pass), observation, next);
-        if (pressure.for_stall()) rank_by_stall(observation, decision.ranking);
+        if (pressure.for_stall()) rank_by_stall(pressure.stalls.acting.front(), observation, decision.ranking);
         stall_clock = next_stall_clock(pressure.stalls, next, observation.at);
         course = take_course(std::move(pressure), config, observation, verdict);
     }

@@ -90,10 +90,10 @@ std::string reason_for(const RankedPod& chosen, Signal signal) {
 }
 
 // Why the chosen pod goes first of those that may when tasks stand still.
-std::string stall_reason(const RankedPod& chosen, const Observation& observation) {
-    const auto& stall = observation.pods[chosen.pod].stall;
-    if (!stall || stall->reclaimed == Bytes{0}) return " goes first as for memory: nobody is seen to cause it";
-    return " did " + say_amount({stall->reclaimed.value}, Quantity::Format::binary_si) +
+std::string stall_reason(const RankedPod& chosen, const MetStall& stall, const Observation& observation) {
+    const Bytes work = work_for(stall, observation.pods[chosen.pod]);
+    if (work == Bytes{0}) return " goes first as for memory: nobody is seen to cause it";
+    return " did " + say_amount({work.value}, Quantity::Format::binary_si) +
            " of reclaim work in the last 10s, and has the lowest priority of those who cause it, " +
            std::to_string(chosen.priority);
 }
@@ -103,8 +103,8 @@ std::string evicting(const Decision& decision, const Observation& observation) {
     const auto chosen = std::find_if(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
         return observation.pods[ranked.pod].pod->uid == eviction.pod;
     });
-    std::string reason =
-        eviction.stall ? stall_reason(*chosen, observation) : reason_for(*chosen, eviction.threshold.threshold.signal);
+    std::string reason = eviction.stall ? stall_reason(*chosen, *eviction.stall, observation)
+                                        : reason_for(*chosen, eviction.threshold.threshold.signal);
     if (chosen->exemption == Exemption::failed_before)
         reason += ", and there is nobody else though its eviction failed before";
     std::string grace;

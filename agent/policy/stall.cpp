@@ -75,10 +75,19 @@ bool same(const MetStall& met, const FirstStalled& entry) {
 // What is told of a stall that is no longer met: how much is lost now is nobody's question any more.
 MetStall cleared(const FirstStalled& entry) { return {entry.threshold, Duration{0}, entry.at, entry.pod}; }
 
-const Bytes& work_of(const RankedPod& ranked, const Observation& observation) {
-    static constexpr Bytes none;
-    const auto& stall = observation.pods[ranked.pod].stall;
-    return stall ? stall->reclaimed : none;
+Bytes work_of(const MetStall& met, const RankedPod& ranked, const Observation& observation) {
+    return work_for(met, observation.pods[ranked.pod]);
+}
+
+// All that is known to be reclaimed was reclaimed at pods' own limits: those wait for themselves, and no other pod's
+// memory would help them.
+bool only_at_own_limits(const MetStall& stall, const Observation& observation) {
+    bool any = false;
+    for (const auto& pod : observation.pods) {
+        if (work_for(stall, pod) > Bytes{0}) return false;
+        any = any || (pod.stall && pod.stall->reclaimed > Bytes{0});
+    }
+    return any;
 }
 
 // Whoever gives memory back ends the node's waiting for it.
@@ -88,14 +97,21 @@ bool is_anybodys(const StallThreshold& threshold) {
 
 }  // namespace
 
+Bytes work_for(const MetStall& stall, const ObservedPod& pod) {
+    if (!pod.stall) return {};
+    const bool own = stall.threshold.scope == StallScope::pod && pod.pod && pod.pod->uid == stall.pod;
+    return own ? pod.stall->reclaimed : pod.stall->reclaimed_for_node.value_or(pod.stall->reclaimed);
+}
+
 bool may_cause(const MetStall& stall, const ObservedPod& pod) {
     if (stall.threshold.resource == StallResource::cpu) return false;
-    return is_anybodys(stall.threshold) || (pod.stall && pod.stall->reclaimed > Bytes{0});
+    return is_anybodys(stall.threshold) || work_for(stall, pod) > Bytes{0};
 }
 
 bool has_culprit(const MetStall& stall, const Observation& observation) {
-    return is_anybodys(stall.threshold) || std::any_of(observation.pods.begin(), observation.pods.end(),
-                                                       [&](const ObservedPod& pod) { return may_cause(stall, pod); });
+    if (is_anybodys(stall.threshold)) return !only_at_own_limits(stall, observation);
+    return std::any_of(observation.pods.begin(), observation.pods.end(),
+                       [&](const ObservedPod& pod) { return may_cause(stall, pod); });
 }
 
 StallPass pass_stalls(const EvictionConfig& config, const Observation& observation, const State& state) {
@@ -148,17 +164,17 @@ std::optional<MonotonicTime> next_stall_clock(const StallPass& pass, const State
     return next;
 }
 
-void rank_by_stall(const Observation& observation, std::vector<RankedPod>& ranking) {
+void rank_by_stall(const MetStall& stall, const Observation& observation, std::vector<RankedPod>& ranking) {
     Int128 all = 0;
-    for (const auto& ranked : ranking) all += work_of(ranked, observation).value;
+    for (const auto& ranked : ranking) all += work_of(stall, ranked, observation).value;
     const auto causes = [&](const RankedPod& ranked) {
-        const Int128 work = work_of(ranked, observation).value;
+        const Int128 work = work_of(stall, ranked, observation).value;
         return work > 0 && work * whole_share >= all * culprit_share;
     };
     const auto end = std::stable_partition(ranking.begin(), ranking.end(), causes);
     std::stable_sort(ranking.begin(), end, [&](const RankedPod& a, const RankedPod& b) {
         if (a.priority != b.priority) return a.priority < b.priority;
-        return work_of(a, observation) > work_of(b, observation);
+        return work_of(stall, a, observation) > work_of(stall, b, observation);
     });
 }
 

@@ -23,10 +23,15 @@ inline constexpr std::int32_t culprit_share = 1'000;
 // writeback lose nearly all their time.
 inline constexpr std::int32_t confirming_share = 2'500;
 
+// The reclaim work by which the pod causes the stall: of its own stall all of it, of the node's and of other pods' only
+// what it did not at a limit of its own.
+[[nodiscard]] Bytes work_for(const MetStall& stall, const ObservedPod& pod);
+
 // Whether the pod may cause the stall, so that evicting it can be expected to end it. The node's waiting for memory any
-// pod may end by giving some. A pod's own waiting may be for its own limit, which no other pod's memory eases: who does
-// reclaim work causes it. So with io: what that work takes is read again; without it the disk is busy with something
-// that is not counted here. CPU time the kernel shares out as the requests say, and nobody has to die for it.
+// pod may end by giving some, unless all reclaim work was done at pods' own limits. A pod's own waiting may be for its
+// own limit, which no other pod's memory eases: who does reclaim work causes it. So with io: what that work takes is
+// read again; without it the disk is busy with something that is not counted here. CPU time the kernel shares out as
+// the requests say, and nobody has to die for it.
 [[nodiscard]] bool may_cause(const MetStall& stall, const ObservedPod& pod);
 // Where nobody does, the stall is told, and that is all.
 [[nodiscard]] bool has_culprit(const MetStall& stall, const Observation& observation);
@@ -51,7 +56,7 @@ void report_stalls(const StallPass& pass, const State& before, MonotonicTime now
 
 // `ranking` (the kubelet's order for memory) with those in front who cause the stall: the lowest priority first, then
 // who did most of the work. Where nobody did any, the order stays.
-void rank_by_stall(const Observation& observation, std::vector<RankedPod>& ranking);
+void rank_by_stall(const MetStall& stall, const Observation& observation, std::vector<RankedPod>& ranking);
 
 // Whether a threshold on memory may evict under confirm_pressure: tasks stand still, or the kernel had to kill. Where
 // nobody counts stalls it always may: an old protection is not given up for a new one that is not there.

@@ -54,6 +54,31 @@ static __always_inline struct cgroup* memory_cgroup(struct task_struct* task) {
     return css->cgroup;
 }
 
+/* Never inlined, as each is for kernels that have its fields: the compiler would compute the offsets up front. */
+static __attribute__((noinline)) int populated_by_css(struct cgroup* cgroup) {
+    return BPF_CORE_READ(cgroup, self.nr_populated_csets) || BPF_CORE_READ(cgroup, self.nr_populated_children);
+}
+static __attribute__((noinline)) int populated_by_cgroup(struct cgroup* cgroup) {
+    return BPF_CORE_READ(cgroup, nr_populated_csets) || BPF_CORE_READ(cgroup, nr_populated_domain_children) ||
+           BPF_CORE_READ(cgroup, nr_populated_threaded_children);
+}
+
+/* Whether processes are in it or below it, in the kernel's own counters (cgroup_update_populated()): what cgroup.events
+ * says on v2, and kept on v1 too. A process whose first thread has ended counts. Exact while cgroup_mutex is held, as
+ * the cgroup iterator holds it: nothing moves from one counter to another then. A kernel with neither is unknown, which
+ * is not empty. */
+static __always_inline bool is_populated(struct cgroup* cgroup) {
+    if (bpf_core_field_exists(struct cgroup_subsys_state, nr_populated_csets)) return populated_by_css(cgroup);
+    if (bpf_core_field_exists(struct cgroup, nr_populated_csets)) return populated_by_cgroup(cgroup);
+    return true;
+}
+
+#define CSS_DYING (1 << 4) /* of an unnamed enum in linux/cgroup-defs.h; set by rmdir(2) */
+
+static __always_inline bool memcg_dying(struct mem_cgroup* memcg) {
+    return BPF_CORE_READ(memcg, css.flags) & CSS_DYING;
+}
+
 /* Whether `cgroup` is `root_id` or lies below it. Ids repeat between hierarchies, so the hierarchy counts too. */
 static __always_inline bool cgroup_below(struct cgroup* cgroup, __u32 hierarchy, __u32 root_level, __u64 root_id) {
     if ((__u32)BPF_CORE_READ(cgroup, root, hierarchy_id) != hierarchy || BPF_CORE_READ(cgroup, level) < (int)root_level)
@@ -77,6 +102,14 @@ static __always_inline __u64 memcg_max(struct mem_cgroup* memcg) {
 }
 static __always_inline __u64 memcg_high(struct mem_cgroup* memcg) {
     return limit_to_bytes(BPF_CORE_READ(memcg, memory.high));
+}
+
+/* Reclaim begins when a charge does not fit, and the largest is a huge page's (HPAGE_PMD_NR with 4 KiB pages): a reader
+ * whose page cache comes in large folios never comes nearer to its limit. */
+#define NEAR_LIMIT_PAGES 512
+
+static __always_inline bool near_limit(__u64 usage, __u64 limit) {
+    return limit != NO_LIMIT && usage + NEAR_LIMIT_PAGES * page_size >= limit;
 }
 
 #endif

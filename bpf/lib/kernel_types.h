@@ -35,10 +35,14 @@ struct cgroup_subsys_state {
     struct list_head sibling, children;
     struct cgroup_subsys_state* parent;
     unsigned int flags;
+    int nr_populated_csets, nr_populated_children; /* since 7.x */
 };
 struct cgroup {
     struct cgroup_subsys_state self;
     int level;
+    int nr_populated_csets, nr_populated_domain_children, nr_populated_threaded_children; /* the first until 6.18 */
+    int nr_descendants, nr_dying_descendants;
+    unsigned short subtree_ss_mask;
     struct kernfs_node* kn;
     struct cgroup_subsys_state* subsys[1];
     struct cgroup_root* root;
@@ -47,7 +51,8 @@ struct cgroup {
 };
 struct css_set {
     struct cgroup_subsys_state* subsys[1];
-    struct list_head tasks;
+    int nr_tasks;
+    struct list_head tasks, dying_tasks;
 };
 struct cgrp_cset_link {
     struct css_set* cset;
@@ -55,6 +60,7 @@ struct cgrp_cset_link {
 };
 
 struct signal_struct {
+    atomic_t live;
     short oom_score_adj;
 };
 struct task_struct {
@@ -90,9 +96,13 @@ struct lruvec {
     struct lru_gen_folio lrugen;
     struct pglist_data* pgdat;
 };
+struct lruvec_stats {
+    long state[1];
+};
 struct mem_cgroup_per_node {
     struct lruvec lruvec;
-    unsigned long lru_zone_size[1]; /* [zones][lists] */
+    struct lruvec_stats* lruvec_stats; /* since 6.10; until then as in ___inside */
+    unsigned long lru_zone_size[1];    /* [zones][lists] */
 };
 /* pahole wrote all arrays into BTF with one dimension, and newer ones as they are declared. What follows three
  * underscores is no part of a name for CO-RE. */
@@ -105,6 +115,9 @@ struct lruvec___deep {
 struct mem_cgroup_per_node___deep {
     struct lruvec___deep lruvec;
     unsigned long lru_zone_size[1][1];
+};
+struct mem_cgroup_per_node___inside {
+    struct lruvec_stats lruvec_stats;
 };
 struct mem_cgroup {
     struct cgroup_subsys_state css;

@@ -39,4 +39,19 @@ static __always_inline void* find_for_pod(void* map, struct cgroup* cgroup, __u6
     return 0;
 }
 
+/* Whether a cgroup's reclaim is for the pods' root or for what is above it. The tracepoints do not name the cgroup: it
+ * is the nearest above the current task that is at its limit. Where none is, the reclaim was asked for (memory.reclaim)
+ * and is for no limit. `freed`: pages that it has got already. Global, hence verified once. */
+__weak __noinline int is_for_pods_root(__u64 freed) {
+    const struct evictd_settings* current = get_settings();
+    struct mem_cgroup* memcg = memcg_of_task((struct task_struct*)bpf_get_current_task());
+    for (int depth = 0; current && depth < 32 && memcg; depth++) {
+        __u64 usage = memcg_usage(memcg) + freed * page_size;
+        if (near_limit(usage, memcg_max(memcg)) || near_limit(usage, memcg_high(memcg)))
+            return BPF_CORE_READ(memcg, css.cgroup, level) <= (int)current->pods_root_level;
+        memcg = memcg_parent(memcg);
+    }
+    return 0;
+}
+
 #endif

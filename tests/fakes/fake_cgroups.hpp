@@ -76,7 +76,10 @@ struct FakeCgroup {
     Bytes active_file;
     Bytes anon;
     std::int32_t processes = 0;
-    std::string pod;  // the uid, where it is a pod's
+    std::string pod;                  // the uid, where it is a pod's
+    std::optional<bool> populated{};  // none: as `processes` of it and of what is below it say
+    bool dying = false;
+    bool whole = false;
 };
 
 // The first line is the pods' root.
@@ -101,8 +104,10 @@ public:
 
     Status read(std::vector<port::CgroupUsage>& rows) override {
         rows.clear();
+        if (!broken.empty()) return fail(ErrorKind::failed, "usage", broken);
         if (lines_.empty()) return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
-        for (const auto& line : lines_) {
+        for (auto at = lines_.begin(); at != lines_.end(); ++at) {
+            const auto& line = *at;
             rows.push_back({.id = {line.id},
                             .level = line.level,
                             .usage = line.usage,
@@ -110,9 +115,18 @@ public:
                             .inactive_file = line.inactive_file,
                             .active_file = line.active_file,
                             .anon = line.anon,
-                            .processes = line.processes});
+                            .processes = line.processes,
+                            .populated = line.populated.value_or(has_processes(at)),
+                            .dying = line.dying,
+                            .whole = line.whole});
         }
         return {};
+    }
+
+    [[nodiscard]] std::optional<port::RootCount> timer_count() const override { return timer; }
+    [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override {
+        ++controller_reads;
+        return controller;
     }
 
     [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override {
@@ -137,8 +151,20 @@ public:
     [[nodiscard]] std::string trouble() const override { return trouble_text; }
 
     std::string trouble_text;
+    std::string broken;  // why no pass can be read; empty: it can
+    std::optional<port::RootCount> timer;
+    Result<std::optional<port::RootCount>> controller = std::optional<port::RootCount>{};
+    int controller_reads = 0;
 
 private:
+    [[nodiscard]] bool has_processes(std::vector<FakeCgroup>::const_iterator at) const {
+        bool any = at->processes > 0;
+        for (auto below = at + 1; below != lines_.end() && below->level > at->level; ++below) {
+            any = any || below->processes > 0;
+        }
+        return any;
+    }
+
     std::vector<FakeCgroup> lines_;
     std::map<std::uint64_t, std::shared_ptr<FakePodCgroup>> handles_;
 };

@@ -85,6 +85,23 @@ TEST_F(Stall, APodAtItsLimitLosesTimeAndDoesTheWorkAndItsQuietNeighbourDoesNot) 
     EXPECT_GE(entry({}).total_ns, reader_entry().total_ns) << "the pod's tasks are the node's too";
 }
 
+TEST_F(Stall, WorkAtAPodsOwnLimitIsNotForTheNodeAndWorkAtThePodsLimitIs) {
+    {
+        const auto process = make_reader();
+        process.say('g');
+        EXPECT_TRUE(eventually([&] { return reader_entry().reclaimed > (64_MiB).value; }));
+        EXPECT_LE(reader_entry().reclaimed_for_node, reader_entry().reclaimed / 20);
+    }
+    const auto before = reader_entry();
+    cgroups_.limit_memory(reader, 1_GiB);
+    cgroups_.limit_memory("kubepods", 48_MiB);
+    const auto process = make_reader();
+    process.say('g');
+    EXPECT_TRUE(eventually([&] { return reader_entry().reclaimed > before.reclaimed + (64_MiB).value; }));
+    EXPECT_GE(reader_entry().reclaimed_for_node - before.reclaimed_for_node,
+              (reader_entry().reclaimed - before.reclaimed) / 2);
+}
+
 TEST_F(Stall, SeveralTasksAtOnceLoseNoMoreThanTheTimeThatPasses) {
     const auto begin = now();
     std::vector<PodProcess> processes;

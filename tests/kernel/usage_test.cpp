@@ -6,8 +6,10 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "evictd/abi/event.h"
 #include "kernel/bpf_fixture.hpp"
 #include "kernel/cgroup_dirs.hpp"
 #include "kernel/usage_files.hpp"
@@ -138,6 +140,123 @@ TEST_F(Usage, CountsProcessesAndNotThreadsEachInItsOwnCgroup) {
     EXPECT_EQ(cgroups_.processes("kubepods/podmany/one").size(), 5U);
     processes.pop_back();
     EXPECT_EQ(row("kubepods/podmany/one").processes, 4);
+}
+
+// The main thread ends, its process lives on in another one.
+const PodProcess::Body without_its_main_thread = [](const Line& line) {
+    std::thread([&line] {
+        touch(8_MiB);
+        line.say('t');
+        line.hear();
+    }).detach();
+    (void)::syscall(SYS_exit, 0);  // as pthread_exit() does, without the exception
+};
+
+TEST_F(Usage, AProcessWithoutItsMainThreadIsOneAndPopulatesItsPod) {
+    make_pods_root(std::nullopt);
+    cgroups_.make("kubepods/podheadless/container");
+    cgroups_.make("kubepods/podempty");
+    PodProcess process(cgroups_, "kubepods/podheadless/container", without_its_main_thread);
+    ASSERT_TRUE(process.hear());
+    EXPECT_TRUE(eventually([&] {  // until its main thread has ended
+        return cgroups_.processes("kubepods/podheadless/container").size() == 1 &&
+               row("kubepods/podheadless/container").processes == 1;
+    }));
+    EXPECT_TRUE(row("kubepods/podheadless").populated) << "by what is below it";
+    EXPECT_TRUE(row("kubepods").populated);
+    EXPECT_FALSE(row("kubepods/podempty").populated);
+    EXPECT_EQ(row("kubepods/podheadless").processes, 0);
+}
+
+TEST_F(Usage, APodIsEmptyWhenItsLastProcessHasEnded) {
+    make_pods_root(std::nullopt);
+    cgroups_.make("kubepods/podends/container");
+    {
+        PodProcess process(cgroups_, "kubepods/podends/container");
+        EXPECT_TRUE(row("kubepods/podends").populated);
+    }
+    EXPECT_TRUE(eventually([&] { return !row("kubepods/podends").populated; }));
+    EXPECT_FALSE(row("kubepods").populated);
+}
+
+// Whether the kernel of this machine leaves page cache with removed cgroups: Linux 7.x gives it to the parent.
+TEST_F(Usage, ThePageCacheOfRemovedCgroupsIsCountedInTheLookAsInTheTimer) {
+    const ColdFile file(32_MiB), other(16_MiB);
+    make_pods_root(256_MiB);
+    cgroups_.make("kubepods/podrestarts/first");
+    cgroups_.make("kubepods/podremoved");
+    const auto reads = [](const ColdFile& from, Bytes amount) {
+        return [&from, amount](const Line& line) {
+            read_once(from.path(), amount);
+            line.say('d');
+            line.hear();
+        };
+    };
+    CgroupId removed = cgroups_.id("kubepods/podremoved");
+    {
+        PodProcess restarted(cgroups_, "kubepods/podrestarts/first", reads(file, 32_MiB));
+        PodProcess job(cgroups_, "kubepods/podremoved", reads(other, 16_MiB));
+        ASSERT_TRUE(restarted.hear());
+        ASSERT_TRUE(job.hear());
+    }
+    cgroups_.remove("kubepods/podrestarts/first");
+    cgroups_.remove("kubepods/podremoved");
+    EXPECT_TRUE(eventually([&] {
+        std::int64_t inactive = 0;
+        for (const auto& each : usage()) inactive += each.inactive_file.value;
+        return inactive >= (44_MiB).value && near(inactive, cgroups_.total("kubepods", "inactive_file"));
+    })) << "of the whole tree";
+    std::int64_t of_pod = 0, of_removed = 0;
+    bool in_pod = false;
+    for (const auto& each : usage()) {
+        if (each.level <= row("kubepods/podrestarts").level) in_pod = each.id == cgroups_.id("kubepods/podrestarts");
+        if (in_pod) of_pod += each.inactive_file.value;
+        if (each.dying && each.id == removed) of_removed = each.inactive_file.value;
+    }
+    if (of_removed > 0) {
+        EXPECT_GE(of_removed, (14_MiB).value) << "under the id that it had";
+        EXPECT_GE(of_pod, (30_MiB).value) << "a container that restarted is still its pod's";
+    }
+    kernel::UsageIter iterator(*bpf_);
+    EXPECT_TRUE(eventually([&] {
+        const auto timer = iterator.timer_count();
+        return timer && near(timer->inactive_file.value, cgroups_.total("kubepods", "inactive_file"));
+    })) << "the timer";
+    const auto controller = iterator.controller_count();
+    ASSERT_TRUE(controller) << controller.error().text();
+    EXPECT_TRUE(near((*controller)->inactive_file.value, cgroups_.total("kubepods", "inactive_file")));
+}
+
+TEST_F(Usage, APodWithTooManyCgroupsIsCountedAsAWholeAndCostsNoMoreThanOne) {
+    const ColdFile file(24_MiB);
+    make_pods_root(512_MiB);
+    const std::string crowd = "kubepods/podcrowd";
+    cgroups_.make(crowd);
+    cgroups_.make("kubepods/podquiet/container");
+    for (int i = 0; i <= EVICTD_MAX_POD_CGROUPS; i++) cgroups_.make(crowd + "/" + std::to_string(i));
+    PodProcess process(cgroups_, crowd + "/700", [&](const Line& line) {
+        read_once(file.path(), 24_MiB);
+        line.say('d');
+        line.hear();
+    });
+    ASSERT_TRUE(process.hear());
+    EXPECT_EQ(usage().size(), std::size_t{EVICTD_MAX_POD_CGROUPS} + 5) << "which of them are pods was not said yet";
+    ASSERT_TRUE(bpf_->show_pods({{cgroups_.id(crowd), {}}, {cgroups_.id("kubepods/podquiet"), {}}}));
+    EXPECT_EQ(usage().size(), 4U);
+    const auto whole = [&] { return row(crowd); };
+    EXPECT_TRUE(whole().whole);
+    EXPECT_TRUE(whole().populated);
+    EXPECT_FALSE(row("kubepods/podquiet").whole);
+    EXPECT_TRUE(eventually([&] {
+        return whole().inactive_file >= 20_MiB &&
+               near(whole().inactive_file.value, cgroups_.total(crowd, "inactive_file"));
+    })) << "the kernel adds up every 2 s";
+    kernel::UsageIter iterator(*bpf_);
+    EXPECT_TRUE(eventually([&] {
+        const auto timer = iterator.timer_count();
+        return timer && near(timer->inactive_file.value, cgroups_.total("kubepods", "inactive_file"));
+    }));
+    ASSERT_TRUE(bpf_->show_pods({}));
 }
 
 TEST_F(Usage, ReadsAThousandCgroupsParentsBeforeChildren) {

@@ -139,6 +139,19 @@ struct evictd_stall_event {
  * fit makes the pass an error. */
 #define EVICTD_MAX_CGROUPS 65536
 
+/* A pod with more cgroups than these, removed ones included, is counted as a whole. Ten times what a systemd or a small
+ * cluster inside a pod has, and 0.2 ms of a pass: twice as much would be felt at each tick of the timer. */
+#define EVICTD_MAX_POD_CGROUPS 1024
+
+/* A removed cgroup that holds less has no row of its own: a node keeps thousands with a few pages each. */
+#define EVICTD_REMOVED_ROW (1024 * 1024)
+
+enum evictd_usage_flag {
+    EVICTD_USAGE_POPULATED = 1, /* the kernel counts processes in it or below it */
+    EVICTD_USAGE_DYING = 2,     /* removed; what was charged to it still is */
+    EVICTD_USAGE_WHOLE = 4,     /* more cgroups below it than are read one by one: its page counts are of all of them */
+};
+
 /* One row of the usage iterator; parents come before their children. The four page counts are the cgroup's own, `usage`
  * includes its children's. */
 struct evictd_usage {
@@ -148,11 +161,12 @@ struct evictd_usage {
     __u64 inactive_file;
     __u64 active_file;
     __u64 anon;
-    __u64 reclaimed; /* by its tasks themselves in the last 10 s; a pod's own row only, as what follows */
+    __u64 reclaimed;          /* by its tasks themselves in the last 10 s; a pod's own row only, as what follows */
+    __u64 reclaimed_for_node; /* of these, not at a limit of its own or of its containers */
     __u32 level;
     __u32 processes;
     __u32 stalled_us[EVICTD_STALL_WINDOWS]; /* with at least one task standing still for memory */
-    __u32 unused;
+    __u32 flags;                            /* enum evictd_usage_flag */
 };
 
 #ifdef __cplusplus
@@ -168,6 +182,6 @@ EVICTD_ASSERT(sizeof(struct evictd_cgroup_event) == 32 + EVICTD_PATH_LENGTH, "cg
 EVICTD_ASSERT(sizeof(struct evictd_memcg_event) == 48, "memcg record");
 EVICTD_ASSERT(sizeof(struct evictd_socket_event) == 64, "socket record");
 EVICTD_ASSERT(sizeof(struct evictd_stall_event) == 48, "stall record");
-EVICTD_ASSERT(sizeof(struct evictd_usage) == 80, "usage row");
+EVICTD_ASSERT(sizeof(struct evictd_usage) == 88, "usage row");
 
 #endif

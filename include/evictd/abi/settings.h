@@ -67,6 +67,9 @@ struct evictd_timer_stats {
     __u64 last_tick_cost_ns;
     __u64 node_available;
     __u64 pods_available;
+    __u64 walked_ns; /* when it last added them up; 0: never. What it found: */
+    __u64 inactive_file;
+    __u64 active_file;
 };
 
 /* Entries of the maps keyed by pod: ten times the pods of the largest nodes, and more than there are cgroups for. */
@@ -90,19 +93,23 @@ struct evictd_sockets {
 
 /* map "stall", keyed by the pod's cgroup id; 0 is the node. The agent makes an entry for each pod it knows. */
 struct evictd_stall {
-    __u64 total_ns;        /* with at least one task standing still for memory, but for the stall that lasts now */
-    __u64 stalling;        /* since when at least one does, in us, times 65536; plus how many do now */
-    __u64 stalls;          /* that began */
-    __u64 reclaimed;       /* bytes, by its own tasks while they stood still */
-    __u64 reclaims;        /* times they did */
-    __u64 reclaims_failed; /* times nothing came of it */
+    __u64 total_ns;           /* with at least one task standing still for memory, but for the stall that lasts now */
+    __u64 stalling;           /* since when at least one does, in us, times 65536; plus how many do now */
+    __u64 stalls;             /* that began */
+    __u64 reclaimed;          /* bytes, by its own tasks while they stood still */
+    __u64 reclaimed_for_node; /* of these, not at a limit of its own or of its containers */
+    __u64 reclaims;           /* times they did */
+    __u64 reclaims_failed;    /* times nothing came of it */
     __u64 lost_ns[EVICTD_STALL_WINDOWS]; /* when the last slot was closed, as are those below */
     __u64 reclaimed_10s;
+    __u64 for_node_10s;
     __u64 closed_ns;
     __u64 closed_reclaimed;
+    __u64 closed_for_node;
     __u32 over; /* bit n: the n-th line of "stall_lines" is reached */
     __u32 slots[EVICTD_STALL_SLOTS];
     __u32 reclaim_slots[EVICTD_RECLAIM_SLOTS]; /* KiB */
+    __u32 for_node_slots[EVICTD_RECLAIM_SLOTS];
     __u32 unused;
 };
 

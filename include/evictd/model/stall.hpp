@@ -53,7 +53,9 @@ struct NodeStall {
 // room for it.
 struct PodStall {
     StallTimes some{};
-    Bytes reclaimed;                         // in the last 10 s
+    Bytes reclaimed;  // in the last 10 s
+    // Of these, what was not reclaimed at a limit of its own or of its containers. None: it is not known.
+    std::optional<Bytes> reclaimed_for_node{};
     std::optional<StallTimes> full{};        // none: nobody asked for it, or it cannot be had here
     std::optional<MonotonicTime> read_at{};  // of what came from files, which are not read at every look
 };

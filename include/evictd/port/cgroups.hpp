@@ -29,11 +29,22 @@ struct CgroupUsage {
     Bytes inactive_file;
     Bytes active_file;
     Bytes anon;
-    std::int32_t processes = 0;
+    std::int32_t processes = 0;       // its own, without its children's
     std::optional<PodStall> stall{};  // of a pod's own row; none: nothing was lost, or nobody counts
+    bool populated = false;           // the kernel counts processes in it or below it; never a count of ours
+    bool dying = false;               // removed, and memory is still charged to it. Its id remains what it was
+    bool whole = false;  // too many cgroups below it to read each: no rows of theirs follow. The page counts have them
 };
 
-// Every cgroup below the pods' root in one pass, the root first, parents before children.
+// The pods' root, removed cgroups below it included, counted another way than by adding up the rows of a pass.
+struct RootCount {
+    Bytes inactive_file;
+    Bytes active_file;
+    MonotonicTime at;
+};
+
+// Every cgroup below the pods' root in one pass, the root first, parents before children. Removed cgroups that hold
+// little memory have no row: their pages are counted with the nearest one above that has.
 class UsageSource {
 public:
     UsageSource() = default;
@@ -43,6 +54,11 @@ public:
 
     // Fills `rows` anew (its capacity is reused). The pods' root gone, or not there yet, is `vanished`.
     virtual Status read(std::vector<CgroupUsage>& rows) = 0;
+    // What the kernel's timer counted last. None: it has not counted yet, or there is none.
+    [[nodiscard]] virtual std::optional<RootCount> timer_count() const { return std::nullopt; }
+    // The memory controller's own figures, from its files: slow, because the kernel flushes its counters for it. None:
+    // read() has them from there already.
+    [[nodiscard]] virtual Result<std::optional<RootCount>> controller_count() { return std::optional<RootCount>{}; }
 };
 
 // How a pod's processes are listed. `quick`: cgroup.procs of its memory hierarchy. `thorough` finds those too that it

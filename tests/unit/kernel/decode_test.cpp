@@ -75,7 +75,8 @@ TEST(DecodeUsage, APodThatLostNothingHasNoStallAndNoWindowIsLongerThanItself) {
     std::array<evictd_usage, 2> rows{};
     rows[1].stalled_us[EVICTD_STALL_100MS] = 4'000'000'000;
     rows[1].stalled_us[EVICTD_STALL_10S] = 250'000;
-    rows[1].reclaimed = 1 << 20;
+    rows[1].reclaimed = 2 << 20;
+    rows[1].reclaimed_for_node = 1 << 20;
     std::vector<port::CgroupUsage> usage;
     decode_usage(std::as_bytes(std::span(rows)), usage);
     ASSERT_EQ(usage.size(), 2U);
@@ -83,7 +84,8 @@ TEST(DecodeUsage, APodThatLostNothingHasNoStallAndNoWindowIsLongerThanItself) {
     ASSERT_TRUE(usage[1].stall);
     EXPECT_EQ(usage[1].stall->some[0], std::chrono::milliseconds(100));
     EXPECT_EQ(usage[1].stall->some[2], std::chrono::milliseconds(250));
-    EXPECT_EQ(usage[1].stall->reclaimed, 1_MiB);
+    EXPECT_EQ(usage[1].stall->reclaimed, 2_MiB);
+    EXPECT_EQ(usage[1].stall->reclaimed_for_node, 1_MiB);
 }
 
 TEST(DecodeEvent, AnOomKillIsACgroupsOwnWhenOneIsNamed) {
@@ -263,8 +265,9 @@ TEST(DecodeUsage, RowsAreAppendedInOrderAndHalfARowIsIgnored) {
                .active_file = 3,
                .anon = 4,
                .level = 1,
-               .processes = 5};
-    rows[1] = {.cgroup_id = 2, .limit = 100, .level = 2};
+               .processes = 5,
+               .flags = EVICTD_USAGE_POPULATED};
+    rows[1] = {.cgroup_id = 2, .limit = 100, .level = 2, .flags = EVICTD_USAGE_DYING | EVICTD_USAGE_WHOLE};
     std::vector<port::CgroupUsage> usage{port::CgroupUsage{.id = {99}}};
     decode_usage({reinterpret_cast<const std::byte*>(rows), 2 * sizeof(evictd_usage) + 7}, usage);
     ASSERT_EQ(usage.size(), 3U);
@@ -277,6 +280,12 @@ TEST(DecodeUsage, RowsAreAppendedInOrderAndHalfARowIsIgnored) {
     EXPECT_EQ(usage[1].active_file, 3_B);
     EXPECT_EQ(usage[1].anon, 4_B);
     EXPECT_EQ(usage[1].processes, 5);
+    EXPECT_TRUE(usage[1].populated);
+    EXPECT_FALSE(usage[1].dying);
+    EXPECT_FALSE(usage[1].whole);
+    EXPECT_FALSE(usage[2].populated);
+    EXPECT_TRUE(usage[2].dying);
+    EXPECT_TRUE(usage[2].whole);
     EXPECT_EQ(usage[2].limit, 100_B);
 }
 

@@ -115,6 +115,77 @@ TEST_F(Observing, APodsWorkingSetLeavesOutTheInactiveFileCacheOfItsContainers) {
     EXPECT_EQ(observation.pods[1].usage->processes, 9);
 }
 
+TEST_F(Observing, WhetherAPodIsPopulatedIsTheKernelsWordAndNoCount) {
+    declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 150_MiB, .processes = 0, .pod = "uid-a", .populated = true},
+             {.id = 3, .level = 2, .usage = 10_MiB, .processes = 1, .pod = "uid-b", .populated = false}},
+            {"uid-a", "uid-b"});
+    const auto observation = look();
+    EXPECT_TRUE(observation.pods[0].populated);
+    EXPECT_FALSE(observation.pods[1].populated);
+}
+
+TEST_F(Observing, APassThatFailsEmptiesNoPod) {
+    declare({{.id = 1, .level = 1}, {.id = 2, .level = 2, .usage = 1_MiB, .processes = 1, .pod = "uid-a"}},
+            {"uid-a", "uid-b"});
+    tree.broken = "Too many open files";
+    const auto observation = look();
+    EXPECT_TRUE(observation.pods[0].populated) << "not seen is not gone";
+    EXPECT_FALSE(observation.pods[1].populated) << "it has no cgroup at all";
+    EXPECT_FALSE(observer.found({2}));
+    EXPECT_EQ(observer.trouble(), "usage: Too many open files");
+}
+
+TEST_F(Observing, ARemovedCgroupsPagesAreItsPodsAndARemovedPodsAreTheRoots) {
+    declare({{.id = 1, .level = 1, .usage = 400_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 150_MiB, .processes = 1, .pod = "uid-a"},
+             {.id = 3, .level = 3, .usage = 100_MiB, .inactive_file = 90_MiB, .dying = true},
+             {.id = 4, .level = 2, .usage = 230_MiB, .inactive_file = 200_MiB, .dying = true},
+             {.id = 5, .level = 3, .usage = 20_MiB, .inactive_file = 10_MiB, .dying = true}},
+            {"uid-a"});
+    const auto observation = look();
+    EXPECT_EQ(observation.pods[0].usage->working_set, 60_MiB);
+    EXPECT_EQ(allocatable(observation).memory->kubelet, 1_GiB - 100_MiB);
+    EXPECT_EQ(observer.found({4})->usage, 230_MiB);
+    EXPECT_EQ(observer.found({4})->working_set, 20_MiB);
+    EXPECT_FALSE(observer.found({4})->populated);
+    EXPECT_EQ(observer.found({77})->usage, 0_B) << "all of it came back";
+}
+
+TEST_F(Observing, APodWithTooManyCgroupsIsNamed) {
+    declare({{.id = 1, .level = 1, .usage = 100_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 50_MiB, .inactive_file = 40_MiB, .pod = "uid-a", .whole = true}},
+            {"uid-a"});
+    EXPECT_EQ(look().pods[0].usage->working_set, 10_MiB);
+    EXPECT_NE(observer.trouble().find("too many cgroups below"), std::string::npos) << observer.trouble();
+    EXPECT_EQ(tree.controller_reads, 0) << "nothing hangs on it";
+}
+
+TEST_F(Observing, WhereTwoCountsOfThePageCacheDifferTheControllersOwnIsTaken) {
+    declare({{.id = 1, .level = 1, .usage = 900_MiB, .limit = 1_GiB, .inactive_file = 10_MiB}}, {});
+    tree.timer = {.inactive_file = 12_MiB, .active_file = {}, .at = clock.monotonic()};
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 134_MiB);
+    EXPECT_EQ(tree.controller_reads, 0) << "within the tolerance";
+
+    tree.timer->inactive_file = 240_MiB;
+    tree.controller = port::RootCount{.inactive_file = 239_MiB, .active_file = {}, .at = {}};
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 363_MiB);
+    EXPECT_EQ(observer.trouble(), "") << "a file may have been read in between";
+    (void)look();
+    const auto reported = observer.trouble();
+    EXPECT_NE(reported.find("240 MiB by the timer"), std::string::npos) << reported;
+    tree.timer->inactive_file = 250_MiB;
+    (void)look();
+    EXPECT_EQ(observer.trouble(), reported) << "once";
+
+    tree.controller = fail(ErrorKind::failed, "memory.stat", "Too many open files");
+    EXPECT_FALSE(look().readings[static_cast<std::size_t>(Signal::allocatable_memory_available)])
+        << "no pod is evicted for what is not known";
+
+    tree.timer->at = tree.timer->at - std::chrono::milliseconds(50);
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 134_MiB) << "the timer counted too long ago to compare";
+}
+
 TEST_F(Observing, ACgroupBesideThePodsIsNobodys) {
     declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},
              {.id = 2, .level = 2, .usage = 20_MiB, .anon = 20_MiB, .pod = "uid-a"},

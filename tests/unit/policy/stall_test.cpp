@@ -60,6 +60,26 @@ struct Stalling : ::testing::Test {
     std::vector<NodeStall> stalls;
 };
 
+TEST_F(Stalling, WorkAtItsOwnLimitMakesNoPodTheNodesCulprit) {
+    node.find("worker").stall->reclaimed = 2_GiB;  // at its own limit, where it streams page cache
+    node.find("worker").stall->reclaimed_for_node = 0_MiB;
+    node.find("thrasher").stall->reclaimed_for_node = 30_MiB;
+    node.config.stalls = {line()};
+    lose(50);
+    const auto decision = look(1s);
+    ASSERT_TRUE(decision.evict);
+    EXPECT_EQ(decision.evict->pod, node.find("thrasher").pod->uid);
+}
+
+TEST_F(Stalling, NoPodIsEvictedWhereAllWaitAtTheirOwnLimits) {
+    for (const char* name : {"worker", "thrasher"}) node.find(name).stall->reclaimed_for_node = 0_MiB;
+    node.config.stalls = {line()};
+    lose(50);
+    const auto decision = look(1s);
+    EXPECT_FALSE(decision.evict) << decision.why;
+    EXPECT_NE(decision.why.find("no pod is known to cause it"), std::string::npos) << decision.why;
+}
+
 TEST_F(Stalling, WithoutAThresholdNothingComesOfIt) {
     lose(100);
     const auto decision = look(1s);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/cache_check.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace evictd::observe {
+namespace {
+
+// Page cache may change by some 10 MiB in a millisecond. Near a threshold the timer counts every 1 to 10 ms; a count
+// that is older says nothing about this pass.
+constexpr auto comparable_for = std::chrono::milliseconds(10);
+
+// Pages on their way to a list (31 folios a CPU), and what a busy disk reads between two counts. Half of it would find
+// differences where there are none; a difference of less decides between two thresholds that nobody sets apart.
+constexpr Bytes least_difference = 4_MiB;
+constexpr std::int64_t least_share = 100;  // of the page cache
+
+// One difference may be a file that was read in between. Two in a row, with a tick of the timer between them, are not.
+constexpr int differences_reported = 2;
+
+bool differ(const port::RootCount& a, const port::RootCount& b) {
+    const Bytes tolerance = std::max(least_difference, Bytes{(a.inactive_file + a.active_file).value / least_share});
+    const auto apart = [&](Bytes x, Bytes y) { return std::max(x - y, y - x) > tolerance; };
+    return apart(a.inactive_file, b.inactive_file);
+}
+
+std::string mib(Bytes bytes) { return std::to_string(bytes.value >> 20U) + " MiB"; }
+
+}  // namespace
+
+std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted, bool uncertain) {
+    const auto timer = usage_.timer_count();
+    const bool comparable = timer && std::max(timer->at - counted.at, counted.at - timer->at) <= comparable_for;
+    const bool differs = comparable && differ(counted, *timer);
+    if (comparable && !differs) {
+        differed_ = 0;
+        trouble_.clear();
+    }
+    if (!differs && !uncertain) {
+        return counted;
+    }
+    auto controller = usage_.controller_count();
+    if (!controller) {
+        trouble_ = "the pods' page cache is uncertain: " + controller.error().text();
+        return std::nullopt;
+    }
+    differed_ += differs ? 1 : 0;
+    if (differed_ < differences_reported) {
+        trouble_.clear();
+    } else if (differs && differed_ == differences_reported) {
+        trouble_ = "the pods' page cache is counted in two ways that differ: " + mib(counted.inactive_file) +
+                   " inactive by the look, " + mib(timer->inactive_file) + " by the timer" +
+                   (*controller ? "; the memory controller's own figure is used, " + mib((*controller)->inactive_file)
+                                : std::string());
+    }
+    return controller->value_or(counted);
+}
+
+}  // namespace evictd::observe

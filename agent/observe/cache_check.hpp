@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ways lead to the pods' page cache: the rows of a pass and the count of the kernel's timer. Where they differ, one
+// of them is wrong, and the memory controller itself is asked before anything is decided on either. It reports; it
+// judges no threshold.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "evictd/port/cgroups.hpp"
+
+namespace evictd::observe {
+
+class CacheCheck {
+public:
+    // `usage` must outlive it.
+    explicit CacheCheck(port::UsageSource& usage) : usage_(usage) {}
+
+    // The pods' page cache: `counted`, which a pass came to, unless the timer came to something else at that time or
+    // `uncertain` is set. None: the controller's figure is needed and cannot be read.
+    [[nodiscard]] std::optional<port::RootCount> settle(const port::RootCount& counted, bool uncertain);
+
+    // Why the counts cannot be taken as they are; the same words for as long as that lasts. Empty: they agree.
+    [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+private:
+    port::UsageSource& usage_;
+    int differed_ = 0;  // comparisons in a row
+    std::string trouble_;
+};
+
+}  // namespace evictd::observe
