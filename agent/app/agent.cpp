@@ -199,7 +199,7 @@ void Agent::on_timer() {
         get_ready();
         return;
     }
-    if (!root_ && !stopped_by_) {
+    if (!stopped_by_ && (!root_ || pods_may_run_elsewhere())) {
         follow_pods_root();
     } else if (!parts_.events.tells_of_pods()) {
         list_cgroups();
@@ -232,6 +232,16 @@ void Agent::set_config(const EvictionConfig& eviction, Duration look_period) {
 void Agent::notice(Notice notice, std::string message, std::string error) {
     parts_.publish(std::make_shared<const Record>(AgentNotice{
         .notice = notice, .wall = parts_.clock.wall(), .message = std::move(message), .error = std::move(error)}));
+}
+
+// Below a root that no process is in, pods may never come: it was left by a kubelet with another cgroup driver.
+bool Agent::pods_may_run_elsewhere() {
+    const auto known = parts_.observer.found(root_->id);
+    if (!known || known->populated) {
+        return false;
+    }
+    const auto found = parts_.cgroups.find_pods_root();
+    return found && found->id != root_->id;
 }
 
 void Agent::follow_pods_root() {

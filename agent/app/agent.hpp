@@ -83,6 +83,7 @@ private:
     void want_rungs(const std::vector<Rung>& rungs);
     [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
     void follow_pods_root();
+    [[nodiscard]] bool pods_may_run_elsewhere();
     void list_cgroups();
     [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
     void name_owners(std::vector<KernelEvent>& events) const;

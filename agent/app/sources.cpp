@@ -101,7 +101,7 @@ Result<std::unique_ptr<kernel::CgroupDirs>> open_cgroups(const Config& config) {
     if (!hierarchies) {
         return tl::unexpected(hierarchies.error());
     }
-    return std::make_unique<kernel::CgroupDirs>(std::move(*hierarchies), config.cgroup_root);
+    return std::make_unique<kernel::CgroupDirs>(std::move(*hierarchies), config.cgroup_root, config.cgroup_driver);
 }
 
 Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel::CgroupDirs> cgroups,

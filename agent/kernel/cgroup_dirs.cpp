@@ -21,8 +21,8 @@ std::string last_component(const std::string& path) { return path.substr(path.rf
 
 }  // namespace
 
-CgroupDirs::CgroupDirs(Hierarchies hierarchies, std::string cgroup_root)
-    : hierarchies_(std::move(hierarchies)), cgroup_root_(std::move(cgroup_root)) {
+CgroupDirs::CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver)
+    : hierarchies_(std::move(hierarchies)), cgroup_root_(std::move(cgroup_root)), cgroupfs_(driver == "cgroupfs") {
     while (!cgroup_root_.empty() && cgroup_root_.back() == '/') {
         cgroup_root_.pop_back();
     }
@@ -35,6 +35,10 @@ std::vector<std::string> CgroupDirs::candidates() const {
          {"/kubepods.slice", "/kubepods", "/kubelet.slice/kubelet-kubepods.slice", "/kubelet/kubepods"}) {
         paths.push_back(cgroup_root_ + tail);
     }
+    if (cgroupfs_) {
+        std::swap(paths[0], paths[1]);
+        std::swap(paths[2], paths[3]);
+    }
     return paths;
 }
 
@@ -46,15 +50,41 @@ std::string CgroupDirs::searched() const {
     return text;
 }
 
-std::optional<port::PodsRoot> CgroupDirs::find_pods_root() {
-    root_.reset();
+std::vector<port::PodsRoot> CgroupDirs::roots_there() const {
+    std::vector<port::PodsRoot> there;
     for (const auto& path : candidates()) {
         struct stat status {};
         if (stat((hierarchies_.memory + path).c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
             const auto level = static_cast<std::uint32_t>(std::count(path.begin(), path.end(), '/'));
-            root_ = port::PodsRoot{path, CgroupId{status.st_ino}, level};
-            break;
+            there.push_back({path, CgroupId{status.st_ino}, level});
         }
+    }
+    return there;
+}
+
+// A kubelet whose driver was changed leaves the old root behind, empty. What cannot be read may be populated.
+bool CgroupDirs::has_processes(const port::PodsRoot& root) const {
+    const auto cgroup = CgroupHandle::open(hierarchies_, root.path);
+    if (!cgroup) {
+        return cgroup.error().kind != ErrorKind::vanished;
+    }
+    const auto populated = (*cgroup)->populated();
+    return populated ? *populated : populated.error().kind != ErrorKind::vanished;
+}
+
+// Of several, the first with running pods is taken, else the first.
+std::optional<port::PodsRoot> CgroupDirs::find_pods_root() {
+    root_.reset();
+    living_.clear();
+    const auto there = roots_there();
+    for (const auto& root : there) {
+        if (there.size() > 1 && has_processes(root)) {
+            root_ = living_.empty() ? root : root_;
+            living_.push_back(root.path);
+        }
+    }
+    if (!root_ && !there.empty()) {
+        root_ = there.front();
     }
     return root_;
 }
@@ -134,6 +164,10 @@ port::PodCgroupPtr CgroupDirs::open(const std::string& path) const {
 }
 
 std::string CgroupDirs::trouble() const {
+    if (living_.size() > 1) {
+        return "pods run below " + living_[0] + " and below " + living_[1] + "; only those below " + living_[0] +
+               " are watched";
+    }
     return refused_ == 0 ? std::string()
                          : std::to_string(refused_) + " of the pods' cgroups cannot be opened, so that nobody is " +
                                "evicted from them: " + refusal_;

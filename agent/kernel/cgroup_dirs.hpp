@@ -14,8 +14,9 @@ namespace evictd::kernel {
 
 class CgroupDirs final : public port::Cgroups {
 public:
-    // `cgroup_root`: the kubelet's --cgroup-root; the pods' root is looked for below it.
-    CgroupDirs(Hierarchies hierarchies, std::string cgroup_root);
+    // `cgroup_root`: the kubelet's --cgroup-root; the pods' root is looked for below it. `driver`: the kubelet's, whose
+    // root is taken where several are there and none or each of them has running pods; empty: systemd.
+    CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver = "");
 
     [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override;
     [[nodiscard]] Result<std::vector<port::FoundPod>> list_pods() const override;
@@ -30,12 +31,16 @@ public:
 
 private:
     void collect(const std::string& path, int depth, std::vector<port::FoundPod>& found) const;
+    [[nodiscard]] std::vector<port::PodsRoot> roots_there() const;
+    [[nodiscard]] bool has_processes(const port::PodsRoot& root) const;
     [[nodiscard]] port::PodCgroupPtr open(const std::string& path) const;
     void refuse(const Error& error) const;
 
     Hierarchies hierarchies_;
     std::string cgroup_root_;  // "" or "/prefix"
+    bool cgroupfs_ = false;    // the kubelet's driver
     std::optional<port::PodsRoot> root_;
+    std::vector<std::string> living_;  // where there are several roots: those with running pods
     // By path, as long as somebody holds them: listing 10,000 pods anew must not take 10,000 descriptors more.
     mutable std::unordered_map<std::string, std::weak_ptr<const port::PodCgroup>> opened_;
     mutable std::size_t sweep_at_ = 256;

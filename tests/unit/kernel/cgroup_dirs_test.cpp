@@ -47,6 +47,51 @@ TEST(CgroupDirs, TheCgroupfsDriversLayoutIsFound) {
     EXPECT_EQ(uids(dirs.list_pods()), all_three);
 }
 
+TEST(CgroupDirs, OfTwoRootsTheOneWithRunningPodsIsTaken) {
+    const ControlFiles tree{{"/kubepods.slice", {{"cgroup.events", "populated 0\nfrozen 0\n"}}},
+                            {"/kubepods", {{"cgroup.events", "populated 1\nfrozen 0\n"}}},
+                            {std::string("/kubepods/pod") + uid_a, {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    const auto root = dirs.find_pods_root();
+    ASSERT_TRUE(root);
+    EXPECT_EQ(root->path, "/kubepods") << "the other is left from before the kubelet's driver was changed";
+    EXPECT_EQ(uids(dirs.list_pods()), std::set<std::string>{uid_a});
+    EXPECT_EQ(dirs.trouble(), "");
+}
+
+TEST(CgroupDirs, OnV1ProcessesAnywhereBelowTellARunningRoot) {
+    const std::string pod = std::string("/kubepods/pod") + uid_a;
+    const ControlFiles tree{{"/kubepods.slice", {{"cgroup.procs", ""}}},
+                            {"/kubepods", {{"cgroup.procs", ""}}},
+                            {pod, {{"cgroup.procs", ""}}},
+                            {pod + "/container", {{"cgroup.procs", "7\n"}}}};
+    CgroupDirs dirs(tree.v1(), "");
+    const auto root = dirs.find_pods_root();
+    ASSERT_TRUE(root);
+    EXPECT_EQ(root->path, "/kubepods");
+}
+
+TEST(CgroupDirs, TwoRootsWithRunningPodsAreReported) {
+    const ControlFiles tree{{"/kubepods.slice", {{"cgroup.events", "populated 1\n"}}},
+                            {"/kubepods", {{"cgroup.events", "populated 1\n"}}}};
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    EXPECT_EQ(dirs.find_pods_root()->path, "/kubepods.slice");
+    EXPECT_EQ(dirs.trouble(),
+              "pods run below /kubepods.slice and below /kubepods; only those below /kubepods.slice are watched");
+    tree.remove("/kubepods");
+    ASSERT_TRUE(dirs.find_pods_root());
+    EXPECT_EQ(dirs.trouble(), "");
+}
+
+TEST(CgroupDirs, OfTwoEmptyRootsTheDriversIsTaken) {
+    const ControlFiles tree{{"/kubepods.slice", {{"cgroup.events", "populated 0\n"}}},
+                            {"/kubepods", {{"cgroup.events", "populated 0\n"}}}};
+    EXPECT_EQ(CgroupDirs(tree.v2(), "", "cgroupfs").find_pods_root()->path, "/kubepods");
+    EXPECT_EQ(CgroupDirs(tree.v2(), "", "systemd").find_pods_root()->path, "/kubepods.slice");
+    EXPECT_EQ(CgroupDirs(tree.v2(), "", "").find_pods_root()->path, "/kubepods.slice");
+}
+
 TEST(CgroupDirs, TheSystemdDriversLayoutIsFound) {
     const ControlFiles tree{{"/kubepods.slice/" + slice("kubepods", uid_a) + "/cri-containerd-1.scope", {}},
                             {"/kubepods.slice/kubepods-burstable.slice/" + slice("kubepods-burstable", uid_b), {}},
