@@ -37,14 +37,23 @@ std::optional<std::string> own_path;  // below the mount point; none: it cannot 
 pid_t own_pid = 0;
 std::chrono::steady_clock::time_point own_since;
 
+bool lists_us(const std::string& directory) {
+    const auto opened = sys::open(directory, directory_flags);
+    const auto listed = opened ? list_processes(opened->get()) : Result<std::vector<pid_t>>();
+    return listed && std::binary_search(listed->begin(), listed->end(), getpid());
+}
+
 // /proc/self/cgroup tells our cgroup below the root of our namespace. Where that is not the mount's root, as in a
-// container, the cgroup of that path does not list us.
-std::optional<std::string> find_own_path(const std::string& mount, bool v2) {
+// container, the cgroup of that path does not list us, and the host's namespace is asked.
+std::optional<std::string> find_own_path(const std::string& mount, bool v2, std::optional<std::string> last) {
+    if (last && lists_us(mount + *last)) {
+        return last;
+    }
     auto path = own_cgroup(v2);
-    const auto directory = path ? sys::open(mount + *path, directory_flags) : fail(ErrorKind::vanished, "", "");
-    const auto listed = directory ? list_processes(directory->get()) : Result<std::vector<pid_t>>();
-    const bool is_ours = listed && std::binary_search(listed->begin(), listed->end(), getpid());
-    return is_ours ? path : std::nullopt;
+    if (!path || !lists_us(mount + *path)) {
+        path = own_cgroup_of_host(v2);
+    }
+    return path && lists_us(mount + *path) ? path : std::nullopt;
 }
 
 Bytes number_in(const Result<std::string>& text) {
@@ -177,7 +186,7 @@ Result<bool> CgroupHandle::holds_us() const {
         const std::scoped_lock lock(own_mutex);
         if (const auto now = std::chrono::steady_clock::now();
             own_pid != getpid() || now - own_since > own_cgroup_holds) {
-            own_path = find_own_path(mount_, v2_);
+            own_path = find_own_path(mount_, v2_, std::move(own_path));
             own_pid = getpid();
             own_since = now;
         }

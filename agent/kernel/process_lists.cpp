@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
+#include <sched.h>
 
 #include "kernel/cgroup_walk.hpp"
 #include "sys/fd.hpp"
@@ -93,8 +95,20 @@ std::optional<std::string> memory_cgroup_in(const std::string& proc_cgroup, bool
     return std::nullopt;
 }
 
+std::optional<std::string> own_cgroup_of_host(bool v2) {
+    std::optional<std::string> path;
+    std::thread([&] {
+        const auto host = sys::open("/proc/1/ns/cgroup", O_RDONLY);
+        if (host && setns(host->get(), CLONE_NEWCGROUP) == 0) {
+            path = own_cgroup(v2);
+        }
+    }).join();
+    return path;
+}
+
+// A thread's own: it may be in another namespace.
 std::optional<std::string> own_cgroup(bool v2) {
-    const auto file = sys::open("/proc/self/cgroup", O_RDONLY);
+    const auto file = sys::open("/proc/thread-self/cgroup", O_RDONLY);
     const auto text = file ? sys::read_all(file->get(), sys::control_file_limit) : tl::unexpected<Error>(file.error());
     return text ? memory_cgroup_in(*text, v2) : std::nullopt;
 }

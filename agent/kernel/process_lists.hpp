@@ -24,6 +24,9 @@ namespace evictd::kernel {
 // The path of this program's cgroup in the memory hierarchy, as /proc/self/cgroup has it: below the root of our cgroup
 // namespace. None: it cannot be read.
 [[nodiscard]] std::optional<std::string> own_cgroup(bool v2);
+// The same below the root of process 1's cgroup namespace, for an agent in a container that shares the host's
+// processes. None: it cannot be entered. Starts a thread; its namespace alone is another.
+[[nodiscard]] std::optional<std::string> own_cgroup_of_host(bool v2);
 // Of the text of such a file.
 [[nodiscard]] std::optional<std::string> memory_cgroup_in(const std::string& proc_cgroup, bool v2);
 
