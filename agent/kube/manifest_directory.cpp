@@ -92,7 +92,7 @@ Result<std::set<std::string>> ManifestDirectory::list(int directory) const {
 
 port::PodSet ManifestDirectory::look(const std::set<std::string>& unfinished) {
     port::PodSet set;
-    first_with_uid_.clear();
+    declared_.clear();
     const auto directory = sys::open(path_, O_RDONLY | O_DIRECTORY);
     auto names = directory ? list(directory->get()) : Result<std::set<std::string>>(tl::unexpected(directory.error()));
     if (!names) {
@@ -109,6 +109,7 @@ port::PodSet ManifestDirectory::look(const std::set<std::string>& unfinished) {
         else if (const auto known = known_.find(name); known != known_.end())
             add(known->second.manifest, set);
     }
+    settle_uids(set);
     return set;
 }
 
@@ -149,15 +150,36 @@ Result<Manifest> ManifestDirectory::parse(int fd, const std::string& name) const
 void ManifestDirectory::add(const Manifest& manifest, port::PodSet& set) {
     set.rejected.insert(set.rejected.end(), manifest.rejected.begin(), manifest.rejected.end());
     for (const auto& [pod, uid_line] : manifest.pods) {
-        const std::string where = printable(pod->source, 512) + ":" + std::to_string(uid_line);
-        const auto [first, is_new] = first_with_uid_.emplace(pod->uid, where);
-        if (is_new)
-            set.pods.push_back(pod);
-        else
-            set.rejected.push_back(
-                invalid(where, "metadata.uid: " + pod->uid.value + " is already that of the pod in " + first->second,
-                        "a pod's uid is its own: remove one of the two"));
+        declared_.push_back({pod, printable(pod->source, 512) + ":" + std::to_string(uid_line)});
     }
+}
+
+void ManifestDirectory::settle_uids(port::PodSet& set) {
+    // 2: the same pod in the same file, 1: in the same file, 0: new.
+    const auto claim_of = [&](const PodPtr& pod) {
+        const auto known = known_pods_.find(pod->uid);
+        if (known == known_pods_.end() || known->second->source != pod->source) return 0;
+        return known->second->full_name() == pod->full_name() ? 2 : 1;
+    };
+    std::map<PodUid, const Declared*> owners;
+    for (const auto& declared : declared_) {
+        const auto [owner, is_new] = owners.emplace(declared.pod->uid, &declared);
+        if (!is_new && claim_of(declared.pod) > claim_of(owner->second->pod)) owner->second = &declared;
+    }
+    known_pods_.clear();
+    for (const auto& declared : declared_) {
+        const auto* owner = owners.at(declared.pod->uid);
+        if (owner == &declared) {
+            known_pods_.emplace(declared.pod->uid, declared.pod);
+            set.pods.push_back(declared.pod);
+            continue;
+        }
+        set.rejected.push_back(
+            invalid(declared.where,
+                    "metadata.uid: " + declared.pod->uid.value + " is already that of the pod in " + owner->where,
+                    "a pod's uid is its own: remove one of the two"));
+    }
+    declared_.clear();
 }
 
 }  // namespace evictd::kube

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -32,7 +33,8 @@ class ManifestDirectory {
 public:
     ManifestDirectory(std::string path, std::optional<PodOrigin> origin);
 
-    // In the order of the files' names. Never blocks on what it finds.
+    // In the order of the files' names. Never blocks on what it finds. Of several pods with one uid, the one that the
+    // last look found keeps it, else the first: a file that is added displaces no pod.
     // `unfinished` are being written: what was read of them before holds.
     [[nodiscard]] port::PodSet look(const std::set<std::string>& unfinished);
     // To be read again, even if it looks unchanged: two writes may fall into one tick of the file's clock.
@@ -50,11 +52,18 @@ private:
     Result<Manifest> parse(int fd, const std::string& name) const;
     [[nodiscard]] std::string path_of(const std::string& name) const { return path_ + "/" + name; }
     void add(const Manifest& manifest, port::PodSet& set);
+    void settle_uids(port::PodSet& set);
 
     std::string path_;
     std::optional<PodOrigin> origin_;
     std::map<std::string, Known> known_;
-    std::map<PodUid, std::string> first_with_uid_;  // FILE:LINE; of the look that goes on
+    // A pod of the look under way, and the line of its uid.
+    struct Declared {
+        PodPtr pod;
+        std::string where;  // FILE:LINE
+    };
+    std::vector<Declared> declared_;
+    std::map<PodUid, PodPtr> known_pods_;  // what the last look found
 };
 
 }  // namespace evictd::kube

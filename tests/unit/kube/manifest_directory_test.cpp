@@ -109,7 +109,6 @@ TEST_F(ManifestDirectoryTest, WhatIsNoRegularFileIsRefusedWithoutWaiting) {
 
 TEST_F(ManifestDirectoryTest, AUidOfAnotherFileIsRefusedAndTheFirstByNameStays) {
     dir.write("b.yaml", manifest("b", "same"));
-    EXPECT_EQ(names(look()), "b");
     dir.write("a.yaml", manifest("a", "same"));
     EXPECT_EQ(names(look()), "a");
     EXPECT_EQ(rejected(),
@@ -117,6 +116,24 @@ TEST_F(ManifestDirectoryTest, AUidOfAnotherFileIsRefusedAndTheFirstByNameStays) 
               "(a pod's uid is its own: remove one of the two)");
     std::filesystem::remove(dir / "a.yaml");
     EXPECT_EQ(names(look()), "b");
+}
+
+// A file that sorts before the running pod's, and takes its uid.
+TEST_F(ManifestDirectoryTest, AManifestThatRepeatsAUidDoesNotDisplaceThePodThatHasBeenThere) {
+    dir.write("web.yaml", manifest("web", "same"));
+    ASSERT_EQ(names(look()), "web");
+    dir.write("a-thief.yaml", manifest("thief", "same"));
+    EXPECT_EQ(rejected(),
+              "a-thief.yaml:4: metadata.uid: same is already that of the pod in web.yaml:4 "
+              "(a pod's uid is its own: remove one of the two)");
+    EXPECT_EQ(names(look()), "web");
+    dir.write("web.yaml", manifest("web", "same") + "# touched\n");
+    directory.forget("web.yaml");
+    EXPECT_EQ(names(look()), "web") << "changed in place, it is still the same pod's";
+    std::filesystem::remove(dir / "web.yaml");
+    EXPECT_EQ(names(look()), "thief") << "then it is nobody else's";
+    dir.write("web.yaml", manifest("web", "same"));
+    EXPECT_EQ(names(look()), "thief");
 }
 
 TEST_F(ManifestDirectoryTest, AUidTwiceInOneFileIsRefusedToo) {
