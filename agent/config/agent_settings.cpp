@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -45,6 +46,14 @@ void read_path(const Setting& setting, Config& config) {
         setting.refuse('"' + printable(*path) + "\" is not a path from the root", "a path that starts with /");
     }
     config.agent.*member = *path;
+}
+
+// The mount point is where every program of the host has its pins; evictd needs a directory of its own.
+void read_bpffs_path(const Setting& setting, Config& config) {
+    read_path<&AgentConfig::bpffs_path>(setting, config);
+    const auto path = std::filesystem::path(config.agent.bpffs_path + "/").lexically_normal();
+    if (path == "/sys/fs/bpf/")
+        setting.refuse("the BPF filesystem itself, where others have their pins", "/sys/fs/bpf/evictd");
 }
 
 void read_socket_path(const Setting& setting, Config& config) {
@@ -236,7 +245,7 @@ constexpr std::array<AgentSetting, 31> settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_bpf, show_bpf},
-    {"bpffsPath", read_path<&Agent::bpffs_path>, show_text<&Agent::bpffs_path>},
+    {"bpffsPath", read_bpffs_path, show_text<&Agent::bpffs_path>},
     {"socketPath", read_socket_path, show_text<&Agent::socket_path>},
     {"httpAddress", read_http_address, show_text<&Agent::http_address>},
     {"eventLog.path", read_path<&Agent::event_log_path>, show_text<&Agent::event_log_path>},

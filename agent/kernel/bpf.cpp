@@ -15,6 +15,7 @@
 #include "kernel/bpf_links.hpp"
 #include "kernel/bpf_settings.hpp"
 #include "kernel/loader.hpp"
+#include "kernel/pinned_maps.hpp"
 #include "kernel/pins.hpp"
 #include "kernel/usage_rows.hpp"
 
@@ -38,7 +39,7 @@ Bpf::Bpf(LoadedPrograms programs, BpfOptions options)
 
 Bpf::~Bpf() {
     if (pins_) {
-        remove_pins(options_.pin_path);
+        remove_pins(*pins_);
     }
 }
 
@@ -261,21 +262,19 @@ void Bpf::pin() {
     if (options_.pin_path.empty()) {
         return;
     }
-    const auto& maps = loaded_->skeleton->maps;
     std::vector<Pin> all;
-    for (const bpf_map* map : {maps.thresholds, maps.settings, maps.drops, maps.timer, maps.history, maps.pods,
-                               maps.sockets, maps.events, maps.stall, maps.stall_lines}) {
-        all.push_back({bpf_map__fd(map), bpf_map__name(map)});
+    for (const auto& map : pinned_maps()) {
+        all.push_back({bpf_object__find_map_fd_by_name(loaded_->skeleton->obj, map.name), map.name, PinKind::map});
     }
     for (const auto& [program, link] : loaded_->links) {
-        all.push_back({bpf_link__fd(link.get()), "links/" + program});
+        all.push_back({bpf_link__fd(link.get()), program, PinKind::link});
     }
     SourceRow row{.hook = "pins", .chosen = {}, .fallback = false, .detail = {}};
     if (auto prepared = prepare_pins(options_.pin_path); !prepared) {
         row.detail = prepared.error().text();
     } else {
         pins_ = std::move(*prepared);
-        const auto done = pin_at(options_.pin_path, all);
+        const auto done = pin_at(*pins_, all);
         (done ? row.chosen : row.detail) = done ? options_.pin_path : done.error().text();
     }
     rows_.push_back(std::move(row));

@@ -15,6 +15,7 @@
 #include "evictd/model/memory_available.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/port/cgroups.hpp"
+#include "kernel/pins.hpp"
 #include "kernel/programs.hpp"
 #include "kernel/sockets.hpp"
 #include "kernel/stall_map.hpp"
@@ -92,7 +93,7 @@ private:
     std::vector<SourceRow> rows_;
     std::vector<CgroupId> shown_;
     std::optional<StallMap> stalls_;
-    std::optional<sys::Fd> pins_;  // the claim on the directory of pins
+    std::optional<PinDirectory> pins_;
 };
 
 }  // namespace evictd::kernel

@@ -1,82 +1,231 @@
 // SPDX-License-Identifier: Apache-2.0
+// Everything below the directory is done through its handle. Paths in /proc/self/fd are how the bpf system call is
+// given one: it takes names only, and would follow a link.
 #include "kernel/pins.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <filesystem>
+#include <cstring>
+#include <memory>
+#include <string_view>
 
 #include <bpf/bpf.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
+#include <unistd.h>
 
-#include "sys/claim.hpp"
+#include "kernel/pinned_maps.hpp"
+#include "kernel/programs.hpp"
+#include "sys/own_directory.hpp"
 
 namespace evictd::kernel {
 namespace {
 
 constexpr const char* mount_point = "/sys/fs/bpf";
+constexpr const char* links_name = "links";
+constexpr const char* remedy = "choose a directory of its own below /sys/fs/bpf as evictd.bpffsPath";
 
-bool on_bpffs(const std::string& path) {
+bool is_bpffs(const struct statfs& fs) { return static_cast<std::uint32_t>(fs.f_type) == BPF_FS_MAGIC; }
+
+Status mount_bpffs(const std::string& path) {
     struct statfs fs {};
-    return statfs(path.c_str(), &fs) == 0 && static_cast<std::uint32_t>(fs.f_type) == BPF_FS_MAGIC;
+    const bool is_wanted = path.starts_with(std::string(mount_point) + "/");
+    if (!is_wanted || (statfs(mount_point, &fs) == 0 && is_bpffs(fs)) ||
+        mount("bpf", mount_point, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700") == 0) {
+        return {};
+    }
+    return sys::fail_errno(std::string("mount ") + mount_point, errno, "mount -t bpf bpf /sys/fs/bpf");
 }
 
-void remove_files(const std::string& directory) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-        std::error_code ignored;  // a pin that cannot be removed makes pinning over it fail, and that is reported
-        std::filesystem::remove(it->path(), ignored);
+// A directory below the mount point, not the mount point: that is everybody's.
+Status check_file_system(const sys::Fd& directory, const std::string& path) {
+    struct statfs fs {};
+    if (fstatfs(directory.get(), &fs) != 0) {
+        return sys::fail_errno(path, errno);
     }
-}
-
-}  // namespace
-
-Result<sys::Fd> prepare_pins(const std::string& path) {
-    if (path.starts_with(std::string(mount_point) + "/") && !on_bpffs(mount_point) &&
-        mount("bpf", mount_point, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700") != 0) {
-        return sys::fail_errno(std::string("mount ") + mount_point, errno, "mount -t bpf bpf /sys/fs/bpf");
+    if (!is_bpffs(fs)) {
+        return fail(ErrorKind::invalid, path, "is not on a BPF filesystem", remedy);
     }
-    std::error_code error;
-    std::filesystem::create_directories(path, error);
-    if (error) {
-        return sys::fail_errno(path, error.value());
+    struct stat here {};
+    struct stat above {};
+    if (fstat(directory.get(), &here) != 0 || fstatat(directory.get(), "..", &above, 0) != 0) {
+        return sys::fail_errno(path, errno);
     }
-    if (!on_bpffs(path)) {
-        std::filesystem::remove(path, error);
-        return fail(ErrorKind::invalid, path, "is not on a BPF filesystem", "choose a bpffsPath below /sys/fs/bpf");
-    }
-    auto claimed = sys::claim_directory(path, "another evictd's maps are pinned here", "choose another bpffsPath");
-    if (!claimed) {
-        return claimed;
-    }
-    remove_files(path + "/links");
-    remove_files(path);
-    std::filesystem::create_directory(path + "/links", error);
-    if (error) {
-        return sys::fail_errno(path, error.value());
-    }
-    return claimed;
-}
-
-Status pin_at(const std::string& path, std::span<const Pin> pins) {
-    for (const auto& pin : pins) {
-        const std::string file = path + "/" + pin.name;
-        if (bpf_obj_pin(pin.fd, file.c_str()) != 0) {
-            return sys::fail_errno("pin " + file, errno);
-        }
+    if (here.st_dev != above.st_dev) {
+        return fail(ErrorKind::invalid, path, "is the root of a BPF filesystem, which others use too", remedy);
     }
     return {};
 }
 
-void remove_pins(const std::string& path) {
-    if (!on_bpffs(path)) {
-        return;
+Result<sys::LockFile> claim(const sys::Fd& directory, const std::string& path) {
+    struct stat status {};
+    if (fstat(directory.get(), &status) != 0) {
+        return sys::fail_errno(path, errno);
     }
-    std::error_code ignored;
-    remove_files(path + "/links");
-    std::filesystem::remove(path + "/links", ignored);
-    remove_files(path);
-    std::filesystem::remove(path, ignored);
+    return sys::LockFile::take({.name = "pins-" + std::to_string(status.st_dev) + "-" + std::to_string(status.st_ino),
+                                .object = path,
+                                .holder = "another evictd's maps are pinned here",
+                                .remedy = "choose another evictd.bpffsPath"});
+}
+
+std::vector<std::string> names_in(const sys::Fd& directory) {
+    std::vector<std::string> names;
+    const int copy = ::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closedir() closes it
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(copy), closedir);
+    while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") {
+            names.emplace_back(name);
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string by_handle(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+// The object itself, never one that a link leads to.
+sys::Fd object_at(const sys::Fd& directory, const std::string& name) {
+    const sys::Fd file(::openat(directory.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return {};
+    }
+    return sys::Fd(bpf_obj_get(by_handle(file.get()).c_str()));
+}
+
+// The kernel cuts names after 15 characters.
+bool is_name(const char* kernels, std::string_view ours) {
+    return std::string_view(kernels) == ours.substr(0, BPF_OBJ_NAME_LEN - 1);
+}
+
+bool is_our_map(const sys::Fd& directory, const std::string& name) {
+    const auto maps = pinned_maps();
+    const auto known = std::find_if(maps.begin(), maps.end(), [&](const auto& map) { return name == map.name; });
+    const sys::Fd object = known == maps.end() ? sys::Fd() : object_at(directory, name);
+    bpf_map_info info{};
+    std::uint32_t size = sizeof(info);
+    // For an object of another kind the kernel fills in another struct, which has no name in this place.
+    return object && bpf_obj_get_info_by_fd(object.get(), &info, &size) == 0 && is_name(info.name, known->name) &&
+           info.type == static_cast<std::uint32_t>(known->type);
+}
+
+bool is_our_link(const sys::Fd& directory, const std::string& name) {
+    const auto& all = candidates();
+    const bool is_known = std::any_of(all.begin(), all.end(), [&](const auto& one) { return name == one.program; });
+    const sys::Fd object = is_known ? object_at(directory, name) : sys::Fd();
+    bpf_link_info link{};
+    std::uint32_t size = sizeof(link);
+    if (!object || bpf_obj_get_info_by_fd(object.get(), &link, &size) != 0) {
+        return false;
+    }
+    const sys::Fd program(bpf_prog_get_fd_by_id(link.prog_id));
+    bpf_prog_info info{};
+    size = sizeof(info);
+    return program && bpf_obj_get_info_by_fd(program.get(), &info, &size) == 0 && is_name(info.name, name);
+}
+
+void remove_from(const sys::Fd& directory, PinKind kind, RemovedPins& result) {
+    const std::string prefix = kind == PinKind::link ? std::string(links_name) + "/" : "";
+    for (const auto& name : names_in(directory)) {
+        if (kind == PinKind::map && name == links_name) {
+            continue;
+        }
+        const bool ours = kind == PinKind::link ? is_our_link(directory, name) : is_our_map(directory, name);
+        const bool gone = ours && unlinkat(directory.get(), name.c_str(), 0) == 0;
+        (gone ? result.removed : result.foreign).push_back(prefix + name);
+    }
+}
+
+// While one holds something of others it stays.
+void remove_directories(const PinDirectory& directory) {
+    (void)unlinkat(directory.maps.get(), links_name, AT_REMOVEDIR);
+    (void)rmdir(directory.path.c_str());
+}
+
+RemovedPins remove_files(const PinDirectory& directory) {
+    RemovedPins result;
+    if (directory.links) {
+        remove_from(directory.links, PinKind::link, result);
+    }
+    remove_from(directory.maps, PinKind::map, result);
+    return result;
+}
+
+Result<PinDirectory> open_pins(const std::string& path, bool make) {
+    auto maps = make ? sys::make_own_directories(path, sys::Access::readable)
+                     : sys::open_own_directory(path, sys::Access::readable, false);
+    if (!maps) {
+        return tl::unexpected(maps.error());
+    }
+    if (auto checked = check_file_system(*maps, path); !checked) {
+        return tl::unexpected(checked.error());
+    }
+    // Nobody but root can have changed it; from here on nobody else can look in, either.
+    if (fchmod(maps->get(), 0700) != 0) {
+        return sys::fail_errno(path, errno);
+    }
+    auto claimed = claim(*maps, path);
+    if (!claimed) {
+        return tl::unexpected(claimed.error());
+    }
+    auto links = sys::open_own_directory_at(*maps, path, links_name, sys::Access::readable, make);
+    if (!links && (make || links.error().kind != ErrorKind::vanished)) {
+        return tl::unexpected(links.error());
+    }
+    return PinDirectory{path, std::move(*maps), links ? std::move(*links) : sys::Fd(), std::move(*claimed)};
+}
+
+}  // namespace
+
+Result<PinDirectory> prepare_pins(const std::string& path) {
+    if (auto mounted = mount_bpffs(path); !mounted) {
+        return tl::unexpected(mounted.error());
+    }
+    const bool is_new = access(path.c_str(), F_OK) != 0;
+    auto directory = open_pins(path, true);
+    if (!directory && is_new) {
+        (void)rmdir(path.c_str());  // empty, and made just now
+    }
+    if (directory) {
+        (void)remove_files(*directory);
+    }
+    return directory;
+}
+
+Status pin_at(PinDirectory& directory, std::span<const Pin> pins) {
+    for (const auto& pin : pins) {
+        const bool is_link = pin.kind == PinKind::link;
+        const int at = is_link ? directory.links.get() : directory.maps.get();
+        if (bpf_obj_pin(pin.fd, (by_handle(at) + "/" + pin.name).c_str()) != 0) {
+            return sys::fail_errno("pin " + directory.path + (is_link ? "/links/" : "/") + pin.name, errno);
+        }
+        directory.pinned.push_back(pin);
+    }
+    return {};
+}
+
+void remove_pins(const PinDirectory& directory) {
+    for (const auto& pin : directory.pinned) {
+        const auto& at = pin.kind == PinKind::link ? directory.links : directory.maps;
+        (void)unlinkat(at.get(), pin.name.c_str(), 0);
+    }
+    remove_directories(directory);
+}
+
+Result<RemovedPins> remove_left_pins(const std::string& path) {
+    auto directory = open_pins(path, false);
+    if (!directory) {
+        return tl::unexpected(directory.error());
+    }
+    auto result = remove_files(*directory);
+    remove_directories(*directory);
+    return result;
 }
 
 }  // namespace evictd::kernel
