@@ -61,7 +61,7 @@ Result<std::vector<pid_t>> list_processes(int directory) {
 }
 
 Result<std::vector<pid_t>> list_by_threads(int directory) {
-    const auto threads = list_numbers(directory, "cgroup.threads");
+    auto threads = list_numbers(directory, "cgroup.threads");
     if (!threads) {
         return threads;
     }
