@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cli.hpp"
+#include "sys/held_signals.hpp"
 
-int main(int argc, char** argv) { return evictd::cli::run(argc, argv); }
+// Before anything else: `run` must not be ended between two instructions. What ends by a signal releases them.
+int main(int argc, char** argv) {
+    evictd::sys::hold_signals();
+    return evictd::cli::run(argc, argv);
+}

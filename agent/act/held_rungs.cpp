@@ -5,13 +5,11 @@
 #include <sstream>
 
 #include "act/memory_file.hpp"
-#include "sys/file.hpp"
 
 namespace evictd::act {
 namespace {
 
 constexpr const char* head = "evictd rungs 1";
-constexpr std::size_t most_text = std::size_t{1} << 20U;
 
 std::optional<HeldRung> held_line(const std::string& line) {
     std::istringstream words(line);
@@ -28,6 +26,12 @@ std::optional<HeldRung> held_line(const std::string& line) {
 
 std::string limit_text(Bytes limit) { return limit == port::no_limit ? "max" : std::to_string(limit.value); }
 
+std::string what_was_done(const HeldRung& held) {
+    return held.kind == RungKind::freeze
+               ? "thawed " + held.place.path
+               : "set memory.high of " + held.place.path + " back to " + limit_text(held.before);
+}
+
 }  // namespace
 
 std::string held_text(const std::vector<HeldRung>& held, const std::string& boot) {
@@ -40,19 +44,31 @@ std::string held_text(const std::vector<HeldRung>& held, const std::string& boot
     return text.str();
 }
 
-std::vector<HeldRung> held_from(const std::string& text, const std::string& boot) {
+HeldLedger held_from(const std::string& text, const std::string& boot) {
+    HeldLedger ledger;
+    const auto note = [&](const std::string& fault) { ledger.fault = ledger.fault.empty() ? fault : ledger.fault; };
+    if (text.empty() || text.back() != '\n') {
+        note("it was cut off");
+    }
     std::istringstream lines(text);
     std::string line;
-    if (!std::getline(lines, line) || line != head || !std::getline(lines, line) || line != "boot " + boot) {
-        return {};
+    if (!std::getline(lines, line) || line != head || !std::getline(lines, line) || !line.starts_with("boot ")) {
+        note("it does not begin as a list of rungs");
+        return ledger;
     }
-    std::vector<HeldRung> all;
-    while (std::getline(lines, line)) {
-        if (auto held = held_line(line)) {
-            all.push_back(std::move(*held));
+    if (line != "boot " + boot) {
+        ledger.is_of_another_boot = true;
+        return ledger;
+    }
+    for (int number = 3; std::getline(lines, line); number++) {
+        auto held = lines.eof() ? std::nullopt : held_line(line);  // without an end, a line may be half of one
+        if (held) {
+            ledger.held.push_back(std::move(*held));
+        } else {
+            note("line " + std::to_string(number) + " is not understood");
         }
     }
-    return all;
+    return ledger;
 }
 
 std::string victims_path(const std::string& rungs_path) { return rungs_path + ".victim"; }
@@ -61,9 +77,12 @@ Status remember_held(const std::string& path, const std::vector<HeldRung>& held)
     return remember_text(path, held.empty() ? "" : held_text(held, boot_id()));
 }
 
-std::vector<HeldRung> remembered_held(const std::string& path) {
-    const auto text = sys::read_file(path, most_text);
-    return text ? held_from(*text, boot_id()) : std::vector<HeldRung>{};
+Result<HeldLedger> remembered_held(const std::string& path) {
+    const auto text = remembered_text(path);
+    if (!text) {
+        return tl::unexpected(text.error());
+    }
+    return *text ? held_from(**text, boot_id()) : HeldLedger{};
 }
 
 Result<std::string> put_back(const port::PodControls& controls, const HeldRung& held) {
@@ -88,23 +107,56 @@ Result<std::string> put_back(const port::PodControls& controls, const HeldRung& 
     return set ? Result<std::string>("") : unless_gone(set.error());
 }
 
-Result<int> put_back_all(const port::PodControls& controls, const std::string& path) {
+namespace {
+
+// False: it has to be tried again.
+bool put_back_one(const port::PodControls& controls, const HeldRung& held, PutBack& result) {
+    const auto back = put_back(controls, held);
+    if (!back) {
+        result.failed.push_back({back.error().kind, held.place.path, back.error().text(), ""});
+        return false;
+    }
+    if (back->empty()) {
+        result.done.push_back(what_was_done(held));
+    } else {
+        result.left.push_back(held.place.path + ": " + *back);
+    }
+    return true;
+}
+
+}  // namespace
+
+PutBack put_back_all(const port::PodControls& controls, const std::string& path) {
+    PutBack result;
+    auto ledger = remembered_held(path);
+    if (!ledger) {
+        result.failed.push_back(ledger.error());
+        return result;
+    }
     std::vector<HeldRung> left;
-    std::optional<Error> trouble;
-    int done = 0;
-    for (auto& held : remembered_held(path)) {
-        if (const auto result = put_back(controls, held)) {
-            done += result->empty() ? 1 : 0;
-            continue;
-        } else if (!trouble) {
-            trouble = result.error();
+    for (auto& held : ledger->held) {
+        if (!put_back_one(controls, held, result)) {
+            left.push_back(std::move(held));
         }
-        left.push_back(std::move(held));
     }
-    if (const auto forgotten = remember_held(path, left); !forgotten && !trouble) {
-        trouble = forgotten.error();
+    if (!ledger->fault.empty()) {
+        const auto aside = set_aside(path);
+        result.failed.push_back({ErrorKind::invalid, path, ledger->fault,
+                                 aside ? "look at " + path + ".broken and at the pods' memory.high and freezers" : ""});
     }
-    return trouble ? Result<int>(tl::unexpected(*trouble)) : Result<int>(done);
+    if (ledger->is_of_another_boot) {
+        result.left.push_back(path + " is of another boot");
+    }
+    if (auto forgotten = remember_held(path, left); !forgotten) {
+        result.failed.push_back(forgotten.error());
+    }
+    return result;
+}
+
+PutBack put_back_with_victims(const port::PodControls& controls, const std::string& rungs_path) {
+    auto result = put_back_all(controls, rungs_path);
+    result.add(put_back_all(controls, victims_path(rungs_path)));
+    return result;
 }
 
 }  // namespace evictd::act

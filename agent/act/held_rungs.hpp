@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "act/put_back.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/port/pod_controls.hpp"
@@ -23,12 +24,17 @@ struct HeldRung {
 
 // A line for each; of the running boot only, as cgroup ids begin anew with the next.
 [[nodiscard]] std::string held_text(const std::vector<HeldRung>& held, const std::string& boot);
-// Empty: it is of another boot, or not such a text.
-[[nodiscard]] std::vector<HeldRung> held_from(const std::string& text, const std::string& boot);
+struct HeldLedger {
+    std::vector<HeldRung> held;
+    std::string fault;  // what of it cannot be understood: the first such line; empty: nothing
+    bool is_of_another_boot = false;
+};
+[[nodiscard]] HeldLedger held_from(const std::string& text, const std::string& boot);
 
 // As remember_text().
 Status remember_held(const std::string& path, const std::vector<HeldRung>& held);
-[[nodiscard]] std::vector<HeldRung> remembered_held(const std::string& path);
+// As remembered_text(); no file: nothing is held.
+[[nodiscard]] Result<HeldLedger> remembered_held(const std::string& path);
 
 // Where the reaper remembers the victim that it has frozen for a moment, beside the file of the ladder's rungs: each
 // file has one writer.
@@ -38,8 +44,10 @@ Status remember_held(const std::string& path, const std::vector<HeldRung>& held)
 // put back, or the pod is gone, which undoes everything.
 [[nodiscard]] Result<std::string> put_back(const port::PodControls& controls, const HeldRung& held);
 
-// All that the file at `path` remembers; the file goes with it. How many were put back. An error: the first of those
-// that could not be, which stay in the file.
-[[nodiscard]] Result<int> put_back_all(const port::PodControls& controls, const std::string& path);
+// All that the file at `path` remembers. What could not be put back stays in the file; with nothing left it is removed.
+// A file with lines that cannot be understood is set aside.
+[[nodiscard]] PutBack put_back_all(const port::PodControls& controls, const std::string& path);
+// That of the rungs and that of the victim.
+[[nodiscard]] PutBack put_back_with_victims(const port::PodControls& controls, const std::string& rungs_path);
 
 }  // namespace evictd::act

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that remembers for the next agent what this one has to put back, if it is killed.
+// A ledger: a file that says what has to be put back, for the next agent if this one is killed. Its directory is only
+// ours to change. One agent with its guard writes it at a time (app/claims.hpp).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "evictd/model/result.hpp"
@@ -11,7 +13,15 @@ namespace evictd::act {
 // What is remembered is of the running boot only: ids begin anew with the next.
 [[nodiscard]] std::string boot_id();
 
-// Written without fsync: it has to outlive the agent, not the machine, and must not wait for a disk. Empty: removed.
-Status remember_text(const std::string& path, const std::string& text);
+// Readers see the old text or the new. Written without fsync: it has to outlive the agent, not the machine, and must
+// not wait for a disk. Empty: removed.
+[[nodiscard]] Status remember_text(const std::string& path, const std::string& text);
+
+// Whatever its size. None: there is no such file. An error: it cannot be read, or somebody else can write to it, so
+// that what has to be put back is unknown.
+[[nodiscard]] Result<std::optional<std::string>> remembered_text(const std::string& path);
+
+// Moves a ledger that says nothing usable out of the way, to PATH.broken, for people to look at.
+[[nodiscard]] Status set_aside(const std::string& path);
 
 }  // namespace evictd::act

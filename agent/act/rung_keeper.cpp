@@ -128,13 +128,8 @@ Status RungKeeper::remember(const Holding* more) const {
     return remember_held(options_.memory_path, all);
 }
 
-Result<int> RungKeeper::recover() {
-    if (options_.dry_run) {
-        return 0;
-    }
-    const auto rungs = put_back_all(controls_, options_.memory_path);
-    const auto victims = put_back_all(controls_, victims_path(options_.memory_path));
-    return rungs && victims ? Result<int>(*rungs + *victims) : tl::unexpected(rungs ? victims.error() : rungs.error());
+PutBack RungKeeper::recover() {
+    return options_.dry_run ? PutBack{} : put_back_with_victims(controls_, options_.memory_path);
 }
 
 std::optional<MonotonicTime> RungKeeper::due() const {

@@ -53,7 +53,7 @@ public:
     void want(const std::vector<WantedRung>& wanted);
     void release() { want({}); }
     // What an agent that was killed left. How many were put back.
-    [[nodiscard]] Result<int> recover();
+    [[nodiscard]] PutBack recover();
 
     // When something is over, or to be tried again; none: nothing is held.
     [[nodiscard]] std::optional<MonotonicTime> due() const;

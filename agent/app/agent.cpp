@@ -17,6 +17,9 @@ constexpr Duration memory_returns_within = std::chrono::seconds(5);
 // Soon, because something may be wrong; not at once, because it may be wrong again.
 constexpr Duration look_after_a_failed_one = std::chrono::milliseconds(100);
 
+// Another agent works on the pods: it may end at any time.
+constexpr Duration claim_again_after = std::chrono::seconds(1);
+
 }  // namespace
 
 Agent::Agent(Parts parts, AgentOptions options) : parts_(std::move(parts)), options_(std::move(options)) {
@@ -32,9 +35,8 @@ Status Agent::start() {
     }
     timer_ = std::move(*timer);
     tell_kernel();
-    follow_pods_root();
-    if (stopped_by_) {
-        return tl::unexpected(*stopped_by_);
+    if (auto claimed = follow_pods_root(); !claimed) {
+        return claimed;
     }
     tick(Cause{.kind = CauseKind::started, .event = {}, .detected_at = parts_.clock.monotonic()});
     auto ready = parts_.loop.add_fd(
@@ -121,8 +123,8 @@ void Agent::on_kernel_events() {
         }
         kernel_events_.push_back(event);  // told with the look that follows: no more than the ring buffer holds
     });
-    if (!root_ && !stopped_by_) {
-        follow_pods_root();
+    if (!root_) {
+        follow_later();
     }
     const bool approached = std::exchange(approached_, false);
     if (cause) {
@@ -199,8 +201,8 @@ void Agent::on_timer() {
         get_ready();
         return;
     }
-    if (!stopped_by_ && (!root_ || pods_may_run_elsewhere())) {
-        follow_pods_root();
+    if (!root_ || pods_may_run_elsewhere()) {
+        follow_later();
     } else if (!parts_.events.tells_of_pods()) {
         list_cgroups();
     }
@@ -244,28 +246,43 @@ bool Agent::pods_may_run_elsewhere() {
     return found && found->id != root_->id;
 }
 
-void Agent::follow_pods_root() {
+// A refusal is reported once for each reason.
+void Agent::follow_later() {
+    const auto now = parts_.clock.monotonic();
+    if (!claim_refused_.empty() && now < claim_again_at_) {
+        return;
+    }
+    claim_again_at_ = now + claim_again_after;
+    const auto claimed = follow_pods_root();
+    const std::string refused = claimed ? "" : claimed.error().text();
+    if (refused != claim_refused_ && !refused.empty()) {
+        sys::log::error(refused);
+        notice(Notice::look_incomplete, "These pods are not watched: " + refused, refused);
+    }
+    claim_refused_ = refused;
+}
+
+// An error: another agent works on these pods.
+Status Agent::follow_pods_root() {
     const auto found = parts_.cgroups.find_pods_root();
     if (!found) {
         (void)parts_.events.follow(std::nullopt);
-        return;
+        return {};
     }
     auto done = parts_.claim_root(*found);
     if (!done) {
-        sys::log::error(done.error().text());
-        stopped_by_ = done.error();
-        parts_.loop.stop();
-        return;
+        return done;
     }
     // First hear of what is new, then list what is there: nothing falls between.
     if (done = parts_.events.follow(found); !done) {
         if (done.error().kind != ErrorKind::vanished) {
             sys::log::error(done.error().text());
         }
-        return;
+        return {};
     }
     root_ = found;
     list_cgroups();
+    return {};
 }
 
 void Agent::list_cgroups() {

@@ -48,7 +48,8 @@ class Agent {
 public:
     Agent(Parts parts, AgentOptions options);
 
-    // Finds the pods' root, takes the first look and begins to listen. Fails if the root belongs to somebody else.
+    // Finds the pods' root, takes the first look and begins to listen. Fails if another agent works on the root. Later
+    // that is reported and tried again: a running agent does not stop because of it.
     Status start();
 
     // All in the loop's thread.
@@ -60,8 +61,6 @@ public:
 
     // When it will look by itself if nothing happens before.
     [[nodiscard]] MonotonicTime next_look() const { return next_look_; }
-    // Why the agent had to stop, if it did so by itself.
-    [[nodiscard]] const std::optional<Error>& stopped_by() const { return stopped_by_; }
 
 private:
     void on_kernel_events();
@@ -82,7 +81,8 @@ private:
     void check_scores(const OomScoreChanged& changed);
     void want_rungs(const std::vector<Rung>& rungs);
     [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
-    void follow_pods_root();
+    Status follow_pods_root();
+    void follow_later();
     [[nodiscard]] bool pods_may_run_elsewhere();
     void list_cgroups();
     [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
@@ -107,7 +107,8 @@ private:
     std::vector<port::Watermark> watermarks_;
     std::vector<port::Watermark> lines_under_;  // as the kernel said last
     std::optional<port::PodsRoot> root_;
-    std::optional<Error> stopped_by_;
+    std::string claim_refused_;  // why the root that was found last is not ours; empty: it is, or there is none
+    MonotonicTime claim_again_at_;
     std::string trouble_told_;
     MonotonicTime last_look_;
     MonotonicTime last_kill_;

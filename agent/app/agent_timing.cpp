@@ -167,6 +167,9 @@ void Agent::schedule(const Tick& tick) {
     if (reclaimed_) {
         next = now;  // the look goes on
     }
+    if (!claim_refused_.empty()) {
+        next = std::min(next, std::max(claim_again_at_, now));
+    }
     if (decision.look_again_at) {
         next = std::min(next, std::max(*decision.look_again_at, now));
     }

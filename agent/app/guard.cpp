@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,18 +11,19 @@
 #include <unistd.h>
 
 #include "act/held_rungs.hpp"
+#include "act/memory_file.hpp"
 #include "kernel/hierarchies.hpp"
 #include "kernel/pod_controls.hpp"
+#include "sys/held_signals.hpp"
 
 namespace evictd::app {
 namespace {
 
-// What ends the agent by signal may be sent to its whole process group: the guard must see the agent end first.
+// What ends the agent by signal may be sent to its whole process group: the guard must see the agent end first. What
+// the agent holds back (sys/held_signals.hpp), its child does too; it reads none of it.
 [[noreturn]] void stand_guard(const sys::Fd& alive, const std::string& rungs_path) {
     (void)setsid();
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
-        (void)std::signal(number, SIG_IGN);
-    }
+    sys::hold_signals();
     (void)prctl(PR_SET_NAME, "evictd-guard");
     char byte = 0;
     while (::read(alive.get(), &byte, 1) < 0 && errno == EINTR) {}
@@ -33,18 +33,19 @@ namespace {
 
 }  // namespace
 
-Result<int> undo_rungs(const std::string& rungs_path) {
-    if (act::remembered_held(rungs_path).empty() && act::remembered_held(act::victims_path(rungs_path)).empty()) {
-        return 0;
+act::PutBack undo_rungs(const std::string& rungs_path) {
+    const auto is_absent = [](const std::string& path) {
+        const auto text = act::remembered_text(path);
+        return text && !*text;
+    };
+    if (is_absent(rungs_path) && is_absent(act::victims_path(rungs_path))) {
+        return {};
     }
     auto hierarchies = kernel::find_hierarchies();
     if (!hierarchies) {
-        return tl::unexpected(hierarchies.error());
+        return {.done = {}, .left = {}, .failed = {hierarchies.error()}};
     }
-    const kernel::PodControls controls(std::move(*hierarchies));
-    const auto rungs = act::put_back_all(controls, rungs_path);
-    const auto victims = act::put_back_all(controls, act::victims_path(rungs_path));
-    return rungs && victims ? Result<int>(*rungs + *victims) : tl::unexpected(rungs ? victims.error() : rungs.error());
+    return act::put_back_with_victims(kernel::PodControls(std::move(*hierarchies)), rungs_path);
 }
 
 // Where the freezer is v1's, a victim that escapes the first strike is frozen for a moment.

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "act/put_back.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/result.hpp"
 #include "sys/fd.hpp"
@@ -33,7 +34,7 @@ private:
     pid_t pid_ = 0;
 };
 
-// Puts back what an agent that is no more has left. How many limits and freezes that were.
-[[nodiscard]] Result<int> undo_rungs(const std::string& rungs_path);
+// Puts back the limits and freezes of an agent that is no more.
+[[nodiscard]] act::PutBack undo_rungs(const std::string& rungs_path);
 
 }  // namespace evictd::app

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/claims.hpp"
 #include "kernel/probes.hpp"
 #include "sys/log.hpp"
 
@@ -13,8 +14,6 @@ namespace {
 void join(std::string& text, const std::string& more) { text += (text.empty() ? "" : ", ") + more; }
 
 }  // namespace
-
-std::string rungs_path(const AgentConfig& config) { return config.state_path + "/rungs"; }
 
 LadderConfig possible_rungs(LadderConfig wanted, const kernel::Hierarchies& hierarchies) {
     const auto has = [&](const char* file) {
@@ -109,12 +108,12 @@ void LadderLanes::arm() {
 
 void LadderLanes::recover() {
     rungs_->post([this] {
-        const auto done = keeper_.recover();
-        if (!done) {
-            sys::log::error("what an evictd that was killed left: " + done.error().text());
-        } else if (*done > 0) {
-            sys::log::warn("put back " + std::to_string(*done) +
-                           " limits and freezes that an evictd that was killed left");
+        const auto recovered = keeper_.recover();
+        for (const auto& error : recovered.failed) {
+            sys::log::error("what a killed evictd left is not put back: " + error.text());
+        }
+        for (const auto& done : recovered.done) {
+            sys::log::warn("after a killed evictd: " + done);
         }
     });
 }

@@ -47,9 +47,6 @@ private:
     std::unique_ptr<sys::Lane> reclaim_;
 };
 
-// Where it is remembered what has to be put back.
-[[nodiscard]] std::string rungs_path(const AgentConfig& config);
-
 // What of the ladder this host has, of what is configured: without the others nobody is asked for them.
 [[nodiscard]] LadderConfig possible_rungs(LadderConfig wanted, const kernel::Hierarchies& hierarchies);
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "app/claims.hpp"
 #include "policy/oom_score.hpp"
 
 namespace evictd::app {
@@ -23,7 +24,7 @@ act::ScoreOptions options_of(const Config& config) {
     return {.policy = config.agent.oom_score_adj_policy,
             .steering = config.agent.oom_score_adj_steering,
             .dry_run = config.agent.dry_run,
-            .memory_path = config.agent.state_path + "/raised_scores",
+            .memory_path = raised_path(config.agent),
             .wanted = [guaranteed = config.guaranteed_oom_score_adj](const Pod& pod, const std::string& container,
                                                                      Bytes node_memory) {
                 return policy::oom_score_adj_range(pod, container, node_memory, guaranteed);

@@ -14,6 +14,7 @@
 #include "app/wiring_house.hpp"
 #include "config/stall_settings.hpp"
 #include "kube/manifest_source.hpp"
+#include "sys/held_signals.hpp"
 #include "sys/log.hpp"
 #include "sys/service.hpp"
 
@@ -55,21 +56,46 @@ Status Wiring::House::start_pod_sources() {
 }
 
 Status Wiring::House::listen_to_signals() {
-    const auto add = [this](int number, sys::Loop::Callback callback) -> Status {
-        auto source = loop->add_signal(number, std::move(callback));
-        if (!source) {
-            return tl::unexpected(source.error());
+    auto opened = sys::open_signals(std::array{SIGTERM, SIGINT, SIGQUIT, SIGHUP});
+    if (!opened) {
+        return tl::unexpected(opened.error());
+    }
+    signals = std::move(*opened);
+    auto ready = loop->add_fd(signals.get(), [this] { on_signals(); });
+    if (!ready) {
+        return tl::unexpected(ready.error());
+    }
+    signals_ready = std::move(*ready);
+    return {};
+}
+
+void Wiring::House::on_signals() {
+    while (const auto number = sys::take_signal(signals)) {
+        if (*number != SIGHUP) {
+            loop->stop();
+            return;
         }
-        signals.push_back(std::move(*source));
-        return {};
-    };
-    (void)std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of that write
-    for (const int number : {SIGTERM, SIGINT}) {
-        if (auto added = add(number, [this] { loop->stop(); }); !added) {
-            return added;
+        on_reload();
+    }
+}
+
+// What the configuration asks for and cannot be had here.
+void Wiring::House::tell_what_is_off() {
+    for (const auto& change : changed_sources(kernel)) {
+        agent->notice(Notice::signal_source_changed, change.what, change.why);
+        sys::log::warn(change.what + ": " + change.why);
+    }
+    for (const auto& row : kernel.bpf ? kernel.bpf->rows() : std::vector<SourceRow>{}) {
+        if (row.hook == "pins" && row.chosen.empty()) {
+            sys::log::warn("nothing is pinned: " + row.detail);
         }
     }
-    return add(SIGHUP, [this] { on_reload(); });
+    if (!why_no_ledger.empty()) {
+        agent->notice(Notice::signal_source_changed,
+                      "No pod is limited, frozen or raised for the OOM killer: there is no ledger for it",
+                      why_no_ledger);
+        sys::log::warn("no pod is limited, frozen or raised for the OOM killer: " + why_no_ledger);
+    }
 }
 
 // A threshold that this kernel can never tell of is said, and not refused: one configuration serves many nodes.
@@ -175,12 +201,8 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     refuse_huge_pages();
     auto house = std::make_unique<House>();
     house->config = config;
-    if (Guard::is_needed(config)) {  // before there are threads, locked memory or BPF
-        auto guard = Guard::post(rungs_path(config.agent));
-        if (!guard) {
-            return tl::unexpected(guard.error());
-        }
-        house->guard = std::move(*guard);
+    if (auto posted = house->post_guard(); !posted) {  // before there are threads, locked memory or BPF
+        return tl::unexpected(posted.error());
     }
     house->reload = std::move(reload);
     house->tape = std::move(record);
@@ -190,7 +212,6 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
         return tl::unexpected(loop.error());
     }
     house->loop.emplace(std::move(*loop));
-    // Signals are blocked before the first thread is made: all inherit that, and only the loop hears them.
     if (auto listening = house->listen_to_signals(); !listening) {
         return tl::unexpected(listening.error());
     }
@@ -217,10 +238,7 @@ Status Wiring::run() {
         sys::log::warn("latencies may be higher: " + missing);
     }
     house.agent->notice(Notice::agent_started, "evictd " EVICTD_VERSION " watches the pods of this node");
-    for (const auto& change : changed_sources(house.kernel)) {
-        house.agent->notice(Notice::signal_source_changed, change.what, change.why);
-        sys::log::warn(change.what + ": " + change.why);
-    }
+    house.tell_what_is_off();
     if (auto started = house.start_watchdog(); !started) {
         return started;
     }
@@ -229,9 +247,6 @@ Status Wiring::run() {
     house.scores.reset();  // puts back what is raised
     house.rungs.reset();   // likewise
     house.agent->notice(Notice::agent_stopped, "evictd ends; nobody watches this node's thresholds but the kubelet");
-    if (house.agent->stopped_by()) {
-        return tl::unexpected(*house.agent->stopped_by());
-    }
     return ran;
 }
 

@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
+#include "kernel/pins.hpp"
 #include "policy/exhaustion.hpp"
-#include "sys/claim.hpp"
 
 namespace evictd::app {
 
@@ -17,7 +17,7 @@ Status Wiring::House::open_kernel() {
         return tl::unexpected(cgroups.error());
     }
     if (const auto root = (*cgroups)->find_pods_root()) {
-        if (auto claimed = claim_pods(**cgroups, *root); !claimed) {
+        if (auto claimed = claim_pods(*root, sys::patience_with_the_dying); !claimed) {
             return claimed;
         }
     }
@@ -26,17 +26,48 @@ Status Wiring::House::open_kernel() {
         return tl::unexpected(sources.error());
     }
     kernel = std::move(*sources);
+    if (!kernel.bpf && !config.agent.bpffs_path.empty()) {
+        // A killed agent's programs run on while they are pinned. With BPF its pins have just been replaced.
+        (void)kernel::remove_left_pins(config.agent.bpffs_path);
+    }
     return {};
 }
 
-Status Wiring::House::claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root) {
-    claim.reset();
-    auto claimed = sys::claim_directory(cgroups.hierarchies().memory + root.path, "another evictd works on these pods",
-                                        "stop it first, or give this one another cgroupRoot");
-    if (!claimed) {
-        return tl::unexpected(claimed.error());
+Status Wiring::House::claim_pods(const port::PodsRoot& root, Duration patience) {
+    if (claim && claimed_root == root.id) {
+        return {};
     }
-    claim = std::move(*claimed);
+    auto taken = app::claim_pods(root, patience);
+    if (!taken) {
+        return tl::unexpected(taken.error());
+    }
+    claim = std::move(*taken);
+    claimed_root = root.id;
+    return {};
+}
+
+// Without a ledger nothing may be done that would have to be put back: no limits, freezes or raised scores.
+Status Wiring::House::post_guard() {
+    if (config.agent.dry_run) {
+        return {};
+    }
+    auto taken = claim_state(config.agent.state_path);
+    if (!taken) {
+        why_no_ledger = taken.error().text();
+        config.eviction.ladder.squeeze = false;
+        config.eviction.ladder.freeze = false;
+        config.agent.oom_score_adj_steering = false;
+        return {};
+    }
+    state_claim = std::move(*taken);
+    if (!Guard::is_needed(config)) {
+        return {};
+    }
+    auto posted = Guard::post(rungs_path(config.agent));
+    if (!posted) {
+        return tl::unexpected(posted.error());
+    }
+    guard = std::move(*posted);
     return {};
 }
 
@@ -106,7 +137,7 @@ Status Wiring::House::make_scores() {
         return tl::unexpected(made.error());
     }
     scores = std::move(*made);
-    if (claim) {
+    if (claim && why_no_ledger.empty()) {
         scores->recover(kernel.cgroups->list_pods().value_or(std::vector<port::FoundPod>{}));
     }
     return {};
@@ -130,7 +161,9 @@ Status Wiring::House::make_rungs() {
         return tl::unexpected(made.error());
     }
     rungs = std::move(*made);
-    rungs->recover();
+    if (why_no_ledger.empty()) {
+        rungs->recover();
+    }
     return {};
 }
 
@@ -151,7 +184,7 @@ Status Wiring::House::make_agent() {
                         .executor = *executor,
                         .socket_shed = *socket_shed,
                         .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
-                        .claim_root = [this](const port::PodsRoot& root) { return claim_pods(*kernel.cgroups, root); },
+                        .claim_root = [this](const port::PodsRoot& root) { return claim_pods(root, Duration::zero()); },
                         .scores = scores.get(),
                         .rungs = rungs.get()},
                   AgentOptions{.eviction = config.eviction,

@@ -10,6 +10,7 @@
 
 #include "act/reaper.hpp"
 #include "app/agent.hpp"
+#include "app/claims.hpp"
 #include "app/guard.hpp"
 #include "app/ladder_lanes.hpp"
 #include "app/publishers.hpp"
@@ -28,6 +29,8 @@ namespace evictd::app {
 // Members in the order of making; they go in the opposite one.
 struct Wiring::House {
     Config config;
+    std::optional<sys::LockFile> state_claim;  // the guard has it, too
+    std::string why_no_ledger;                 // empty: what has to be put back can be written down
     std::optional<Guard> guard;
     std::mutex eviction_mutex;  // config.eviction, which the publishing lane reads
     Reload reload;
@@ -37,7 +40,8 @@ struct Wiring::House {
     sys::SystemClock clock;
     std::optional<sys::Loop> loop;
     KernelSources kernel;
-    std::optional<sys::Fd> claim;
+    std::optional<sys::LockFile> claim;  // of the pods below `claimed_root`
+    CgroupId claimed_root;
     std::unique_ptr<act::Reaper> reaper;
     std::optional<act::Executor> executor;
     std::optional<act::SocketShed> socket_shed;
@@ -51,7 +55,8 @@ struct Wiring::House {
     std::unique_ptr<LadderLanes> rungs;
     std::optional<Agent> agent;
     std::vector<std::unique_ptr<port::PodSource>> pod_sources;
-    std::vector<sys::Source> signals;
+    sys::Fd signals;
+    sys::Source signals_ready;
     std::unique_ptr<RealtimeGuard> realtime;  // null: the priority is normal
     std::unique_ptr<Watchdog> watchdog;
 
@@ -60,13 +65,16 @@ struct Wiring::House {
     Status start_watchdog();
     Status run_watched();
     void restore_priority();
-    Status claim_pods(const kernel::CgroupDirs& cgroups, const port::PodsRoot& root);
+    Status claim_pods(const port::PodsRoot& root, Duration patience);
+    Status post_guard();
+    void tell_what_is_off();
     Status make_publishers();
     Status make_scores();
     Status make_rungs();
     Status make_agent();
     Status start_pod_sources();
     Status listen_to_signals();
+    void on_signals();
     [[nodiscard]] codec::AgentStatus describe() const;
     [[nodiscard]] EvictionConfig eviction();
     void want_stalls() const;

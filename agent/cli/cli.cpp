@@ -12,6 +12,7 @@
 
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
+#include "sys/held_signals.hpp"
 
 namespace evictd::cli {
 namespace {
@@ -32,7 +33,7 @@ void describe(CLI::App& program) {
     program.require_subcommand(1);
     program.footer(
         "Each verb has its own --help. Exit codes: 0 fine, 1 the answer is no, 2 wrong usage, 3 the agent\n"
-        "cannot be reached, 4 not permitted.\n"
+        "cannot be reached, 4 not permitted, 75 not now, try again.\n"
         "\nExamples:\n"
         "  evictd doctor                                 what this host can do, and what it cannot\n"
         "  evictd check /etc/evictd/config.yaml          what a configuration means\n"
@@ -88,6 +89,11 @@ Exit tell(const Error& error) {
     return exit_of(error.kind);
 }
 
+Exit tell_or_try_again(const Error& error) {
+    const auto code = tell(error);
+    return code == Exit::unreachable ? Exit::try_again : code;
+}
+
 Exit tell(const config::Faults& faults) {
     Exit code = Exit::no;
     for (const auto& fault : faults) {
@@ -111,6 +117,9 @@ int run(int argc, char** argv) {
         add(program, action);
     }
     const std::string first = argc > 1 ? argv[1] : "";
+    if (first != "run" && first != "undo") {
+        sys::release_signals();
+    }
     if (!first.empty() && first.front() != '-' && !has_verb(program, first)) {
         return static_cast<int>(unknown_verb(program, first));
     }

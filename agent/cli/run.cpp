@@ -58,7 +58,7 @@ Exit run_agent(const Options& options) {
     auto wiring = app::Wiring::make(
         *config, [options] { return load(options); }, *record);
     if (!wiring) {
-        return tell(wiring.error());
+        return tell_or_try_again(wiring.error());
     }
     const auto ran = (*wiring)->run();
     if (!ran) {
@@ -85,6 +85,7 @@ void add_run(CLI::App& program, Action& action) {
         ->needs(record);
     verb->footer(
         "SIGTERM and Ctrl-C end it; SIGHUP makes it read its configuration again (a bad one is refused).\n"
+        "It exits with 75 while another evictd works on the same pods.\n"
         "\nExamples:\n"
         "  evictd run --dry-run\n"
         "  evictd run --record /var/lib/evictd/node.tape\n"

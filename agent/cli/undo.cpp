@@ -1,55 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// evictd undo: puts back what an agent that was killed left, for ExecStopPost. The next agent does so too; this is for
-// when there is none. In the man page, but no verb of every day, so no help speaks of it.
+// evictd undo: puts back what an agent that was killed left, and lists it, for ExecStopPost and for people. The next
+// agent does so too; this is for when there is none.
+#include "app/undo.hpp"
+
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
-#include "app/guard.hpp"
-#include "app/ladder_lanes.hpp"
-#include "app/sources.hpp"
+#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "config/load.hpp"
-#include "sys/claim.hpp"
 
 namespace evictd::cli {
 namespace {
 
-// Under a running agent it would only be done again.
-Status refuse_beside_agent(const Config& config) {
-    auto cgroups = app::open_cgroups(config);
-    if (!cgroups) {
-        return tl::unexpected(cgroups.error());
+std::string list(const act::PutBack& result, const AgentConfig& agent) {
+    std::string text;
+    for (const auto& line : result.done) {
+        text += line + '\n';
     }
-    const auto root = (*cgroups)->find_pods_root();
-    if (!root) {
-        return {};
+    for (const auto& line : result.left) {
+        text += "left as it is: " + line + '\n';
     }
-    return sys::claim_directory((*cgroups)->hierarchies().memory + root->path, "an evictd works on these pods",
-                                "it puts everything back itself when it is stopped")
-        .map([](const sys::Fd&) {});
+    if (result.nothing()) {
+        text = "nothing to undo (looked at " + agent.state_path + ", " + agent.bpffs_path + " and " +
+               agent.socket_path + ")\n";
+    }
+    return text;
 }
 
 Exit undo(const std::optional<std::string>& file) {
+    if (geteuid() != 0) {
+        return tell(
+            {ErrorKind::not_permitted, "undo", "needs root to put back what an agent changed", "sudo evictd undo"});
+    }
     const auto config = config::load_files(std::nullopt, file);
     if (!config) {
         return tell(config.error());
     }
-    if (auto alone = refuse_beside_agent(*config); !alone) {
-        return tell(alone.error());
+    const auto result = app::undo(*config);
+    if (!result) {
+        return tell_or_try_again(result.error());
     }
-    const auto done = app::undo_rungs(app::rungs_path(config->agent));
-    return done ? Exit::fine : tell(done.error());
+    const auto printed = print(list(*result, config->agent));
+    Exit code = printed ? Exit::fine : tell(printed.error());
+    for (const auto& error : result->failed) {
+        const auto kind = tell({error.kind, "undo: " + error.what, error.why, error.remedy});
+        code = kind == Exit::not_permitted || code == Exit::not_permitted ? Exit::not_permitted : Exit::no;
+    }
+    return code;
 }
 
 }  // namespace
 
 void add_undo(CLI::App& program, Action& action) {
     auto file = std::make_shared<std::optional<std::string>>();
-    auto* verb = program.add_subcommand("undo", "Put back limits and freezes that a killed evictd left")->group("");
-    verb->add_option("--config", *file, "evictd's configuration (YAML)")->type_name("FILE");
+    auto* verb = program.add_subcommand("undo", "Put back whatever a killed agent left changed, and list it");
+    verb->add_option("--config", *file, "the configuration that the agent had (YAML)")->type_name("FILE");
+    verb->footer(
+        "Limits, freezes, raised oom_score_adj, pins and the socket of an agent that was killed. It exits with 0 if\n"
+        "nothing is left, with 1 if something could not be put back, and with 75 while an agent works on these pods.\n"
+        "\nExamples:\n"
+        "  evictd undo\n"
+        "  evictd undo --config /etc/evictd/config.yaml");
     verb->callback([file, &action] { action = [file] { return undo(*file); }; });
 }
 

@@ -23,6 +23,8 @@ using Action = std::function<Exit()>;
 
 // `evictd: what: why (what to do)` on stderr; the exit code that goes with the error's kind.
 Exit tell(const Error& error);
+// The same for verbs that take the agent's place: what another process holds now (`unreachable`) may be free later.
+Exit tell_or_try_again(const Error& error);
 // Every fault, a line each: `evictd: FILE:LINE: KEY: what (remedy)`.
 Exit tell(const config::Faults& faults);
 
@@ -40,7 +42,7 @@ void add_check(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
 void add_demo(CLI::App& program, Action& action);
 void add_completion(CLI::App& program, Action& action);
-void add_undo(CLI::App& program, Action& action);         // hidden: for systemd
+void add_undo(CLI::App& program, Action& action);
 void add_pod_process(CLI::App& program, Action& action);  // hidden: what runs in the demo's pods
 
 }  // namespace evictd::cli

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "codec/event_json.hpp"
+#include "publish/socket_path.hpp"
 #include "publish/unix_address.hpp"
 #include "sys/file.hpp"
 #include "sys/log.hpp"
@@ -26,30 +27,6 @@ Result<sys::Fd> stream_socket() {
     sys::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) return sys::fail_errno("status socket", errno);
     return socket;
-}
-
-// Nothing in the way, or only what a dead agent left there.
-Status clear_path(const std::string& path, const sockaddr_un& address) {
-    const std::string what = "status socket " + path;
-    struct stat there {};
-    if (::lstat(path.c_str(), &there) != 0) return {};
-    if (!S_ISSOCK(there.st_mode))
-        return fail(ErrorKind::failed, what, "a file of another kind is in the way", "move it away");
-    auto probe = stream_socket();
-    if (!probe) return tl::unexpected(probe.error());
-    // EAGAIN: its queue is full, so somebody listens.
-    const bool answered = ::connect(probe->get(), generic(address), sizeof(address)) == 0 || errno == EAGAIN;
-    if (answered) {
-        ucred peer{};
-        socklen_t size = sizeof(peer);
-        const bool known = ::getsockopt(probe->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0;
-        return fail(ErrorKind::failed, what,
-                    "another evictd listens there" + (known ? ", pid " + std::to_string(peer.pid) : ""),
-                    "end it first, or give this one another socket path");
-    }
-    if (errno != ECONNREFUSED) return sys::fail_errno(what, errno);
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return sys::fail_errno(what, errno);
-    return {};
 }
 
 // Root, and the user the agent runs as.
@@ -89,9 +66,9 @@ Status StatusSocket::listen() {
     const auto address = unix_address(path_);
     if (!address) return tl::unexpected(address.error());
     if (const auto slash = path_.rfind('/'); slash != std::string::npos && slash > 0) {
-        if (auto made = sys::make_directories(path_.substr(0, slash), 0755); !made) return made;
+        if (auto made = sys::make_directories(path_.substr(0, slash), 0700); !made) return made;
     }
-    if (auto clear = clear_path(path_, *address); !clear) return clear;
+    if (auto clear = clear_socket(path_); !clear) return tl::unexpected(clear.error());
     auto socket = stream_socket();
     if (!socket) return tl::unexpected(socket.error());
     // The mode of the unbound socket is what bind() gives the file: there is no moment in which others may connect.

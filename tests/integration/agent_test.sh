@@ -111,7 +111,7 @@ check "the other pods are still there" both_pods
 rm -f "$work"/pods/{broken,zz-thief,link,huge}.yaml
 
 # ---- a second one
-second() { run 1 run --config "$work/second.yaml" && one_error_line && complains "$agent"; }
+second() { run 75 run --config "$work/second.yaml" && one_error_line && complains "$agent"; }
 sed "s#run/evictd.sock#run/second.sock#; s#$name\$#$name-2#; s#log/events#log/second#" "$work/config.yaml" |
     sed "s#^cgroupRoot: .*#cgroupRoot: /$name#" > "$work/second.yaml"
 check "a second agent for the same pods is refused, and told who holds them" second

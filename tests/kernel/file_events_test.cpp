@@ -6,12 +6,14 @@
 #include <fstream>
 #include <string>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/file.h>
 
+#include "app/claims.hpp"
 #include "kernel/cgroup_fixture.hpp"
 #include "kernel/pod_process.hpp"
-#include "sys/claim.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::kernel_test {
@@ -164,26 +166,32 @@ TEST_F(WithoutBpf, ARemovedPodsRootLeavesNothingButTheNodeToWatch) {
     EXPECT_EQ(watched().find("kubepods"), std::string::npos) << watched();
 }
 
-TEST(Claim, ASecondAgentOnTheSamePodsIsRefusedAndToldWhoHasThem) {
+// The lock's name is the cgroup's id: nothing in the cgroup itself is locked, which any local user could do.
+TEST(Claim, ASecondAgentOnTheSamePodsIsRefusedAndToldWhichProcessHasThem) {
     TestCgroups cgroups;
     cgroups.make("holder");
     cgroups.make("kubepods");
     const std::string directory = hierarchies().memory + cgroups.path("kubepods");
+    const auto root = cgroups.pods_root("kubepods");
+    const auto foreign = sys::open(directory, O_RDONLY | O_DIRECTORY);
+    ASSERT_TRUE(foreign);
+    ASSERT_EQ(flock(foreign->get(), LOCK_EX | LOCK_NB), 0);
     {
         PodProcess holder(cgroups, "holder", [&](const Line& line) {
-            const auto claim = sys::claim_directory(directory, "these pods", "stop it");
+            const auto claim = app::claim_pods(root, Duration::zero());
             line.say(claim ? 'c' : 'x');
             line.hear();
         });
         ASSERT_EQ(holder.hear(), 'c');
-        const auto second = sys::claim_directory(directory, "these pods", "stop it");
+        const auto second = app::claim_pods(root, Duration::zero());
         ASSERT_FALSE(second);
+        EXPECT_EQ(second.error().kind, ErrorKind::unreachable);
         EXPECT_NE(second.error().text().find("process " + std::to_string(holder.pid())), std::string::npos)
             << second.error().text();
         ::kill(holder.pid(), SIGKILL);
         EXPECT_TRUE(holder.killed_by(SIGKILL));
     }
-    const auto claim = sys::claim_directory(directory, "these pods", "stop it");
+    const auto claim = app::claim_pods(root, Duration::zero());
     EXPECT_TRUE(claim) << claim.error().text();  // however its holder ended, it is free
     cgroups.remove("kubepods");                  // and it is in nobody's way
 }

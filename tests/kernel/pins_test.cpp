@@ -31,14 +31,14 @@ protected:
     }
     ~Pins() override { (void)::umount2(bpffs.c_str(), MNT_DETACH); }
 
-    void make_as_somebody(const std::string& path) const {
-        fs::create_directory(path);
-        EXPECT_EQ(::chown(path.c_str(), 65534, 65534), 0);
+    static void make_as_somebody(const std::string& at) {
+        fs::create_directory(at);
+        EXPECT_EQ(::chown(at.c_str(), 65534, 65534), 0);
     }
-    static bool pin_map(const std::string& path, const char* name, bpf_map_type type) {
+    static bool pin_map(const std::string& at, const char* name, bpf_map_type type) {
         const bool hash = type == BPF_MAP_TYPE_HASH;
         const sys::Fd map(bpf_map_create(type, name, hash ? 8 : 4, 8, 1, nullptr));
-        return map && bpf_obj_pin(map.get(), path.c_str()) == 0;
+        return map && bpf_obj_pin(map.get(), at.c_str()) == 0;
     }
     static std::string why(const Result<kernel::PinDirectory>& prepared) {
         return prepared ? "" : prepared.error().text();

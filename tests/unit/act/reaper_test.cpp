@@ -186,7 +186,7 @@ TEST(ReaperTest, AFreezeIsWrittenDownBeforeAndForgottenAfter) {
     std::vector<HeldRung> during;
     std::shared_ptr<ListedCgroup> cgroup;
     cgroup = std::make_shared<ListedCgroup>([](int) { return std::vector<pid_t>{}; });
-    cgroup->on_freeze = [&] { during = remembered_held(victims_path(path)); };
+    cgroup->on_freeze = [&] { during = remembered_held(victims_path(path)).value_or(HeldLedger{}).held; };
     auto made = Reaper::make(clock, path);
     ASSERT_TRUE(made);
     (*made)->follow(cgroup);
@@ -196,7 +196,7 @@ TEST(ReaperTest, AFreezeIsWrittenDownBeforeAndForgottenAfter) {
     ASSERT_EQ(during.size(), 1U);
     EXPECT_EQ(during.front().kind, RungKind::freeze);
     EXPECT_EQ(during.front().place, (port::CgroupPlace{cgroup->path(), cgroup->id()}));
-    EXPECT_TRUE(remembered_held(victims_path(path)).empty());
+    EXPECT_TRUE(remembered_held(victims_path(path)).value_or(HeldLedger{}).held.empty());
 }
 
 TEST(ReaperTest, WhatCannotBeWrittenDownIsNotFrozen) {

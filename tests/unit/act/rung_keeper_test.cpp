@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "act/memory_file.hpp"
 #include "fakes/fake_cgroups.hpp"
@@ -22,6 +23,8 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+std::vector<HeldRung> held_in(const std::string& file) { return remembered_held(file).value_or(HeldLedger{}).held; }
 
 struct RungKeeping : testing::Test {
     RungKeeping() {
@@ -59,11 +62,11 @@ TEST_F(RungKeeping, ASqueezeHoldsUntilItIsNotWantedAndTheLimitFromBeforeIsBack) 
     keeper->want({rung});
     keeper->want({rung});
     EXPECT_THAT(controls.log, ElementsAre("limit=536870912"));
-    EXPECT_EQ(remembered_held(file).size(), 1U);
+    EXPECT_EQ(held_in(file).size(), 1U);
     clock.advance(3s);
     keeper->want({});
     EXPECT_EQ(web().high, 2_GiB);
-    EXPECT_THAT(remembered_held(file), IsEmpty());
+    EXPECT_THAT(held_in(file), IsEmpty());
     ASSERT_EQ(told.size(), 2U);
     EXPECT_EQ(told[0].status, RungStatus::begun);
     EXPECT_EQ(told[1].status, RungStatus::ended);
@@ -74,12 +77,12 @@ TEST_F(RungKeeping, ASqueezeHoldsUntilItIsNotWantedAndTheLimitFromBeforeIsBack) 
 TEST_F(RungKeeping, WhatHasToBePutBackIsRememberedBeforeItIsDone) {
     controls.on_write = [&](const std::string& text) {
         if (text == "limit=536870912" || text == "frozen") {
-            EXPECT_FALSE(remembered_held(file).empty()) << text;
+            EXPECT_FALSE(held_in(file).empty()) << text;
         }
     };
     keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     EXPECT_THAT(controls.log, ElementsAre("limit=536870912", "frozen"));
-    EXPECT_EQ(remembered_held(file).size(), 2U);
+    EXPECT_EQ(held_in(file).size(), 2U);
 }
 
 TEST_F(RungKeeping, WhatCannotBeRememberedIsNotDone) {
@@ -129,14 +132,14 @@ TEST_F(RungKeeping, ALimitThatSomebodyElseChangedMeanwhileIsLeftAndTold) {
     ASSERT_EQ(told.size(), 2U);
     EXPECT_EQ(told[1].status, RungStatus::ended);
     EXPECT_EQ(told[1].error, "memory.high was set to 314572800 by somebody else, and is left so");
-    EXPECT_THAT(remembered_held(file), IsEmpty());
+    EXPECT_THAT(held_in(file), IsEmpty());
 }
 
 TEST_F(RungKeeping, APodThatEndsLeavesNothing) {
     keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     controls.pods.clear();
     keeper->want({});
-    EXPECT_THAT(remembered_held(file), IsEmpty());
+    EXPECT_THAT(held_in(file), IsEmpty());
     ASSERT_EQ(told.size(), 4U);
     EXPECT_EQ(told[2].error + told[3].error, "");
 }
@@ -150,7 +153,7 @@ TEST_F(RungKeeping, EachWriteThatFailsIsToldAndNothingIsLeft) {
         keeper->want({wanted(limits ? RungKind::squeeze : RungKind::freeze)});
         ASSERT_EQ(told.size(), 1U) << call;
         EXPECT_EQ(told[0].status, RungStatus::failed) << call;
-        EXPECT_THAT(remembered_held(file), IsEmpty()) << call;
+        EXPECT_THAT(held_in(file), IsEmpty()) << call;
         EXPECT_FALSE(keeper->due()) << call;
     }
     EXPECT_THAT(controls.log, IsEmpty());
@@ -160,13 +163,13 @@ TEST_F(RungKeeping, AThawThatFailsIsTriedAgainUntilItIsDone) {
     keeper->want({wanted(RungKind::freeze, 500ms)});
     controls.broken = "thaw";
     keeper->want({});
-    EXPECT_EQ(remembered_held(file).size(), 1U) << "for whoever comes after us";
+    EXPECT_EQ(held_in(file).size(), 1U) << "for whoever comes after us";
     EXPECT_EQ(keeper->due(), clock.monotonic() + 100ms);
     controls.broken = "";
     clock.advance(100ms);
     keeper->act_on_time();
     EXPECT_FALSE(web().frozen);
-    EXPECT_THAT(remembered_held(file), IsEmpty());
+    EXPECT_THAT(held_in(file), IsEmpty());
 }
 
 TEST_F(RungKeeping, ADryRunTouchesNothingAndTellsAll) {
@@ -174,7 +177,7 @@ TEST_F(RungKeeping, ADryRunTouchesNothingAndTellsAll) {
     keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     keeper->want({});
     EXPECT_THAT(controls.log, IsEmpty());
-    EXPECT_THAT(remembered_held(file), IsEmpty());
+    EXPECT_THAT(held_in(file), IsEmpty());
     ASSERT_EQ(told.size(), 4U);
     EXPECT_TRUE(told[0].dry_run && told[3].dry_run);
 }
@@ -183,11 +186,11 @@ TEST_F(RungKeeping, ADryRunTouchesNothingAndTellsAll) {
 TEST_F(RungKeeping, AnAgentThatIsKilledWithItsRungsHeldLeavesNothing) {
     keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     make();
-    EXPECT_EQ(keeper->recover().value_or(-1), 2);
+    EXPECT_EQ(keeper->recover().done.size(), 2U);
     EXPECT_EQ(web().high, port::no_limit);
     EXPECT_FALSE(web().frozen);
-    EXPECT_THAT(remembered_held(file), IsEmpty());
-    EXPECT_EQ(keeper->recover().value_or(-1), 0);
+    EXPECT_THAT(held_in(file), IsEmpty());
+    EXPECT_TRUE(keeper->recover().nothing());
 }
 
 TEST_F(RungKeeping, AnAgentThatIsKilledAtAnyStepLeavesNothing) {
@@ -205,10 +208,10 @@ TEST_F(RungKeeping, AnAgentThatIsKilledAtAnyStepLeavesNothing) {
         } catch (const Killed&) {}
         controls.on_write = nullptr;
         make();
-        EXPECT_TRUE(keeper->recover()) << step;
+        EXPECT_THAT(keeper->recover().failed, IsEmpty()) << step;
         EXPECT_EQ(web().high, port::no_limit) << step;
         EXPECT_FALSE(web().frozen) << step;
-        EXPECT_THAT(remembered_held(file), IsEmpty()) << step;
+        EXPECT_THAT(held_in(file), IsEmpty()) << step;
     }
 }
 
@@ -216,10 +219,13 @@ TEST_F(RungKeeping, WhatCannotBePutBackStaysInTheFileAndSomebodyElsesLimitStays)
     keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     web().high = 300_MiB;
     controls.broken = "thaw";
-    EXPECT_FALSE(put_back_all(controls, file));
+    const auto result = put_back_all(controls, file);
+    ASSERT_EQ(result.failed.size(), 1U);
+    ASSERT_EQ(result.left.size(), 1U);
+    EXPECT_NE(result.left[0].find("by somebody else"), std::string::npos) << result.left[0];
     EXPECT_EQ(web().high, 300_MiB);
-    ASSERT_EQ(remembered_held(file).size(), 1U);
-    EXPECT_EQ(remembered_held(file)[0].kind, RungKind::freeze);
+    ASSERT_EQ(held_in(file).size(), 1U);
+    EXPECT_EQ(held_in(file)[0].kind, RungKind::freeze);
 }
 
 TEST_F(RungKeeping, AVictimThatTheReaperOfAKilledAgentLeftFrozenIsThawed) {
@@ -234,11 +240,50 @@ TEST(HeldRungs, AreReadAsTheyWereWrittenAndOnlyInTheSameBoot) {
     const std::vector<HeldRung> held{{RungKind::squeeze, {"/kubepods/a b", {7}}, 512_MiB, port::no_limit},
                                      {RungKind::freeze, {"/kubepods/c", {~0ULL}}, 0_B, 0_B}};
     const auto text = held_text(held, "boot-1");
-    EXPECT_EQ(held_from(text, "boot-1"), held);
-    EXPECT_THAT(held_from(text, "boot-2"), IsEmpty());
-    EXPECT_THAT(held_from("", "boot-1"), IsEmpty());
-    EXPECT_THAT(held_from("evictd rungs 1\nboot boot-1\nsqueeze 7 what\nreclaim 7 1 1 /a\nfreeze 7 0 0\n", "boot-1"),
-                IsEmpty());
+    EXPECT_EQ(held_from(text, "boot-1").held, held);
+    EXPECT_EQ(held_from(text, "boot-1").fault, "");
+    EXPECT_THAT(held_from(text, "boot-2").held, IsEmpty());
+    EXPECT_TRUE(held_from(text, "boot-2").is_of_another_boot);
+}
+
+TEST(HeldRungs, OfABrokenLedgerWhatIsWholeIsReadAndTheRestReported) {
+    const std::string begin = "evictd rungs 1\nboot b\n";
+    const std::string good = "freeze 7 0 0 /a\n";
+    for (const std::string& text : {std::string(), std::string("garbage"), std::string("evictd rungs 1\n")}) {
+        EXPECT_NE(held_from(text, "b").fault, "") << text;
+        EXPECT_THAT(held_from(text, "b").held, IsEmpty()) << text;
+    }
+    for (const std::string& bad : {std::string("squeeze 7 what\n"), std::string("reclaim 7 1 1 /a\n"),
+                                   std::string("freeze 7 0 0\n"), std::string("freeze 8 0 0 /b")}) {
+        const auto ledger = held_from(begin + good + bad, "b");
+        EXPECT_NE(ledger.fault, "") << bad;
+        ASSERT_EQ(ledger.held.size(), 1U) << bad;
+        EXPECT_EQ(ledger.held[0].place.path, "/a");
+    }
+    EXPECT_NE(held_from(begin + good + "x\n" + good, "b").fault.find("line 4"), std::string::npos);
+}
+
+TEST_F(RungKeeping, ABrokenLedgerIsReportedSetAsideAndTheRestPutBack) {
+    keeper->want({wanted(RungKind::freeze)});
+    directory.write("state/rungs", remembered_text(file).value().value_or("") + "freeze 7");
+    make();
+    const auto recovered = keeper->recover();
+    EXPECT_FALSE(web().frozen);
+    ASSERT_EQ(recovered.failed.size(), 1U);
+    EXPECT_NE(recovered.failed[0].text().find("cut off"), std::string::npos) << recovered.failed[0].text();
+    EXPECT_EQ(recovered.done.size(), 1U);
+    EXPECT_TRUE(std::filesystem::exists(file + ".broken"));
+    EXPECT_TRUE(keeper->recover().nothing()) << "once";
+}
+
+TEST_F(RungKeeping, ALedgerThatOthersCouldWriteIsNotBelieved) {
+    keeper->want({wanted(RungKind::freeze)});
+    for (const mode_t mode : {0666U, 0620U}) {
+        ASSERT_EQ(::chmod(file.c_str(), mode), 0);
+        make();
+        EXPECT_EQ(keeper->recover().failed.size(), 1U);
+        EXPECT_TRUE(web().frozen);
+    }
 }
 
 }  // namespace

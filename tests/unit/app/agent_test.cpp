@@ -2,6 +2,8 @@
 // The agent's one function over fakes: what it does when a threshold is met, and what it says.
 #include "app/agent.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "policy/decide.hpp"
@@ -137,6 +139,32 @@ TEST_F(Agents, AnotherAgentsPodsAreNotTouched) {
     const auto started = agent->start();
     ASSERT_FALSE(started);
     EXPECT_EQ(started.error().why, "another evictd works on these pods: process 7");
+}
+
+// The pods' root is removed and made again, and another agent was faster.
+TEST_F(Agents, ARunningAgentThatCannotHaveThePodsReportsItOnceAndTriesAgain) {
+    declare(100_MiB);
+    make();
+    claim = fail(ErrorKind::unreachable, "/kubepods", "another evictd works on these pods: process 7");
+    records.clear();
+    const auto something_happens = [&] {
+        events.tell(CgroupLife{.change = CgroupChange::removed, .cgroup = {root_id}, .path = {}}, clock.monotonic());
+        turn();
+    };
+    for (int second = 0; second < 3; second++) {
+        something_happens();
+        EXPECT_FALSE(events.followed && second > 0);
+        EXPECT_LE(agent->next_look(), clock.monotonic() + std::chrono::seconds(1)) << "it looks again soon";
+        clock.advance(std::chrono::seconds(1));
+    }
+    const auto is_notice = [](const RecordPtr& record) {
+        const auto* notice = std::get_if<AgentNotice>(record.get());
+        return notice != nullptr && notice->error.find("another evictd") != std::string::npos;
+    };
+    EXPECT_EQ(std::count_if(records.begin(), records.end(), is_notice), 1);
+    claim = {};
+    something_happens();
+    EXPECT_TRUE(events.followed) << "it has them again";
 }
 
 TEST_F(Agents, BrokenManifestsBecomeNotices) {

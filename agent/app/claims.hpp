@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent must have for itself: the pods it works on, and the ledgers of what has to be put back.
+#pragma once
+
+#include <string>
+
+#include "evictd/model/config.hpp"
+#include "evictd/port/cgroups.hpp"
+#include "sys/lock_file.hpp"
+
+namespace evictd::app {
+
+// One agent for one pods' root, whatever the configurations say: the lock's name comes from the root's cgroup id, which
+// no other cgroup of this boot has. `patience`: how long an agent that is being killed is waited for.
+[[nodiscard]] Result<sys::LockFile> claim_pods(const port::PodsRoot& root, Duration patience);
+
+// One writer of the ledgers in `state_path`, which is made if it is not there: an agent with its guard, or `undo`.
+// The guard of an agent that was killed is waited for.
+[[nodiscard]] Result<sys::LockFile> claim_state(const std::string& state_path);
+
+// The ledgers: of limits and freezes, and of raised oom_score_adj.
+[[nodiscard]] std::string rungs_path(const AgentConfig& config);
+[[nodiscard]] std::string raised_path(const AgentConfig& config);
+
+}  // namespace evictd::app

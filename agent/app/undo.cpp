@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/undo.hpp"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <unistd.h>
+
+#include "act/memory_file.hpp"
+#include "act/raised_scores.hpp"
+#include "app/claims.hpp"
+#include "app/guard.hpp"
+#include "app/sources.hpp"
+#include "evictd/model/oom_score.hpp"
+#include "kernel/pins.hpp"
+#include "kernel/proc_scores.hpp"
+#include "publish/socket_path.hpp"
+
+namespace evictd::app {
+namespace {
+
+using Raised = std::map<PodUid, act::RaisedPod>;
+
+// Only what still has what the agent gave it.
+act::PutBack lower(const act::RaisedPod& raised, const port::FoundPod& pod) {
+    kernel::ProcScores scores;
+    act::PutBack result;
+    int lowered = 0;
+    const std::string what = "oom_score_adj in " + pod.cgroup->path();
+    const auto listed = scores.each(*pod.cgroup, [&](port::ScoredProcess& process) {
+        const auto score = process.score();
+        const auto before = raised.before(process);
+        if (!score || *score != highest_oom_score_adj || !before || *before == *score) {
+            return;
+        }
+        if (const auto set = process.set_score(*before); set) {
+            lowered++;
+        } else if (set.error().kind != ErrorKind::vanished && result.failed.empty()) {
+            result.failed.push_back({set.error().kind, what, set.error().text(), ""});
+        }
+    });
+    if (!listed && listed.error().kind != ErrorKind::vanished) {
+        result.failed.push_back({listed.error().kind, what, listed.error().text(), ""});
+    }
+    if (lowered > 0) {
+        result.done.push_back("put back oom_score_adj of " + std::to_string(lowered) +
+                              (lowered == 1 ? " process in " : " processes in ") + pod.cgroup->path());
+    }
+    return result;
+}
+
+// A pod that is not listed is gone, and its processes with it; where pods cannot be listed nothing is known of them.
+act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
+    act::PutBack result;
+    const auto root = cgroups.find_pods_root();
+    if (!root) {
+        result.failed.push_back({ErrorKind::failed, "pods' cgroup", "not found: looked for " + cgroups.searched(),
+                                 "name the kubelet's --cgroup-root as cgroupRoot"});
+        return result;
+    }
+    const auto found = cgroups.list_pods();
+    if (!found) {
+        result.failed.push_back(found.error());
+        return result;
+    }
+    Raised left;
+    for (const auto& pod : *found) {
+        const auto one = raised.find(pod.uid);
+        if (one == raised.end() || one->second.cgroup != pod.cgroup->id()) {
+            continue;
+        }
+        auto lowered = lower(one->second, pod);
+        if (!lowered.failed.empty()) {
+            left.insert(*one);
+        }
+        result.add(std::move(lowered));
+    }
+    raised = std::move(left);
+    return result;
+}
+
+act::PutBack undo_scores(const std::string& path, kernel::CgroupDirs& cgroups) {
+    Result<Raised> remembered = act::remembered_raised(path);
+    if (!remembered) {
+        return {.done = {}, .left = {}, .failed = {remembered.error()}};
+    }
+    act::PutBack result;
+    if (!remembered->empty()) {
+        result = lower_all(*remembered, cgroups);
+    }
+    if (auto written = act::remember_raised(path, *remembered); !written) {
+        result.failed.push_back(written.error());
+    }
+    return result;
+}
+
+act::PutBack undo_pins(const std::string& path) {
+    act::PutBack result;
+    const auto removed = kernel::remove_left_pins(path);
+    if (!removed) {
+        if (removed.error().kind != ErrorKind::vanished) {
+            result.failed.push_back(removed.error());
+        }
+        return result;
+    }
+    if (!removed->removed.empty()) {
+        result.done.push_back("removed " + std::to_string(removed->removed.size()) + " pins below " + path);
+    }
+    for (const auto& name : removed->foreign) {
+        result.left.push_back(path + "/" + name + " is not evictd's");
+    }
+    return result;
+}
+
+act::PutBack undo_socket(const std::string& path) {
+    act::PutBack result;
+    const auto removed = publish::clear_socket(path);
+    if (!removed) {
+        result.failed.push_back(removed.error());
+    } else if (*removed) {
+        result.done.push_back("removed the socket " + path);
+    }
+    return result;
+}
+
+}  // namespace
+
+Result<act::PutBack> undo(const Config& config) {
+    auto cgroups = open_cgroups(config);
+    if (!cgroups) {
+        return tl::unexpected(cgroups.error());
+    }
+    std::optional<sys::LockFile> pods;
+    if (const auto root = (*cgroups)->find_pods_root()) {
+        auto claimed = claim_pods(*root, sys::patience_with_the_dying);
+        if (!claimed) {
+            return tl::unexpected(claimed.error());
+        }
+        pods = std::move(*claimed);
+    }
+    act::PutBack result;
+    const auto& agent = config.agent;
+    if (access(agent.state_path.c_str(), F_OK) == 0) {
+        const auto state = claim_state(agent.state_path);
+        if (!state) {
+            return tl::unexpected(state.error());
+        }
+        result.add(undo_rungs(rungs_path(agent)));
+        result.add(undo_scores(raised_path(agent), **cgroups));
+    }
+    result.add(undo_pins(agent.bpffs_path));
+    result.add(undo_socket(agent.socket_path));
+    return result;
+}
+
+}  // namespace evictd::app

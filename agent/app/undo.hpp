@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `evictd undo` does: every ledger, the pins and the socket of an agent that was killed.
+#pragma once
+
+#include "act/put_back.hpp"
+#include "evictd/model/config.hpp"
+#include "evictd/model/result.hpp"
+
+namespace evictd::app {
+
+// `unreachable`: an agent works on these pods or keeps its ledgers there. It puts everything back itself when it ends.
+[[nodiscard]] Result<act::PutBack> undo(const Config& config);
+
+}  // namespace evictd::app
