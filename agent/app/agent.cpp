@@ -60,6 +60,7 @@ void Agent::tick(Cause cause) {
     const bool memory_returning = parts_.clock.monotonic() - last_kill_ < memory_returns_within;
     Tick tick{.dry_run = options_.dry_run};
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), memory_returning);
+    tick.observation.victims = parts_.observer.victims(followed_);
     tick.observation.reclaimed = std::exchange(reclaimed_, std::nullopt);
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
     auto verdict = policy::decide(options_.eviction, tick.observation, state_);
@@ -73,6 +74,8 @@ void Agent::tick(Cause cause) {
     name_owners(tick.kernel_events);
     note_for_tape(tick);
     state_ = std::move(verdict.state);
+    follow_victims();
+    weigh_owed(tick);
     outcomes_ = tick.outcomes;
     if (!tick.decision.reclaim.empty()) {
         reclaimed_ = ReclaimOutcome{{"no container runtime is connected: nothing was removed"}};

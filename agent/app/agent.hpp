@@ -71,6 +71,8 @@ private:
     void tick(Cause cause);
     [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning);
     void note_for_tape(Tick& tick);
+    void follow_victims();
+    void weigh_owed(Tick& tick) const;
     void get_ready();
     bool expect_exits(bool soon);
     std::optional<PodUid> rehearse_over(Observation observation);
@@ -99,6 +101,7 @@ private:
     State state_;
     std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded
     std::uint64_t looks_ = 0;
+    std::vector<observe::Followed> followed_;
     std::vector<Outcome> outcomes_;  // of the last tick, for the next look
     std::optional<ReclaimOutcome> reclaimed_;
     std::vector<RungOutcome> rung_outcomes_;

@@ -43,8 +43,9 @@ void PodsMap::publish(const RecordPtr& record) {
     }
     std::vector<std::pair<CgroupId, evictd_pod>> pods;
     pods.reserve(tick->decision.ranking.size());
-    for (std::uint32_t rank = 0; rank < tick->decision.ranking.size(); rank++) {
-        const auto& ranked = tick->decision.ranking[rank];
+    std::uint32_t evictable = 0;
+    for (const auto& ranked : tick->decision.ranking) {
+        const std::uint32_t rank = ranked.exemption == Exemption::none ? ++evictable : 0;
         const auto& observed = tick->observation.pods[ranked.pod];
         if (observed.cgroup != CgroupId{}) {
             pods.emplace_back(observed.cgroup, entry(observed, ranked, rank));

@@ -24,13 +24,12 @@ struct Options {
     std::string output = "text";
 };
 
-constexpr std::size_t shortest_id = 4;
 constexpr std::size_t longest_id = 10;
 
 // For CLI11: what is wrong with it, or nothing.
 std::string fault_of_id(const std::string& text) {
-    const bool good = text.size() >= shortest_id && text.size() <= longest_id &&
-                      text.find_first_not_of("0123456789abcdef") == std::string::npos;
+    const bool good =
+        !text.empty() && text.size() <= longest_id && text.find_first_not_of("0123456789abcdef") == std::string::npos;
     return good ? std::string{} : "'" + text + "' is no id; evictd events shows them, such as id=2f6c01e9ab";
 }
 
@@ -53,7 +52,7 @@ Status read_events(const std::string& socket, const std::string& id,
 Result<std::string> last_eviction(const std::string& socket) {
     std::string id;
     const auto done = read_events(socket, "*", [&](const codec::Event& event) {
-        if (event.reason != "OOMKilling") {
+        if (event.reason != "OOMKilling" && event.reason != "MemoryNotReturned") {
             id = event.id;
         }
     });

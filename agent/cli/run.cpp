@@ -9,6 +9,7 @@
 #include "app/wiring.hpp"
 #include "cli/verb.hpp"
 #include "evictd/model/quantity.hpp"
+#include "sys/log.hpp"
 
 namespace evictd::cli {
 namespace {
@@ -54,6 +55,9 @@ Exit run_agent(const Options& options) {
     const auto config = load(options);
     if (!config) {
         return tell(config.error());
+    }
+    for (const auto& warning : config->warnings) {
+        sys::log::warn(warning);
     }
     auto wiring = app::Wiring::make(
         *config, [options] { return load(options); }, *record);

@@ -10,6 +10,7 @@
 
 #include "event_id.hpp"
 #include "event_notice.hpp"
+#include "event_owed.hpp"
 #include "event_rung.hpp"
 #include "sentence.hpp"
 
@@ -92,7 +93,9 @@ public:
         if (tick_.decision.evict) evicting(*tick_.decision.evict);
         for (const auto& edge : tick_.shed) shed(edge);
         for (const auto& outcome : tick_.observation.rungs) rung(outcome);
+        for (const auto& victim : tick_.decision.failed) finished(victim);
         for (const auto& victim : tick_.decision.finished) finished(victim);
+        for (const auto& owed : tick_.decision.owed) not_returned(owed);
         for (auto& event : events_) add_history(event);
         std::stable_sort(events_.begin(), events_.end(),
                          [](const Event& a, const Event& b) { return a.time < b.time; });
@@ -248,6 +251,16 @@ private:
         event.latency = latency_of(victim);
         event.error = victim.error;
         if (!failed && !tick_.dry_run) event.reclaimed = victim.usage;
+    }
+
+    void not_returned(const OwedMemory& owed) {
+        if (!owed.fresh) return;
+        const auto held = std::find_if(tick_.held.begin(), tick_.held.end(),
+                                       [&](const HeldBy& by) { return by.cgroup == owed.cgroup; });
+        Event& event = add(Severity::warning, "MemoryNotReturned", tick_.observation.at);
+        tell_owed(owed, held == tick_.held.end() ? nullptr : &held->memory, event);
+        name_pod(event, owed.pod);
+        event.cause = cause_text(owed.cause);
     }
 
     const Tick& tick_;

@@ -64,6 +64,12 @@ struct EventOom {
     std::optional<Bytes> limit;
 };
 
+// Memory that a pod without processes still holds.
+struct EventOwed {
+    std::optional<Bytes> bytes;
+    std::string kind;  // that most of it is: "anon", "file", "shmem", "slab", "page_tables", "kernel"; empty: not known
+};
+
 struct Event {
     WallTime time;
     std::string node;  // filled when read from JSON; the writer names its own
@@ -76,6 +82,7 @@ struct Event {
     std::optional<EventPod> pod;
     std::string cause;  // what the kernel said
     std::optional<EventOom> oom;
+    std::optional<EventOwed> not_returned;
     std::optional<Bytes> reclaimed;
     std::optional<Bytes> limit;        // that a pod was given
     std::optional<Duration> duration;  // of what has ended

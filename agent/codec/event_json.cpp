@@ -48,6 +48,13 @@ Json oom_json(const EventOom& oom) {
     return json;
 }
 
+Json owed_json(const EventOwed& owed) {
+    Json json = Json::object();
+    if (owed.bytes) json["bytes"] = owed.bytes->value;
+    if (!owed.kind.empty()) json["kind"] = owed.kind;
+    return json;
+}
+
 Json latency_json(const EventLatency& latency) {
     Json json = Json::object();
     if (latency.detect) json["detect"] = microseconds(*latency.detect);
@@ -98,10 +105,16 @@ EventOom oom_from(const Json& json) {
     return oom;
 }
 
+EventOwed owed_from(const Json& json) {
+    const auto bytes = number_at(json, "bytes");
+    return {bytes ? std::optional(Bytes{*bytes}) : std::nullopt, text_at(json, "kind")};
+}
+
 void read_objects(const Json& json, Event& event) {
     if (const Json* threshold = object_at(json, "threshold")) event.threshold = threshold_from(*threshold);
     if (const Json* pod = object_at(json, "pod")) event.pod = pod_from(*pod);
     if (const Json* oom = object_at(json, "oom")) event.oom = oom_from(*oom);
+    if (const Json* owed = object_at(json, "not_returned")) event.not_returned = owed_from(*owed);
     if (const Json* condition = object_at(json, "condition")) {
         event.condition = EventCondition{text_at(*condition, "type"), text_at(*condition, "status") == "True"};
     }
@@ -126,6 +139,7 @@ std::string to_json_line(const Event& event, std::string_view node) {
     if (event.pod) json["pod"] = pod_json(*event.pod);
     if (!event.cause.empty()) json["cause"] = event.cause;
     if (event.oom) json["oom"] = oom_json(*event.oom);
+    if (event.not_returned) json["not_returned"] = owed_json(*event.not_returned);
     if (event.reclaimed) json["reclaimed_bytes"] = event.reclaimed->value;
     if (event.limit) json["limit_bytes"] = event.limit->value;
     if (event.duration) json["duration_ms"] = std::chrono::round<std::chrono::milliseconds>(*event.duration).count();

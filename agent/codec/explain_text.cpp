@@ -31,6 +31,7 @@ std::string outcome_of(const Event& last) {
     if (is_oom(last)) return "lost a process to the kernel's OOM killer";
     if (last.reason == "EvictionFailed") return "could not be evicted";
     if (last.dry_run) return "would have been evicted (dry run)";
+    if (last.reason == "MemoryNotReturned") return "has no process left, and holds memory that no kill returns";
     return last.reason == "Evicting" ? "is being evicted, or the agent ended first" : "was evicted";
 }
 
@@ -77,6 +78,11 @@ std::string threshold_text(const Event& event) {
     return text;
 }
 
+std::string not_returned_text(const EventOwed& owed) {
+    const std::string bytes = owed.bytes ? bytes_text(owed.bytes->value) : "an unknown amount";
+    return bytes + (owed.kind.empty() ? "" : ", most of it " + printable(owed.kind));
+}
+
 std::string facts(const std::vector<Event>& events, const HistoryPtr& history, const TextStyle& style) {
     const auto& last = events.back();
     std::string text = fact("id", printable(last.id), style);
@@ -91,21 +97,22 @@ std::string facts(const std::vector<Event>& events, const HistoryPtr& history, c
     text += fact("cause", printable(last.cause), style);
     text += fact("latency", latency_breakdown(last.latency), style);
     if (last.reclaimed) text += fact("freed", bytes_text(last.reclaimed->value), style);
+    if (last.not_returned) text += fact("not freed", not_returned_text(*last.not_returned), style);
     return text + fact("error", printable(last.error), style);
 }
 
 std::string order_section(const History& history, const TextStyle& style) {
     if (history.order.empty()) return {};
     Table table({{"#", Fit::right}, {"POD", Fit::left}, {"QOS", Fit::left}, {"WHY HERE", Fit::clip}});
-    for (std::size_t i = 0; i < history.order.size(); ++i) {
-        const auto& place = history.order[i];
+    int evictable = 0;
+    for (const auto& place : history.order) {
         const Tone tone = place.exempt ? Tone::dim : Tone::plain;
         const auto cell = [&](std::string text) { return Cell{std::move(text), tone, std::nullopt}; };
         const auto pod = printable(place.pod);
         auto why = printable(place.why);
         if (why.starts_with(pod + " ")) why.erase(0, pod.size() + 1);
-        table.add({cell(place.exempt ? "-" : std::to_string(i + 1)), cell(pod), cell(std::string(name(place.qos))),
-                   cell(std::move(why))});
+        table.add({cell(place.exempt ? "-" : std::to_string(++evictable)), cell(pod),
+                   cell(std::string(name(place.qos))), cell(std::move(why))});
     }
     const auto rest = history.pods - static_cast<std::int64_t>(history.order.size());
     return title("VICTIM ORDER, at that moment", style) + table.text(style) +

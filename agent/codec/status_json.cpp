@@ -117,8 +117,9 @@ Json conditions_json(const AgentStatus& agent, const Tick& tick) {
 }
 
 const char* text_of(Exemption exemption) {
-    constexpr std::array<const char*, 7> names{"none",      "critical",      "static_pod", "mirror",
-                                               "in_flight", "failed_before", "no_cgroup"};
+    constexpr std::array<const char*, 9> names{"none",      "critical",     "static_pod",
+                                               "mirror",    "in_flight",    "failed_before",
+                                               "no_cgroup", "no_processes", "memory_not_returned"};
     return names.at(static_cast<std::size_t>(exemption));
 }
 
@@ -130,9 +131,11 @@ Json usage_json(const PodUsage& usage) {
             {"processes", usage.processes}};
 }
 
+// `rank`: 1 is the first that can be evicted; 0: it cannot.
 Json pod_json(const RankedPod& row, std::size_t rank, const Observation& observation, const std::string& place) {
     const ObservedPod& observed = observation.pods[row.pod];
-    Json json{{"rank", rank}};
+    Json json = Json::object();
+    if (rank > 0) json["rank"] = rank;
     if (observed.pod) {
         json["namespace"] = observed.pod->name_space;
         json["name"] = observed.pod->name;
@@ -156,9 +159,12 @@ Json pod_json(const RankedPod& row, std::size_t rank, const Observation& observa
 
 Json order_json(const VictimOrder& order, const Observation& observation) {
     Json pods = Json::array();
+    std::size_t evictable = 0;
     for (std::size_t i = 0; i < order.ranking.size(); ++i) {
-        if (order.ranking[i].pod >= observation.pods.size()) continue;  // an order over another look: nothing to say
-        pods.push_back(pod_json(order.ranking[i], i + 1, observation, i < order.places.size() ? order.places[i] : ""));
+        const RankedPod& row = order.ranking[i];
+        if (row.pod >= observation.pods.size()) continue;  // an order over another look: nothing to say
+        const std::size_t rank = row.exemption == Exemption::none ? ++evictable : 0;
+        pods.push_back(pod_json(row, rank, observation, i < order.places.size() ? order.places[i] : ""));
     }
     return {{"signal", name(order.signal)}, {"pods", std::move(pods)}};
 }
@@ -209,6 +215,20 @@ Json in_flight_json(const Tick& tick) {
         victims.push_back(std::move(json));
     }
     return victims;
+}
+
+Json owed_json(const Tick& tick) {
+    Json list = Json::array();
+    for (const auto& owed : tick.decision.owed) {
+        Json json{{"id", eviction_id(owed.pod, owed.cause)}, {"pod", owed.pod_name}, {"uid", owed.pod.value}};
+        json["state"] = owed.overdue ? "not_returned" : "returning";
+        json["evicted"] = owed.evicted;
+        if (owed.owed) json["owed_bytes"] = owed.owed->value;
+        if (owed.left) json["left_bytes"] = owed.left->value;
+        json["since"] = rfc3339(wall_time(tick.observation, owed.since));
+        list.push_back(std::move(json));
+    }
+    return list;
 }
 
 Json past_json(const std::vector<PastEviction>& evictions) {
@@ -266,6 +286,10 @@ std::string status_json(const StatusInput& input) {
         json["conditions"] = conditions_json(input.agent, tick);
         json["ranking"] = order_json(input.order, tick.observation);
         json["in_flight"] = in_flight_json(tick);
+        if (Json owed = owed_json(tick); !owed.empty()) json["memory_owed"] = std::move(owed);
+        if (const auto& at = tick.decision.next_eviction_at) {
+            json["next_eviction_at"] = rfc3339(wall_time(tick.observation, *at));
+        }
     }
     add_sockets(input, json);
     json["last_evictions"] = past_json(input.last_evictions);

@@ -194,6 +194,21 @@ std::string in_flight_section(const Json& document, const TextStyle& style) {
     return text.empty() ? "" : title("BEING EVICTED", style) + text;
 }
 
+std::string owed_section(const Json& document, const TextStyle& style) {
+    std::string text;
+    for (const auto& owed : list_at(document, "memory_owed")) {
+        const auto left = number_at(owed, "left_bytes");
+        const bool missing = text_at(owed, "state") == "not_returned";
+        text += "  " + toned(shown(owed, "pod"), missing ? Tone::red : Tone::yellow, style) + "  no process left; " +
+                (left ? bytes_text(*left) : std::string("an unknown amount")) +
+                (missing ? " not returned" : " not returned yet") + "\n";
+    }
+    const auto now = parse_rfc3339(text_at(document, "time"));
+    const auto next = parse_rfc3339(text_at(document, "next_eviction_at"));
+    if (now && next) text += "  no other pod is evicted for memory in the next " + span_text(*next - *now) + "\n";
+    return text.empty() ? "" : title("MEMORY NOT RETURNED", style) + text;
+}
+
 std::string span_at(const Json* spans, const char* key) {
     const auto value = spans != nullptr ? microseconds_at(*spans, key) : std::nullopt;
     return value ? latency_text(*value) : "-";
@@ -278,8 +293,8 @@ Result<std::string> status_text(std::string_view json, Detail detail, const Text
         text += title("PODS, who would go first for " + shown(*ranking, "signal"), style);
         text += list_at(*ranking, "pods").empty() ? "  none\n" : pods_table(*ranking, detail, style);
     }
-    return text + in_flight_section(document, style) + evictions_section(document, style) +
-           sources_section(document, style);
+    return text + in_flight_section(document, style) + owed_section(document, style) +
+           evictions_section(document, style) + sources_section(document, style);
 }
 
 }  // namespace evictd::codec

@@ -180,13 +180,19 @@ struct Described<ReclaimOutcome> {
     static constexpr auto fields = std::tuple(field("errors", &ReclaimOutcome::errors));
 };
 template <>
-struct Described<Observation> {
+struct Described<ObservedVictim> {
     static constexpr auto fields =
-        std::tuple(field("cause", &Observation::cause), field("at", &Observation::at),
-                   field("wall", &Observation::wall), field("readings", &Observation::readings),
-                   field("pods", &Observation::pods), field("outcomes", &Observation::outcomes),
-                   field("fs_layout", &Observation::fs_layout), field("reclaimed", &Observation::reclaimed),
-                   field("stalls", &Observation::stalls), field("rungs", &Observation::rungs));
+        std::tuple(field("pod", &ObservedVictim::pod), field("cgroup", &ObservedVictim::cgroup),
+                   field("populated", &ObservedVictim::populated), field("held", &ObservedVictim::held));
+};
+template <>
+struct Described<Observation> {
+    static constexpr auto fields = std::tuple(
+        field("cause", &Observation::cause), field("at", &Observation::at), field("wall", &Observation::wall),
+        field("readings", &Observation::readings), field("pods", &Observation::pods),
+        field("outcomes", &Observation::outcomes), field("fs_layout", &Observation::fs_layout),
+        field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls),
+        field("rungs", &Observation::rungs), field("victims", &Observation::victims));
 };
 
 // ---- what was remembered
@@ -230,12 +236,20 @@ struct Described<InFlight> {
     static constexpr auto fields =
         std::tuple(field("victim", &InFlight::victim), field("cgroup", &InFlight::cgroup),
                    field("kill_sent", &InFlight::kill_sent), field("dry_run", &InFlight::dry_run),
-                   field("acted_at", &InFlight::acted_at));
+                   field("acted_at", &InFlight::acted_at), field("available", &InFlight::available),
+                   field("failures", &InFlight::failures), field("retry_at", &InFlight::retry_at));
+};
+template <>
+struct Described<Owing> {
+    static constexpr auto fields = std::tuple(
+        field("victim", &Owing::victim), field("cgroup", &Owing::cgroup), field("available", &Owing::available),
+        field("left", &Owing::left), field("returned_at", &Owing::returned_at), field("overdue", &Owing::overdue));
 };
 template <>
 struct Described<PassedOver> {
-    static constexpr auto fields = std::tuple(field("pod", &PassedOver::pod), field("cgroup", &PassedOver::cgroup),
-                                              field("until", &PassedOver::until));
+    static constexpr auto fields =
+        std::tuple(field("pod", &PassedOver::pod), field("cgroup", &PassedOver::cgroup),
+                   field("until", &PassedOver::until), field("failures", &PassedOver::failures));
 };
 template <>
 struct Described<Reclaiming> {
@@ -262,9 +276,10 @@ struct Described<State> {
         field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
         field("condition_last_observed", &State::condition_last_observed), field("conditions", &State::conditions),
         field("last_readings", &State::last_readings), field("in_flight", &State::in_flight),
-        field("passed_over", &State::passed_over), field("reclaiming", &State::reclaiming),
-        field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
-        field("relieved_at", &State::relieved_at), field("trends", &State::trends), field("ladder", &State::ladder));
+        field("owing", &State::owing), field("passed_over", &State::passed_over),
+        field("reclaiming", &State::reclaiming), field("evicted", &State::evicted),
+        field("first_stalled", &State::first_stalled), field("relieved_at", &State::relieved_at),
+        field("trends", &State::trends), field("ladder", &State::ladder));
 };
 
 }  // namespace evictd::codec

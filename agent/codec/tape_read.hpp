@@ -59,6 +59,9 @@ inline bool plausible(const DiskUsage& disk) {
            within(disk.volumes_inodes, most_used);
 }
 inline bool plausible(const ObservedPod& observed) { return observed.pod != nullptr; }
+inline bool plausible(const ObservedVictim& victim) { return within(victim.held.value_or(Bytes{}).value, most_used); }
+inline bool plausible(const Owing& owing) { return within(owing.left.value_or(Bytes{}).value, most_used); }
+inline bool plausible(const Victim& victim) { return within(victim.usage.value_or(Bytes{}).value, most_used); }
 inline bool plausible(const PodUsage& usage) {
     return within(usage.usage.value, most_used) && within(usage.working_set.value, most_used) &&
            within(usage.anon.value, most_used) && within(usage.file.value, most_used);

@@ -106,6 +106,7 @@ std::string describe(const Config& config, bool colour) {
     const bool none = config.eviction.thresholds.empty() && config.eviction.stalls.empty();
     out += none ? std::string{"no thresholds: nothing is ever evicted for pressure\n"} : table(rows(config), colour);
     out += containerfs_notes(config);
+    for (const std::string& warning : config.warnings) out += "warning: " + warning + "\n";
     out += "\n";
     out += line("conditions stay for", to_string(config.eviction.pressure_transition_period), colour);
     out += line("grace of soft evictions", soft_grace(config.eviction.max_pod_grace_period), colour);

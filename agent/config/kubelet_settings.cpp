@@ -227,6 +227,7 @@ void finish(Draft& draft) {
     const std::vector<std::string>& enforced = draft.config.enforce_node_allocatable;
     draft.thresholds.pods_enforced = std::find(enforced.begin(), enforced.end(), "pods") != enforced.end();
     draft.config.eviction.thresholds = parse_thresholds(draft.thresholds);
+    draft.config.warnings = threshold_warnings(draft.thresholds, draft.config.eviction.thresholds);
     read_image_gc_percents(draft);
     read_image_ages(draft);
 }

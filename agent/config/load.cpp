@@ -11,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "config/agent_settings.hpp"
 #include "config/kubelet_settings.hpp"
 #include "config/setting.hpp"
@@ -123,6 +127,7 @@ ConfigOutcome load_sources(const std::vector<Source>& sources, Faults faults) {
 Fault unreadable(const std::string& name, int error) {
     std::string remedy = "give a readable file";
     if (error == ENOENT) remedy = "check the path";
+    if (error == ESPIPE) remedy = "name a plain file, or /dev/stdin";
     if (error == EISDIR) remedy = "name the file in it";
     if (error == EACCES || error == EPERM) remedy = "run as root, or let this user read it";
     const bool denied = error == EACCES || error == EPERM;
@@ -130,14 +135,34 @@ Fault unreadable(const std::string& name, int error) {
             0,
             0,
             {},
-            std::string{"cannot be read: "} + std::strerror(error),
+            error == ESPIPE ? "not a regular file" : std::string{"cannot be read: "} + std::strerror(error),
             std::move(remedy),
             denied ? ErrorKind::not_permitted : ErrorKind::failed};
 }
 
-// Through stdio, so that pipes such as /dev/stdin work, and something endless ends.
+// What this process was started with: a shell's `check /dev/stdin` or `check <(...)`. Its writer is there.
+bool is_inherited(const std::string& path) {
+    return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
+// Anything else than a plain file may never end, and a FIFO without a writer would not even open.
+int open_plain(const std::string& path) {
+    const bool inherited = is_inherited(path);
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (inherited ? 0 : O_NONBLOCK));
+    struct stat status {};
+    if (file < 0 || inherited) return file;
+    const bool known = ::fstat(file, &status) == 0;
+    if (known && S_ISREG(status.st_mode)) return file;
+    const int error = !known ? errno : S_ISDIR(status.st_mode) ? EISDIR : ESPIPE;
+    ::close(file);
+    errno = error;
+    return -1;
+}
+
 tl::expected<Source, Fault> read_source(const std::filesystem::path& path, Dialect dialect) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+    const int opened = open_plain(path.string());
+    if (opened < 0) return tl::unexpected(unreadable(path.string(), errno));
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(::fdopen(opened, "r"), std::fclose);
     if (!file) return tl::unexpected(unreadable(path.string(), errno));
     Source source{path.string(), std::string(max_read, '\0'), dialect};
     source.text.resize(std::fread(source.text.data(), 1, max_read, file.get()));

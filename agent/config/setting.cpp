@@ -54,6 +54,10 @@ void Setting::refuse(std::string what, std::string remedy) const {
     faults_->push_back({file_, line_, column_, key_, std::move(what), std::move(remedy)});
 }
 
+std::string Setting::remark(std::string what, std::string remedy) const {
+    return Fault{file_, line_, column_, key_, std::move(what), std::move(remedy)}.text();
+}
+
 void Setting::refuse_type(std::string_view wanted) const {
     std::string what{name_of(node_->kind)};
     if (node_->kind == Node::Kind::scalar) what = '"' + printable(node_->scalar) + '"';

@@ -27,6 +27,8 @@ public:
     [[nodiscard]] bool absent() const { return node_->kind == Node::Kind::null; }  // `key:` or `key: null`
 
     void refuse(std::string what, std::string remedy) const;
+    // Its place and these words, for what is accepted all the same.
+    [[nodiscard]] std::string remark(std::string what, std::string remedy) const;
 
     // Each notes a fault and returns nothing when the value is of another type.
     [[nodiscard]] std::optional<std::string> text() const;

@@ -24,4 +24,9 @@ struct ThresholdSettings {
 // What is refused is noted at its setting and left out.
 [[nodiscard]] std::vector<Threshold> parse_thresholds(const ThresholdSettings& settings);
 
+// What the kubelet accepts without a word, although it has no effect or another one than it says. `thresholds`: as
+// parsed.
+[[nodiscard]] std::vector<std::string> threshold_warnings(const ThresholdSettings& settings,
+                                                          const std::vector<Threshold>& thresholds);
+
 }  // namespace evictd::config

@@ -21,8 +21,9 @@ public:
     // into place without having been written there, are rare; a pod in a half-written file is worse than a late one.
     static constexpr Duration default_writer_pause = std::chrono::seconds(1);
 
-    // `origin`, if given, is every pod's: static_file for the kubelet's staticPodPath. The directory may not exist yet.
-    explicit ManifestSource(const std::string& directory, std::optional<PodOrigin> origin = {},
+    // `origin` is every pod's, whatever it says of itself: static_file for the kubelet's staticPodPath. The directory
+    // may not exist yet.
+    explicit ManifestSource(const std::string& directory, std::optional<PodOrigin> origin = PodOrigin::api,
                             Duration writer_pause = default_writer_pause);
 
     Status start(OnChange on_change) override;

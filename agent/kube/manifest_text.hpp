@@ -22,7 +22,7 @@ struct Manifest {
     std::vector<Error> rejected;  // kind invalid, `what` is FILE:LINE
 };
 
-// JSON if `file` ends in .json, else YAML. `origin` overrules the annotations.
+// JSON if `file` ends in .json, else YAML. `origin`: every pod's.
 [[nodiscard]] Manifest parse_manifest(const std::string& file, std::string_view text, std::optional<PodOrigin> origin);
 
 }  // namespace evictd::kube

@@ -14,8 +14,9 @@
 namespace evictd::kube {
 
 struct PodRules {
-    std::string source;               // becomes Pod::source
-    std::optional<PodOrigin> origin;  // overrules what the annotations say
+    std::string source;  // becomes Pod::source
+    // Of the source that delivers the pod. None, in a replay alone: what the pod's annotations say.
+    std::optional<PodOrigin> origin;
     // False where nothing is ever done to the pod, as in a replay. A pod without a uid is then called NAMESPACE/NAME,
     // and what only matters for finding and killing the right one (a uid fit for a path, DNS names, any container at
     // all, requests within their limits) is not asked for.

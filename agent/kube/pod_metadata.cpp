@@ -70,6 +70,16 @@ PodOrigin origin_of(const std::map<std::string, std::string>& annotations) {
     return source != annotations.end() && source->second != "api" ? PodOrigin::static_file : PodOrigin::api;
 }
 
+// What a manifest says of itself grants nothing, so its source decides. A mirror pod has no cgroup of its own: what has
+// a uid of its own is none.
+PodOrigin origin_of(const Field& metadata, const PodRules& rules,
+                    const std::map<std::string, std::string>& annotations) {
+    if (!rules.origin) return origin_of(annotations);
+    const bool stands_for_another = annotations.contains(config_mirror) && annotations.contains(config_hash);
+    const bool own_uid = !metadata["uid"].text().value_or("").empty();
+    return *rules.origin == PodOrigin::api && stands_for_another && !own_uid ? PodOrigin::mirror : *rules.origin;
+}
+
 // The uid the kubelet names the pod's cgroup by. A mirror pod's own uid is another: its cgroup is that of the static
 // pod it stands for, whose uid is the hash (config.generatePodName and applyDefaults).
 void read_uid(const Field& metadata, const PodRules& rules, Pod& pod) {
@@ -129,7 +139,7 @@ void read_metadata(const Field& metadata, const PodRules& rules, Pod& pod) {
     read_name(metadata, rules, pod);
     read_name_space(metadata, rules, pod);
     pod.annotations = metadata["annotations"].texts();
-    pod.origin = rules.origin.value_or(origin_of(pod.annotations));
+    pod.origin = origin_of(metadata, rules, pod.annotations);
     read_uid(metadata, rules, pod);
     pod.owners = read_owners(metadata["ownerReferences"]);
     pod.creation_time = metadata["creationTimestamp"].time();

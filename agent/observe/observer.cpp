@@ -169,6 +169,17 @@ std::optional<FoundCgroup> Observer::found(CgroupId cgroup) const {
     return found;
 }
 
+std::vector<ObservedVictim> Observer::victims(std::span<const Followed> followed) const {
+    std::vector<ObservedVictim> victims;
+    victims.reserve(followed.size());
+    for (const auto& one : followed) {
+        victims.push_back(observed_victim(one, rows_, usage_.shows_removed()));
+    }
+    return victims;
+}
+
+std::optional<HeldMemory> Observer::held_by(const Followed& victim) const { return observe::held_by(victim, rows_); }
+
 std::optional<PodUid> Observer::owner_of(CgroupId cgroup, const PodTable& table) const {
     std::optional<PodUid> owner;
     std::int32_t level = 0;

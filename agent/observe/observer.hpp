@@ -11,6 +11,7 @@
 #include "evictd/port/stalls.hpp"
 #include "observe/cache_check.hpp"
 #include "observe/pod_table.hpp"
+#include "observe/victims.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::observe {
@@ -30,6 +31,10 @@ public:
     // `memory_returning`: a victim was killed a moment ago, so that the node's free memory is partly in per-CPU lists.
     [[nodiscard]] Observation look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes,
                                    bool memory_returning);
+
+    // As of the last look.
+    [[nodiscard]] std::vector<ObservedVictim> victims(std::span<const Followed> followed) const;
+    [[nodiscard]] std::optional<HeldMemory> held_by(const Followed& victim) const;
 
     // Whose cgroup it was at the last look, the pod's own or one below it; none: nobody's we know.
     [[nodiscard]] std::optional<PodUid> owner_of(CgroupId cgroup, const PodTable& table) const;

@@ -11,6 +11,7 @@
 #include "flight.hpp"
 #include "ladder.hpp"
 #include "moments.hpp"
+#include "owed.hpp"
 #include "rank.hpp"
 #include "reclaim.hpp"
 #include "shed.hpp"
@@ -36,6 +37,7 @@ struct Pressure {
     bool unconfirmed = false;          // a threshold on memory is left out of them: nobody stands still for it
 
     [[nodiscard]] bool for_stall() const { return acting.empty() && !stalls.acting.empty(); }
+    [[nodiscard]] bool calm() const { return pass.merged.empty() && stalls.merged.empty(); }
 };
 
 Pressure find_pressure(const EvictionConfig& config, const Observation& observation, const State& state) {
@@ -100,6 +102,10 @@ Course calm_course(const Pressure& pressure) {
     return pressure.stalls.merged.empty() ? Course::nothing : Course::stalled;
 }
 
+Course waiting_course(const State& state) {
+    return state.in_flight.back().dry_run ? Course::pretending : Course::waiting;
+}
+
 // Finishes what was begun, then begins at most one eviction.
 Course take_course(Pressure pressure, const EvictionConfig& config, const Observation& observation, Verdict& verdict) {
     auto& [decision, next] = verdict;
@@ -109,7 +115,12 @@ Course take_course(Pressure pressure, const EvictionConfig& config, const Observ
     const bool hard_met = std::any_of(acting.begin(), acting.end(), hard<MetThreshold>) ||
                           std::any_of(stalls.begin(), stalls.end(), hard<MetStall>);
     if (hard_met && cut_grace_short(observation.at, next, decision)) return Course::escalated;
-    if (is_held_up(next, observation.at)) return grace_ended ? Course::grace_ended : Course::waiting;
+    if (retry_failed(observation.at, pressure.calm(), next, decision)) return Course::retrying;
+    if (is_held_up(next, observation.at)) return grace_ended ? Course::grace_ended : waiting_course(next);
+    if (is_returning(next)) {
+        if (grace_ended) return Course::grace_ended;
+        return pressure.calm() ? Course::nothing : Course::owed;
+    }
     if (evict_beyond_limits(config, observation, verdict)) return Course::limits;
     if (acting.empty()) {
         if (grace_ended) return Course::grace_ended;
@@ -138,7 +149,8 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
         config.thresholds.begin(), config.thresholds.end(),
         [&](const Threshold& threshold) { return is_met(threshold, observation.readings, MinReclaim::enforced); });
     if (!short_still) return Course::reclaimed;
-    if (is_held_up(next, observation.at)) return Course::waiting;
+    if (is_held_up(next, observation.at)) return waiting_course(next);
+    if (is_returning(next)) return Course::owed;
     return evict_first(acting, config, observation, verdict);
 }
 
@@ -161,6 +173,7 @@ std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verd
     }
     for (const auto& flight : verdict.state.in_flight) {
         if (!flight.kill_sent) consider(flight.victim.kill_at);
+        if (flight.retry_at != MonotonicTime{}) consider(flight.retry_at);
         consider(hold_until(flight));
     }
     for (const Condition condition : verdict.decision.conditions) {
@@ -168,6 +181,7 @@ std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verd
         // Observed right now, its end is not in sight.
         if (last != now) consider(after(last, config.pressure_transition_period));
     }
+    if (const auto clock = next_owing_clock(verdict.state, now)) consider(*clock);
     if (const auto period = look_for_trends(config)) consider(after(now, *period));
     if (const auto clock = next_ladder_clock(verdict.state.ladder, now)) consider(*clock);
     return next;
@@ -180,6 +194,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     auto& [decision, next] = verdict;
     EvictionConfig config = with_containerfs(configured, observation.fs_layout, decision.notes);
     settle_victims(observation, next, decision);
+    follow_owing(config, observation, next);
     next.trends = follow(state.trends, observation, memory_returned(observation, decision));
     decision.exhaustion = exhaustion(next.trends, observation);
     add_time_thresholds(config, next.trends, observation.readings);
@@ -198,6 +213,8 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
         course = take_course(std::move(pressure), config, observation, verdict);
     }
     for (const auto& flight : next.in_flight) decision.in_flight.push_back(flight.victim);
+    decision.owed = owed_memory(state, next);
+    decision.next_eviction_at = slow_until(next, observation);
     decision.shed = pods_to_shed(config, observation, next);
     next.ladder = climb(config, observation, next);
     decision.ladder = next.ladder.held;

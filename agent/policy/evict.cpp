@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evict.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "grace.hpp"
 #include "local_storage.hpp"
 #include "message.hpp"
 #include "moments.hpp"
+#include "owed.hpp"
 #include "qos.hpp"
 #include "rank.hpp"
 #include "stall.hpp"
@@ -14,14 +16,37 @@
 namespace evictd::policy {
 namespace {
 
-// The first pod in order that may go; one whose eviction failed lately only where there is nobody else.
-const RankedPod* choose(const std::vector<RankedPod>& ranking) {
+// The first pod in order that a signal can reach; one whose eviction failed lately only where there is no other.
+// One that failed again and again is left alone in any case.
+const RankedPod* choose(const std::vector<RankedPod>& ranking, const Observation& observation, const State& state) {
     const RankedPod* second_best = nullptr;
+    const auto failed_often = [&](const RankedPod& ranked) {
+        return std::any_of(state.passed_over.begin(), state.passed_over.end(), [&](const PassedOver& entry) {
+            return entry.failures > 0 && entry.pod == observation.pods[ranked.pod].pod->uid;
+        });
+    };
     for (const auto& ranked : ranking) {
+        if (!observation.pods[ranked.pod].populated) continue;
         if (ranked.exemption == Exemption::none) return &ranked;
-        if (ranked.exemption == Exemption::failed_before && second_best == nullptr) second_best = &ranked;
+        if (ranked.exemption != Exemption::failed_before || second_best != nullptr) continue;
+        if (!failed_often(ranked)) second_best = &ranked;
     }
     return second_best;
+}
+
+// Pods without a process whose turn comes before the first that can be killed. Killing that one would not give their
+// memory back, so the node has the time of the kubelet's own period to get rid of them.
+bool owed_by_empty_pods(const Observation& observation, Verdict& verdict) {
+    const auto& ranking = verdict.decision.ranking;
+    bool any = false;
+    for (const auto& ranked : ranking) {
+        const ObservedPod& observed = observation.pods[ranked.pod];
+        if (ranked.exemption != Exemption::none) continue;
+        if (observed.populated) break;
+        owe_without_processes(observed, observation, verdict.state);
+        any = true;
+    }
+    return any;
 }
 
 // The eviction as an action, and as a victim to be followed to its end.
@@ -40,6 +65,10 @@ void begin(const ObservedPod& observed, const Eviction& eviction, const Observat
     flight.cgroup = observed.cgroup;
     flight.kill_sent = eviction.immediate;
     flight.acted_at = observation.at;
+    flight.available = available_memory(observation.readings);
+    for (const auto& entry : verdict.state.passed_over) {
+        if (entry.pod == pod.uid && entry.cgroup == observed.cgroup) flight.failures = entry.failures;
+    }
     const auto kind = eviction.immediate ? ActionKind::kill : ActionKind::terminate;
     verdict.decision.actions.push_back({kind, pod.uid, flight.victim.pod_name});
     verdict.state.in_flight.push_back(std::move(flight));
@@ -64,14 +93,21 @@ Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& actin
 
 Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig& config,
                    const Observation& observation, Verdict& verdict) {
-    const RankedPod* chosen = choose(verdict.decision.ranking);
+    if (traits(acting.front().threshold.signal).condition == Condition::memory_pressure) {
+        if (slow_until(verdict.state, observation)) return Course::owed;
+        if (owed_by_empty_pods(observation, verdict)) return Course::owed;
+    }
+    const RankedPod* chosen = choose(verdict.decision.ranking, observation, verdict.state);
     if (chosen == nullptr) return Course::no_candidate;
     return evict(observation.pods[chosen->pod], acting, config, observation, verdict);
 }
 
 Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, const Observation& observation,
                        Verdict& verdict) {
-    const RankedPod* chosen = choose(verdict.decision.ranking);
+    if (stall.threshold.resource == StallResource::memory && slow_until(verdict.state, observation)) {
+        return Course::owed;
+    }
+    const RankedPod* chosen = choose(verdict.decision.ranking, observation, verdict.state);
     if (chosen == nullptr) return Course::no_candidate;
     const ObservedPod& observed = observation.pods[chosen->pod];
     // Those who cause it may all be exempt; to evict another would help nobody.
@@ -93,7 +129,7 @@ bool evict_beyond_limits(const EvictionConfig& config, const Observation& observ
     auto& decision = verdict.decision;
     std::map<std::uint32_t, BrokenLimit> beyond;
     for (const auto& ranked : decision.ranking) {
-        if (ranked.exemption != Exemption::none) continue;
+        if (ranked.exemption != Exemption::none || !observation.pods[ranked.pod].populated) continue;
         auto broken = broken_limit(observation.pods[ranked.pod], observation.fs_layout);
         if (broken) beyond.emplace(ranked.pod, *std::move(broken));
     }

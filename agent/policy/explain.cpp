@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "flight.hpp"
 #include "moments.hpp"
+#include "owed.hpp"
 #include "phrases.hpp"
 #include "requests.hpp"
 #include "stall.hpp"
@@ -63,8 +65,34 @@ std::string pending(const Decision& decision, MonotonicTime now) {
 std::string waiting(const Decision& decision, MonotonicTime now) {
     const Victim& victim = decision.in_flight.back();
     const std::string being = victim.pod_name + " is being evicted; ";
+    const bool failing = !victim.error.empty() && victim.killed_at == MonotonicTime{};
+    if (failing) return "evicting " + victim.pod_name + " failed and is tried again: " + victim.error;
     if (now < victim.kill_at) return being + "it has " + say_duration(victim.kill_at - now) + " left to end by itself";
     return being + "waiting for its last process";
+}
+
+std::string pretending(const Decision& decision, MonotonicTime now) {
+    const Victim& victim = decision.in_flight.back();
+    const std::string would = victim.pod_name + " would be evicted (dry run); ";
+    if (now < victim.kill_at) return would + "it would have " + say_duration(victim.kill_at - now) + " left to end";
+    return would + "nothing was touched, and no other pod is chosen for " +
+           say_duration(after(victim.kill_at, pod_cleanup_timeout) - now);
+}
+
+std::string owed(const Decision& decision, MonotonicTime now) {
+    std::string said;
+    for (const auto& one : decision.owed) {
+        if (!one.overdue || !decision.next_eviction_at) continue;
+        said += (said.empty() ? "" : ", ") + say_owed(one);
+    }
+    if (!said.empty()) {
+        return said + "; no other pod is evicted for it in the next " + say_duration(*decision.next_eviction_at - now) +
+               " unless memory falls further";
+    }
+    for (const auto& one : decision.owed) {
+        if (!one.overdue) said += (said.empty() ? "" : ", ") + say_owed(one);
+    }
+    return said + "; the next eviction waits for it";
 }
 
 // Why the chosen pod comes first among those that may go.
@@ -220,6 +248,15 @@ std::string why(Course course, const Decision& decision, const std::vector<NodeR
             break;
         case Course::waiting:
             said = waiting(decision, observation.at);
+            break;
+        case Course::pretending:
+            said = pretending(decision, observation.at);
+            break;
+        case Course::retrying:
+            said = "evicting " + killed_now(decision) + " failed before: it is tried again";
+            break;
+        case Course::owed:
+            said = owed(decision, observation.at);
             break;
         case Course::grace_ended:
             said = "the grace period of " + killed_now(decision) + " is over: it is killed";

@@ -16,6 +16,9 @@ enum class Course : std::uint8_t {
     pending,       // met, within the grace period
     stale,         // met, and read at the same time as at the last look
     waiting,       // a victim is on its way, the next has to wait
+    pretending,    // as waiting, in a dry run: nothing was touched
+    retrying,      // a victim could not be killed, and is tried again
+    owed,          // memory of a pod without processes is not back
     grace_ended,   // a victim's grace period is over
     escalated,     // a victim's grace period was cut short
     limits,        // pods are beyond limits of their own

@@ -31,6 +31,10 @@ void settle_victims(const Observation& observation, State& state, Decision& deci
 // Kills victims whose grace period is over. True if there was one.
 bool kill_after_grace(MonotonicTime now, State& state, Decision& decision);
 
+// Repeats what failed, each time later. `calm`: no threshold is met, and only a pod that broke a limit of its own still
+// has to go. True if there was one.
+bool retry_failed(MonotonicTime now, bool calm, State& state, Decision& decision);
+
 // Kills victims within their grace period: the node cannot wait for them. The kubelet does wait, blind to hard
 // thresholds for as long as the grace period lasts; evictd does not, on purpose. True if there was one.
 bool cut_grace_short(MonotonicTime now, State& state, Decision& decision);

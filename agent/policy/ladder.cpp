@@ -105,7 +105,7 @@ public:
         if (missing_ <= Bytes{0} || killing_) return;
         for (auto& ranked : rank_pods(config, Signal::memory_available, observation_, state_)) {
             const bool may_go = ranked.exemption == Exemption::none || ranked.exemption == Exemption::failed_before;
-            if (may_go && ranked.has_usage) pods_.push_back(ranked);
+            if (may_go && ranked.has_usage && observed(ranked).populated) pods_.push_back(ranked);
         }
         // Counted as reclaimable, page cache is available already: asking for it would change nothing.
         if (config_.reclaim && config.memory_available == MemoryAvailable::kubelet) ask_for_cache(ladder);

@@ -20,8 +20,10 @@ namespace evictd::policy {
 [[nodiscard]] std::string say_duration(Duration duration);
 
 // By Exemption.
-inline constexpr std::array<std::string_view, 7> exemption_words{
-    "evictable", "critical", "static", "mirror", "being evicted", "failed before", "without a process",
+inline constexpr std::array<std::string_view, 9> exemption_words{
+    "evictable",        "critical",          "static",
+    "mirror",           "being evicted",     "failed before",
+    "without a cgroup", "without a process", "without a process and with memory that was not returned",
 };
 
 }  // namespace evictd::policy

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "owed.hpp"
 #include "qos.hpp"
 #include "requests.hpp"
 #include "scale_down.hpp"
@@ -147,11 +148,13 @@ bool is_active(const ObservedPod& observed, const State& state) {
     if (!observed.pod) return false;
     if (observed.populated) return true;
     if (terminal(*observed.pod) || observed.pod->deletion_time) return false;
-    return std::find(state.evicted.begin(), state.evicted.end(), observed.pod->uid) == state.evicted.end();
+    return is_overdue(observed, state) ||
+           std::find(state.evicted.begin(), state.evicted.end(), observed.pod->uid) == state.evicted.end();
 }
 
 // The reasons that cannot change come before those that can.
-Exemption exemption_of(const ObservedPod& observed, const State& state) {
+Exemption exemption_of(const RankRow& row, const ObservedPod& observed, const Observation& observation,
+                       const State& state) {
     const Pod& pod = *observed.pod;
     if (pod.origin == PodOrigin::static_file) return Exemption::static_pod;
     if (pod.origin == PodOrigin::mirror) return Exemption::mirror;
@@ -159,9 +162,14 @@ Exemption exemption_of(const ObservedPod& observed, const State& state) {
     for (const auto& flight : state.in_flight) {
         if (flight.victim.pod == pod.uid) return Exemption::in_flight;
     }
-    if (!observed.populated || observed.cgroup == CgroupId{}) return Exemption::no_cgroup;
+    if (observed.cgroup == CgroupId{}) return Exemption::no_cgroup;
+    if (!observed.populated) {
+        if (row.measure != Measure::memory || !holds_memory_alone(observed)) return Exemption::no_processes;
+        return is_overdue(observed, state) ? Exemption::memory_not_returned : Exemption::none;
+    }
     for (const auto& entry : state.passed_over) {
-        if (entry.pod == pod.uid && entry.cgroup == observed.cgroup) return Exemption::failed_before;
+        const bool same = entry.pod == pod.uid && entry.cgroup == observed.cgroup;
+        if (same && observation.at < entry.until) return Exemption::failed_before;
     }
     return Exemption::none;
 }
@@ -218,7 +226,7 @@ std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, co
         if (!is_active(observed, state)) continue;
         RankedPod& ranked = active.emplace_back();
         ranked.pod = static_cast<std::uint32_t>(i);
-        ranked.exemption = exemption_of(observed, state);
+        ranked.exemption = exemption_of(row, observed, observation, state);
         keys.push_back(rank_one(row, config.ranking, observation.fs_layout, observed, ranked));
         keys.back().place = static_cast<std::uint32_t>(active.size() - 1);
     }

@@ -26,8 +26,8 @@ std::vector<ShedPod> pods_to_shed(const EvictionConfig& config, const Observatio
     if (places <= 0) return shed;
     for (const auto& ranked : rank_pods(config, Signal::memory_available, observation, state)) {
         if (static_cast<std::int64_t>(shed.size()) >= places) break;
-        if (ranked.exemption != Exemption::none) continue;
         const ObservedPod& observed = observation.pods[ranked.pod];
+        if (ranked.exemption != Exemption::none || !observed.populated) continue;
         shed.push_back({observed.pod->uid, observed.pod->full_name(), observed.cgroup});
     }
     return shed;

@@ -113,7 +113,14 @@ std::vector<MetricFamily> gauges_of(const Tick& tick, const std::vector<Threshol
     add(pods, {{"running", "false"}}, number(std::ssize(observed) - running));
     auto victims = family("evictd_victims", "Pods that are being evicted now");
     add(victims, {}, number(std::ssize(tick.decision.in_flight)));
-    all.insert(all.end(), {std::move(exhaustion), std::move(pods), std::move(victims)});
+    auto owed = family("evictd_memory_not_returned_bytes",
+                       "What pods without a process still hold after their eviction, as far as it is known");
+    double bytes = 0;
+    for (const auto& one : tick.decision.owed) {
+        bytes += one.overdue && one.left ? number(one.left->value) : 0;
+    }
+    add(owed, {}, bytes);
+    all.insert(all.end(), {std::move(exhaustion), std::move(pods), std::move(victims), std::move(owed)});
     return all;
 }
 

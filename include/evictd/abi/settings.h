@@ -155,7 +155,7 @@ struct evictd_pod {
     __u64 file;
     __u64 request;
     __u32 processes;
-    __u32 victim_rank; /* 0 goes first */
+    __u32 victim_rank; /* 1 goes first; 0: cannot be evicted */
 };
 
 #endif

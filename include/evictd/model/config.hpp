@@ -126,6 +126,8 @@ struct Config {
     std::string container_runtime_endpoint;
     AgentConfig agent;
     std::string file;  // where it came from; empty: built-in defaults
+    std::vector<std::string>
+        warnings{};  // what is accepted, as by the kubelet, and hardly meant: "FILE:LINE: KEY: ..."
 };
 
 }  // namespace evictd

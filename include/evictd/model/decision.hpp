@@ -58,7 +58,17 @@ struct ConditionEdge {
     bool status = true;
 };
 
-enum class Exemption : std::uint8_t { none, critical, static_pod, mirror, in_flight, failed_before, no_cgroup };
+enum class Exemption : std::uint8_t {
+    none,
+    critical,
+    static_pod,
+    mirror,
+    in_flight,
+    failed_before,
+    no_cgroup,
+    no_processes,         // none is left, and little memory
+    memory_not_returned,  // none is left, and its memory was reported as not returned
+};
 
 // A pod's place in the victim order: ranking[0] goes first. `pod` is an index into Observation::pods.
 struct RankedPod {
@@ -116,6 +126,20 @@ struct Victim {
     std::string error;
 };
 
+// Memory that is still charged to a pod that has no process left.
+struct OwedMemory {
+    PodUid pod;
+    std::string pod_name;  // namespace/name, for people
+    CgroupId cgroup;
+    Cause cause;                // of the look that chose it
+    bool evicted = true;        // false: it had no process when its turn came
+    std::optional<Bytes> owed;  // its working set when it was killed
+    std::optional<Bytes> left;  // of that, as far as it is known
+    MonotonicTime since;        // its last process was gone
+    bool overdue = false;       // nothing more comes back; else it may still be on its way
+    bool fresh = false;         // overdue since this look
+};
+
 // A pod that gets no new sockets until the next look.
 struct ShedPod {
     PodUid pod;
@@ -149,11 +173,14 @@ struct Decision {
     std::vector<ShedPod> shed;              // whose sockets are refused; whoever is not named here gets them again
     std::vector<Rung> ladder;               // whoever is not named here is released
     std::vector<Action> actions;
-    std::vector<Victim> finished;                // victims that ended at this look: gone, or failed
-    std::vector<Victim> in_flight;               // being evicted, this look's included
-    std::optional<Exhaustion> exhaustion;        // within the next hour
-    std::optional<MonotonicTime> look_again_at;  // a clock runs out then: grace period, transition period, kill
-    std::string why;                             // one sentence
+    std::vector<Victim> finished;                   // victims that ended at this look: gone, or failed
+    std::vector<Victim> failed;                     // an attempt on them failed at this look; they are tried again
+    std::vector<OwedMemory> owed;                   // what is missing, until it is back
+    std::optional<MonotonicTime> next_eviction_at;  // because of it, no pod is evicted for memory before
+    std::vector<Victim> in_flight;                  // being evicted, this look's included
+    std::optional<Exhaustion> exhaustion;           // within the next hour
+    std::optional<MonotonicTime> look_again_at;     // a clock runs out then: grace period, transition period, kill
+    std::string why;                                // one sentence
 };
 
 }  // namespace evictd

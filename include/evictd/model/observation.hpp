@@ -83,6 +83,15 @@ struct ObservedPod {
     std::optional<PodStall> stall;            // none: its tasks did not stand still, or nobody counts
 };
 
+// What the kernel says of the cgroup of a victim that decide() follows: of that very cgroup, whatever the pods' sources
+// say, also after it was removed.
+struct ObservedVictim {
+    PodUid pod;
+    CgroupId cgroup;
+    std::optional<bool> populated;  // whether a process is left; none: it could not be read
+    std::optional<Bytes> held;      // the working set still charged to it; none: it could not be measured
+};
+
 enum class CauseKind : std::uint8_t { started, kernel_event, timer, pods_changed, requested, config };
 
 // Why the agent looked.
@@ -109,6 +118,9 @@ struct Observation {
     std::optional<ReclaimOutcome> reclaimed;
     std::vector<NodeStall> stalls;   // of the node, one for each resource that is measured
     std::vector<RungOutcome> rungs;  // what came of the ladder since the last look
+    // One for each victim in State::in_flight and State::owing. Without one, as in scenarios and in tapes of older
+    // agents, a victim is gone when its pod is, and owes nothing.
+    std::vector<ObservedVictim> victims;
 };
 
 }  // namespace evictd

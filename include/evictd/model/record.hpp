@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evictd/model/decision.hpp"
+#include "evictd/model/held_memory.hpp"
 #include "evictd/model/history.hpp"
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/observation.hpp"
@@ -49,6 +50,12 @@ struct ShedEdge {
     std::string error;         // what went wrong, where it did
 };
 
+// What a cgroup was charged with when Decision::owed was reported.
+struct HeldBy {
+    CgroupId cgroup;
+    HeldMemory memory;
+};
+
 // One tick. `decided_at` is taken after decide(), before the first action.
 struct Tick {
     std::vector<KernelEvent> kernel_events;  // those that called for this look, the cause among them
@@ -57,6 +64,7 @@ struct Tick {
     MonotonicTime decided_at;
     std::vector<Outcome> outcomes;
     std::vector<ShedEdge> shed;
+    std::vector<HeldBy> held;  // by those of Decision::owed that are fresh, as far as it could be read
     bool dry_run = false;
     // For the tape only, and empty when none is written: what else decide() was given.
     std::uint64_t number = 0;  // counts looks; a gap is a record that was lost

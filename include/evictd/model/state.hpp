@@ -37,6 +37,20 @@ struct InFlight {
     bool kill_sent = false;  // the kill was decided; before that it is in its grace period
     bool dry_run = false;    // nothing was touched: it will never be gone because of us
     MonotonicTime acted_at;  // the look that decided its last action
+    // Of memory.available and allocatableMemory.available, at the look that decided the kill.
+    std::array<std::optional<Amount>, 2> available{};
+    std::int32_t failures = 0;  // attempts in a row that could not signal it
+    MonotonicTime retry_at{};   // after a failure
+};
+
+// A victim whose processes are gone, or a pod without any, whose memory is not all back.
+struct Owing {
+    Victim victim;  // its `usage` is what it owes
+    CgroupId cgroup;
+    std::array<std::optional<Amount>, 2> available{};  // as for InFlight: the lowest until the processes were gone
+    std::optional<Bytes> left;                         // at the last look; none: not known
+    MonotonicTime returned_at;                         // when some of it came back last
+    bool overdue = false;                              // nothing more has come: it is reported
 };
 
 // A pod whose eviction came to nothing, left alone for a while as long as there is somebody else.
@@ -44,6 +58,7 @@ struct PassedOver {
     PodUid pod;
     CgroupId cgroup;
     MonotonicTime until;
+    std::int32_t failures = 0;  // as for InFlight
 };
 
 // A reclaim that was asked for: the eviction it may save goes on where it stopped once it is done.
@@ -77,6 +92,7 @@ struct State {
     std::vector<Condition> conditions;                                     // reported at the previous look
     std::array<std::optional<MonotonicTime>, signal_count> last_readings;  // lastObservations: only their times count
     std::vector<InFlight> in_flight;
+    std::vector<Owing> owing;
     std::vector<PassedOver> passed_over;
     std::optional<Reclaiming> reclaiming;
     std::vector<PodUid> evicted;              // gone because of us, and still listed by some pod source

@@ -34,6 +34,27 @@ TEST(Describe, ShowsThresholdsWithWhereTheyAreCopiedFrom) {
               "image garbage collection       above 85% down to 80%, images of 2m0s and older\n");
 }
 
+TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
+    const auto config = load(
+        "evictionHard: {memory.available: 500Mi, pid.available: 20000000000G}\n"
+        "evictionSoft: {memory.available: 400Mi, nodefs.available: 20%}\n"
+        "evictionSoftGracePeriod: {memory.available: 90s, nodefs.available: 1m, imagefs.available: 1m}\n",
+        "f.yaml");
+    ASSERT_TRUE(config);
+    const auto text = describe(*config, false);
+    EXPECT_THAT(text, HasSubstr("warning: f.yaml:2: evictionSoft.memory.available: the soft threshold is not above"));
+    EXPECT_THAT(text,
+                HasSubstr("warning: f.yaml:3: evictionSoftGracePeriod.imagefs.available: a grace period without"));
+    EXPECT_THAT(text, HasSubstr("warning: f.yaml:1: evictionHard.pid.available: more than 64 bits hold"));
+    EXPECT_EQ(config->warnings.size(), 3U);
+    const auto plain = load(
+        "evictionHard: {memory.available: 5%}\nevictionSoft: {memory.available: 1Gi}\n"
+        "evictionSoftGracePeriod: {memory.available: 90s}\n",
+        "f.yaml");
+    ASSERT_TRUE(plain);
+    EXPECT_THAT(describe(*plain, false), Not(HasSubstr("warning")));
+}
+
 TEST(Describe, ShowsSettingsThatAreNotTheDefaults) {
     const auto config = load(
         "evictionHard: {}\nevictionMaxPodGracePeriod: 30\ncgroupRoot: /kubelet\n"

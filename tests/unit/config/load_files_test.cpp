@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files to Configs: what cannot be read, and which of two files says what.
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -64,10 +65,26 @@ TEST_F(LoadFile, AForbiddenFileIsNotPermittedRatherThanInvalid) {
     EXPECT_THAT(config.error()[0].text(), HasSubstr("cannot be read: Permission denied"));
 }
 
-TEST_F(LoadFile, AnEndlessFileEnds) {
-    const auto config = load_file("/dev/zero");
-    ASSERT_FALSE(config);
-    EXPECT_THAT(config.error()[0].text(), HasSubstr("larger than 256 KiB"));
+TEST_F(LoadFile, OnlyPlainFilesAreRead) {
+    const fs::path fifo = path_ / "fifo";
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);  // without a writer: reading it would not end
+    for (const fs::path& path : {fifo, fs::path("/dev/zero")}) {
+        const auto config = load_file(path);
+        ASSERT_FALSE(config);
+        EXPECT_EQ(config.error()[0].text(), path.string() + ": not a regular file (name a plain file, or /dev/stdin)");
+    }
+}
+
+TEST_F(LoadFile, WhatThisProcessHasOpenMayBeAPipe) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const std::string text = "evictionHard: {memory.available: 1Gi}";
+    ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    close(ends[1]);
+    const auto config = load_file("/dev/fd/" + std::to_string(ends[0]));
+    close(ends[0]);
+    ASSERT_TRUE(config);
+    EXPECT_EQ(config->eviction.thresholds.at(0).signal, Signal::memory_available);
 }
 
 TEST_F(LoadFiles, WithoutFilesTheDefaultsHold) {

@@ -83,6 +83,22 @@ TEST_F(ManifestSourceTest, TellsWhenAFileIsWrittenRenamedInChangedAndRemoved) {
     ASSERT_TRUE(listener.until_pods(""));
 }
 
+TEST_F(ManifestSourceTest, IsThePodsOriginWhateverTheySayOfThemselves) {
+    std::string text = manifest("a");
+    text.insert(text.find("  uid:"), "  annotations: {kubernetes.io/config.source: file}\n");
+    dir.write("a.yaml", text);
+    const auto origin = [&](PodOrigin wanted) {
+        return listener.until(
+            [&](const port::PodSet& set) { return set.pods.size() == 1 && set.pods[0]->origin == wanted; });
+    };
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    EXPECT_TRUE(origin(PodOrigin::api));
+    ManifestSource static_pods(dir.path(), PodOrigin::static_file);
+    ASSERT_TRUE(static_pods.start(listener.hear()));
+    EXPECT_TRUE(origin(PodOrigin::static_file));
+}
+
 TEST_F(ManifestSourceTest, AChangeThatKeepsSizeInodeAndTimeIsSeen) {
     dir.write("a.yaml", manifest("a0", "uid-a"));
     ManifestSource source(dir.path());

@@ -77,6 +77,20 @@ TEST(PodJson, AnnotationsTellWhereThePodCameFrom) {
     EXPECT_EQ(pod_from_json(minimal(), {.origin = PodOrigin::static_file})->origin, PodOrigin::static_file);
 }
 
+TEST(PodJson, WhatAPodSaysOfItselfGrantsNothingWhereItsSourceIsKnown) {
+    const PodRules from_manifests{.origin = PodOrigin::api};
+    json object = minimal();
+    object["metadata"]["annotations"] = {{"kubernetes.io/config.source", "file"},
+                                         {"kubernetes.io/config.mirror", "cafe"},
+                                         {"kubernetes.io/config.hash", "cafe"}};
+    EXPECT_EQ(pod_from_json(object, from_manifests)->origin, PodOrigin::api);
+    EXPECT_EQ(pod_from_json(object, from_manifests)->uid.value, "uid-1") << "with a uid of its own it is no mirror";
+    object["metadata"].erase("uid");
+    EXPECT_EQ(pod_from_json(object, from_manifests)->origin, PodOrigin::mirror);
+    EXPECT_EQ(pod_from_json(object, from_manifests)->uid.value, "cafe");
+    EXPECT_EQ(pod_from_json(object, {.origin = PodOrigin::static_file})->origin, PodOrigin::static_file);
+}
+
 TEST(PodJson, TheHashIsTheUidOfStaticAndMirrorPods) {
     json object = minimal();
     object["metadata"]["annotations"] = {{"kubernetes.io/config.hash", "cafe"}};

@@ -176,7 +176,7 @@ TEST(Rank, SaysWhyAPodIsExempt) {
         {{.name = "failed"}, Exemption::failed_before},
         {{.name = "reborn"}, Exemption::none},
         {{.name = "failed-static", .origin = PodOrigin::static_file}, Exemption::static_pod},
-        {{.name = "empty", .populated = false}, Exemption::no_cgroup},
+        {{.name = "empty", .populated = false}, Exemption::no_processes},
         {{.name = "nowhere", .cgroup = 0}, Exemption::no_cgroup},
         {{.name = "unmeasured", .working_set = {}}, Exemption::none},
     };

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Victims that decide() follows: held by their cgroups from the look that chose them until nothing is owed any more.
+#include <algorithm>
+#include <utility>
+
+#include "app/agent.hpp"
+
+namespace evictd::app {
+
+// As `state_` names them now. A cgroup made later under the same name is not the victim's.
+void Agent::follow_victims() {
+    std::vector<observe::Followed> followed;
+    const auto follow = [&](const PodUid& pod, CgroupId id) {
+        const auto held = std::find_if(followed_.begin(), followed_.end(),
+                                       [&](const observe::Followed& one) { return one.pod == pod && one.id == id; });
+        if (held != followed_.end()) {
+            followed.push_back(*held);
+            return;
+        }
+        auto cgroup = table_.cgroup_of(pod);
+        const bool same = cgroup && cgroup->id() == id;
+        followed.push_back({pod, id, same ? std::move(cgroup) : nullptr});
+    };
+    for (const auto& flight : state_.in_flight) {
+        follow(flight.victim.pod, flight.cgroup);
+    }
+    for (const auto& owing : state_.owing) {
+        follow(owing.victim.pod, owing.cgroup);
+    }
+    followed_ = std::move(followed);
+}
+
+// Of what kind the memory is that did not come back: after the actions, because it is slow.
+void Agent::weigh_owed(Tick& tick) const {
+    for (const auto& owed : tick.decision.owed) {
+        const auto victim = std::find_if(followed_.begin(), followed_.end(),
+                                         [&](const observe::Followed& one) { return one.id == owed.cgroup; });
+        if (!owed.fresh || victim == followed_.end()) {
+            continue;
+        }
+        if (const auto held = parts_.observer.held_by(*victim)) {
+            tick.held.push_back({owed.cgroup, *held});
+        }
+    }
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "config/thresholds.hpp"
+#include "evictd/model/quantity.hpp"
+#include "evictd/model/signal.hpp"
+
+namespace evictd::config {
+namespace {
+
+using Map = std::optional<Setting>;
+
+std::vector<Setting> entries(const Map& map) { return map ? map->children() : std::vector<Setting>{}; }
+
+const Threshold* find(const std::vector<Threshold>& thresholds, std::string_view signal, bool hard) {
+    const auto found = std::find_if(thresholds.begin(), thresholds.end(), [&](const Threshold& threshold) {
+        return name(threshold.signal) == signal && (threshold.grace_period == Duration::zero()) == hard;
+    });
+    return found == thresholds.end() ? nullptr : &*found;
+}
+
+// Amounts and shares do not compare without a capacity.
+bool is_above(const ThresholdValue& a, const ThresholdValue& b) {
+    const auto* amount = std::get_if<Quantity>(&a.value);
+    const auto* other = std::get_if<Quantity>(&b.value);
+    if ((amount == nullptr) != (other == nullptr)) return true;
+    return amount != nullptr ? *amount > *other : std::get<float>(a.value) > std::get<float>(b.value);
+}
+
+void warn_of_soft_below_hard(const ThresholdSettings& settings, const std::vector<Threshold>& thresholds,
+                             std::vector<std::string>& warnings) {
+    for (const Setting& entry : entries(settings.soft)) {
+        const Threshold* soft = find(thresholds, entry.name(), false);
+        const Threshold* hard = find(thresholds, entry.name(), true);
+        if (soft == nullptr || hard == nullptr || is_above(soft->value, hard->value)) continue;
+        warnings.push_back(entry.remark("the soft threshold is not above the hard one, which evicts first",
+                                        "a soft threshold above the hard one"));
+    }
+}
+
+void warn_of_unused_periods(const ThresholdSettings& settings, std::vector<std::string>& warnings) {
+    const auto soft = entries(settings.soft);
+    for (const Setting& entry : entries(settings.soft_grace_period)) {
+        const auto same = [&](const Setting& one) { return one.name() == entry.name(); };
+        if (std::any_of(soft.begin(), soft.end(), same)) continue;
+        warnings.push_back(entry.remark("a grace period without its soft threshold has no effect",
+                                        "add " + printable(entry.name()) + " to evictionSoft, or remove it"));
+    }
+}
+
+void warn_of_capped(const Map& map, std::vector<std::string>& warnings) {
+    for (const Setting& entry : entries(map)) {
+        const auto text = entry.text();
+        const auto quantity = text ? parse_quantity(*text) : fail(ErrorKind::invalid, "", "");
+        if (!quantity || quantity->value() < std::numeric_limits<std::int64_t>::max()) continue;
+        warnings.push_back(entry.remark("more than 64 bits hold: it counts as 2^63-1", "a quantity such as 100Mi"));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> threshold_warnings(const ThresholdSettings& settings,
+                                            const std::vector<Threshold>& thresholds) {
+    std::vector<std::string> warnings;
+    warn_of_soft_below_hard(settings, thresholds, warnings);
+    warn_of_unused_periods(settings, warnings);
+    for (const Map& map : {settings.hard, settings.soft, settings.minimum_reclaim}) warn_of_capped(map, warnings);
+    return warnings;
+}
+
+}  // namespace evictd::config
