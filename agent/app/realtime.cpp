@@ -93,7 +93,7 @@ RealtimeGuard::~RealtimeGuard() { (void)set_limit(RLIM_INFINITY, RLIM_INFINITY);
 bool RealtimeGuard::lost() const { return priority_lost; }
 
 // The kernel moved the limit by a second with each signal: it is put back, too.
-void RealtimeGuard::restore() {
+void RealtimeGuard::restore() const {
     (void)set_limit(microseconds(limit_.soft), microseconds(limit_.hard));
     sched_param parameters{};
     parameters.sched_priority = priority_;

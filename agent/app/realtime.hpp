@@ -37,7 +37,7 @@ public:
     // Whether the priority was lost since it was last given back.
     [[nodiscard]] bool lost() const;
     // Gives it back, in the thread itself.
-    void restore();
+    void restore() const;
 
 private:
     RealtimeGuard(int priority, RealtimeLimit limit) : priority_(priority), limit_(limit) {}

@@ -252,10 +252,10 @@ void HttpServer::Core::note_new(MHD_Connection* library) {
 void HttpServer::Core::make_room() {
     std::map<std::string, std::size_t> of_host;
     std::size_t all = 0;
-    for (auto connection = connections.rbegin(); connection != connections.rend(); ++connection) {
-        if (connection->shut) continue;
-        if (++of_host[connection->host] > limits.of_one_address || ++all > limits.connections) shut(*connection);
-    }
+    std::for_each(connections.rbegin(), connections.rend(), [&](Connection& connection) {
+        if (connection.shut) return;
+        if (++of_host[connection.host] > limits.of_one_address || ++all > limits.connections) shut(connection);
+    });
 }
 
 void HttpServer::Core::shut_late(MonotonicTime now) {

@@ -24,6 +24,13 @@ else
     check "its stack is not executable" stack
     no_mixed() { ! grep -E '^ +LOAD' "$work/elf" | grep -qE ' RWE '; }
     check "no memory of it is writable and executable" no_mixed
+    check "its stacks have canaries" has symbols '__stack_chk_fail'
+    check "its calls of the C library are fortified" has symbols '__[a-z]+_chk'
+    if [ "$(uname -m)" = x86_64 ]; then
+        # The C library's start code has to have the mark, too, for the whole file to be marked.
+        endbr() { has notes 'IBT' || objdump -d --section=.text "$EVICTD" | grep -m 200 -c endbr64 | grep -qx 200; }
+        check "its jumps are marked for control-flow protection" endbr
+    fi
     no_rpath() { ! has elf '\(R(UN)?PATH\)'; }
     check "it looks for libraries nowhere else" no_rpath
     no_civetweb() { ! ldd "$EVICTD" | grep -q civetweb; }
