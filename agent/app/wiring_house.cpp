@@ -107,7 +107,7 @@ Status Wiring::House::make_scores() {
     }
     scores = std::move(*made);
     if (claim) {
-        scores->recover(kernel.cgroups->list_pods().value_or(std::vector<port::FoundPod>{}));
+        scores->recover(kernel.cgroups->list_pods());
     }
     return {};
 }
