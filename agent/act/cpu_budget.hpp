@@ -22,6 +22,7 @@ public:
     [[nodiscard]] Duration spent(MonotonicTime now) const {
         return std::max(Duration::zero(), spent_ - (now - at_) * percent_ / 100);
     }
+    [[nodiscard]] bool ready(MonotonicTime now) const { return spent(now) < burst_; }
     // When there is something to spend again; `now` if there is.
     [[nodiscard]] MonotonicTime ready_at(MonotonicTime now) const {
         const auto over = spent(now) - burst_;

@@ -133,7 +133,7 @@ void ScoreKeeper::charge(Duration used) { budget_.charge(used, clock_.monotonic(
 void ScoreKeeper::work() {
     const auto begin = cpu_time();
     auto before = begin;
-    while (before - begin < at_once && budget_.ready_at(clock_.monotonic()) <= clock_.monotonic()) {
+    while (before - begin < at_once && budget_.ready(clock_.monotonic())) {
         Account* account = next_ready();
         if (account == nullptr) {
             return;
