@@ -76,6 +76,7 @@ private:
     bool expect_exits(bool soon);
     std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();
+    void tell_root();
     void keep_scores(const Tick& tick);
     void steer(std::optional<PodUid> first);
     void expect_scores(const CgroupLife& life);
@@ -84,6 +85,8 @@ private:
     [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
     void follow_pods_root();
     [[nodiscard]] bool pods_may_run_elsewhere();
+    void lose_root();
+    void forget_removed_root();
     void list_cgroups();
     [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
     void name_owners(std::vector<KernelEvent>& events) const;
@@ -109,6 +112,7 @@ private:
     std::optional<port::PodsRoot> root_;
     std::optional<Error> stopped_by_;
     std::string trouble_told_;
+    std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
     MonotonicTime last_kill_;
     MonotonicTime next_look_;

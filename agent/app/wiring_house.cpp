@@ -66,7 +66,7 @@ codec::AgentStatus Wiring::House::describe() const {
     codec::AgentStatus status{.node = node,
                               .version = EVICTD_VERSION,
                               .pid = getpid(),
-                              .started = clock.wall(),
+                              .started = started_at,
                               .dry_run = config.agent.dry_run,
                               .config_file = config.file,
                               .thresholds = config.eviction.thresholds,
