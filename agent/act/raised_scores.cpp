@@ -3,57 +3,89 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_set>
+
+#include <fcntl.h>
 
 #include "act/memory_file.hpp"
+#include "sys/fd.hpp"
 #include "sys/file.hpp"
 
 namespace evictd::act {
 namespace {
 
 constexpr const char* head = "evictd raised oom_score_adj 1";
-// 20 bytes a process: a hundred thousand of them.
-constexpr std::size_t most_text = std::size_t{4} << 20U;
+// 45 bytes a process at most, and every process that Linux can have (PID_MAX_LIMIT, 4,194,304) in it: whatever we wrote
+// can be read.
+constexpr std::size_t most_text = std::size_t{256} << 20U;
 
 bool is_same(const RaisedProcess& raised, const port::ScoredProcess& process) {
     return raised.pid == process.pid() && raised.started == process.started();
 }
 
+void add_pod(std::ostringstream& text, const PodUid& uid, CgroupId cgroup) {
+    text << "pod " << uid.value << ' ' << cgroup.value << '\n';
+}
+
+void add_process(std::ostringstream& text, const RaisedProcess& process) {
+    text << "process " << process.pid << ' ' << process.started << ' ' << process.score << '\n';
+}
+
 }  // namespace
 
+RaisedProcesses::RaisedProcesses(std::initializer_list<RaisedProcess> processes) {
+    for (const auto& process : processes) {
+        add(process);
+    }
+}
+
+void RaisedProcesses::add(const RaisedProcess& process) {
+    all_.insert_or_assign(process.pid, process);
+    highest_ = std::max(highest_.value_or(process.score), process.score);
+}
+
+void RaisedProcesses::keep_only(const std::vector<pid_t>& pids) {
+    const std::unordered_set<pid_t> kept(pids.begin(), pids.end());
+    std::erase_if(all_, [&](const auto& entry) { return !kept.contains(entry.first); });
+}
+
+const RaisedProcess* RaisedProcesses::find(pid_t pid) const {
+    const auto found = all_.find(pid);
+    return found == all_.end() ? nullptr : &found->second;
+}
+
 bool RaisedPod::knows(const port::ScoredProcess& process) const {
-    return std::any_of(processes.begin(), processes.end(), [&](const auto& one) { return is_same(one, process); });
+    const auto* known = processes.find(process.pid());
+    return known != nullptr && is_same(*known, process);
 }
 
 std::optional<int> RaisedPod::before(const port::ScoredProcess& process) const {
-    std::optional<int> highest;
-    for (const auto& one : processes) {
-        if (is_same(one, process)) {
-            return one.score;
-        }
-        highest = std::max(highest.value_or(one.score), one.score);
-    }
-    return highest;
+    const auto* known = processes.find(process.pid());
+    return known != nullptr && is_same(*known, process) ? std::optional(known->score) : processes.highest();
 }
 
-std::string raised_text(const std::map<PodUid, RaisedPod>& raised, const std::string& boot) {
+std::string raised_text(const RaisedPods& raised, const std::string& boot) {
     std::ostringstream text;
     text << head << "\nboot " << boot << '\n';
     for (const auto& [uid, pod] : raised) {
-        text << "pod " << uid.value << ' ' << pod.cgroup.value << '\n';
-        for (const auto& process : pod.processes) {
-            text << "process " << process.pid << ' ' << process.started << ' ' << process.score << '\n';
+        add_pod(text, uid, pod.cgroup);
+        for (const auto& [pid, process] : pod.processes.all()) {
+            add_process(text, process);
         }
     }
     return text.str();
 }
 
-std::map<PodUid, RaisedPod> raised_from(const std::string& text, const std::string& boot) {
-    std::istringstream lines(text);
+Result<RaisedPods> raised_from(const std::string& text, const std::string& boot) {
+    std::istringstream lines(text.substr(0, text.rfind('\n') + 1));
     std::string line;
-    if (!std::getline(lines, line) || line != head || !std::getline(lines, line) || line != "boot " + boot) {
-        return {};
+    if (!std::getline(lines, line) || line != head || !std::getline(lines, line) || !line.starts_with("boot ")) {
+        return fail(ErrorKind::invalid, "raised scores", "not a list of raised scores");
     }
-    std::map<PodUid, RaisedPod> raised;
+    RaisedPods raised;
+    if (line != "boot " + boot) {
+        return raised;
+    }
     RaisedPod* pod = nullptr;
     while (std::getline(lines, line)) {
         std::istringstream words(line);
@@ -66,21 +98,35 @@ std::map<PodUid, RaisedPod> raised_from(const std::string& text, const std::stri
             pod = &raised[uid];
             pod->cgroup = cgroup;
         } else if (word == "process" && pod != nullptr && words >> process.pid >> process.started >> process.score) {
-            pod->processes.push_back(process);
+            pod->processes.add(process);
         } else {
-            return {};  // half of a file is nobody's truth
+            return fail(ErrorKind::invalid, "raised scores", "invalid line \"" + line + "\"");
         }
     }
     return raised;
 }
 
-Status remember_raised(const std::string& path, const std::map<PodUid, RaisedPod>& raised) {
+Status remember_raised(const std::string& path, const RaisedPods& raised) {
     return remember_text(path, raised.empty() ? "" : raised_text(raised, boot_id()));
 }
 
-std::map<PodUid, RaisedPod> remembered_raised(const std::string& path) {
+Status remember_more(const std::string& path, const PodUid& pod, CgroupId cgroup,
+                     std::span<const RaisedProcess> processes) {
+    std::ostringstream text;
+    add_pod(text, pod, cgroup);
+    for (const auto& process : processes) {
+        add_process(text, process);
+    }
+    const auto file = sys::open(path, O_WRONLY | O_APPEND | O_NOFOLLOW);
+    return file ? sys::write_text(file->get(), text.str()) : tl::unexpected<Error>(file.error());
+}
+
+Result<RaisedPods> remembered_raised(const std::string& path) {
     const auto text = sys::read_file(path, most_text);
-    return text ? raised_from(*text, boot_id()) : std::map<PodUid, RaisedPod>{};
+    if (!text && text.error().kind == ErrorKind::vanished) {
+        return RaisedPods{};
+    }
+    return text ? raised_from(*text, boot_id()) : tl::unexpected<Error>(text.error());
 }
 
 }  // namespace evictd::act

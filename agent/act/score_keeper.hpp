@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the oom_score_adj of pods' processes: at what the QoS class says, and, while memory is short, that of the pod
-// which would be evicted first at 1000, so that the kernel's OOM killer picks it too if it is faster. Who goes first
-// and what a class means is decided elsewhere. One thread, and not the kill path's: a pod may have thousands of
-// processes.
+// which would be evicted first at 1000, so that the kernel's OOM killer picks it too if it is faster. Which pod that is
+// and what a class means is decided elsewhere. One thread, and not the kill path's: a pod may have as many processes as
+// it likes, so they are read a few at a time, within a budget of CPU time.
 #pragma once
 
+#include <deque>
 #include <functional>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "act/cpu_budget.hpp"
 #include "act/raised_scores.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/oom_score.hpp"
@@ -52,7 +54,14 @@ struct ScoreOptions {
     std::string memory_path;  // where originals of raised scores are remembered
     // What a process in the container cgroup of that name may have.
     std::function<ScoreRange(const Pod& pod, const std::string& container_cgroup, Bytes node_memory)> wanted;
+    // CPU time that this thread has used; none: it is not measured, and there is no budget.
+    std::function<Duration()> cpu_time{};
 };
+
+// Of one CPU, averaged. A node with 110 pods of ten processes each costs a tenth of that.
+inline constexpr int budget_percent = 2;
+// Processes between two looks at the clock, 1 ms or so.
+inline constexpr std::size_t slice = 64;
 
 // How it goes, for status.
 struct ScoreFigures {
@@ -73,8 +82,9 @@ public:
     void check(PodUid pod) override;
     void steer(std::optional<PodUid> first) override;
 
-    // Puts back what an agent that was killed left raised. Before anything else.
-    void recover(const std::vector<port::FoundPod>& found);
+    // Puts back what an agent that was killed left raised. Before anything else. An error: the pods could not be
+    // listed, so what is remembered stays.
+    void recover(const Result<std::vector<port::FoundPod>>& found);
     // Puts back whatever is raised: the agent ends.
     void release();
 
@@ -84,9 +94,30 @@ public:
     [[nodiscard]] ScoreFigures figures() const;
 
 private:
+    struct Round {
+        ScoreRange whole;  // of all its containers
+        int repaired = 0;
+        int found = 0;
+        int refused = 0;
+    };
+    // Once through a pod's processes, a few at a time.
+    struct Sweep {
+        enum class Kind : std::uint8_t { keep, raise, restore };
+        Kind kind = Kind::keep;
+        std::vector<pid_t> pids;
+        std::size_t next = 0;  // of pids
+        MonotonicTime begun{};
+        bool first_of_pod = false;  // when raising: nothing in it was raised before
+        Round round{};
+        [[nodiscard]] bool done() const { return next >= pids.size(); }
+    };
     // One pod, and what is still to be told of it.
     struct Account {
         KeptPod kept;
+        std::optional<Sweep> sweep;
+        bool queued = false;       // in ready_
+        bool slow_before = false;  // its last sweep took too long, which is told once
+        std::string slow;
         int repaired = 0;  // processes, since it was last told
         int found = 0;     // would be changed, but only looking is allowed
         std::string example;
@@ -105,23 +136,30 @@ private:
         [[nodiscard]] std::optional<MonotonicTime> set_due() const;  // when to tell; none: nothing to tell
         [[nodiscard]] std::optional<MonotonicTime> steer_due() const;
     };
-    struct Round {
-        ScoreRange whole;  // of all its containers
-        int repaired = 0;
-        int found = 0;
-        int refused = 0;
-    };
 
     [[nodiscard]] bool only_looks() const;
+    void queue(Account& account);
+    void work();
+    [[nodiscard]] Account* next_ready();
+    bool step(Account& account);
+    [[nodiscard]] bool begin(Account& account);
+    void finish(Account& account);
+    void note_slow(Account& account);
+    void charge(Duration used);
+    [[nodiscard]] Duration cpu_time() const { return options_.cpu_time ? options_.cpu_time() : Duration::zero(); }
     void look_at(Account& account);
     void look_at(Account& account, port::ScoredProcess& process, Round& round);
     void refuse(Account& account, const port::ScoredProcess& process, int wanted, const Error& error, Round& round);
     void settle(Account& account, const Round& round);
     void count_round(Account& account);
-    void raise(Account& account);
-    void take_down_originals(Account& account, RaisedPod& raised);
-    int restore(const KeptPod& kept, const RaisedPod& raised);
+    void raise_now(Account& account);
+    void put_off(Account& account);
+    bool raise(Account& account, std::span<const pid_t> pids);
+    [[nodiscard]] Status record_originals(const PodUid& uid, RaisedPod& raised, std::span<const RaisedProcess> more);
+    int restore(const KeptPod& kept, const RaisedPod& raised, std::span<const pid_t> pids);
     void put_back(const PodUid& uid);
+    void forget(const PodUid& uid);
+    void forget_ended(const PodUid& uid, const std::vector<pid_t>& listed);
     void steer_on_time(MonotonicTime now);
     void forget_gone();
     void remember();
@@ -137,7 +175,11 @@ private:
     std::function<void(AgentNotice)> tell_;
     std::unordered_map<PodUid, Account> accounts_;
     Bytes node_memory_;
-    std::map<PodUid, RaisedPod> raised_;
+    RaisedPods raised_;           // the steered pod, and those that are still to be put back
+    bool ledger_whole_ = false;   // the file says all of raised_, and can be added to
+    bool ledger_failed_ = false;  // which was told
+    std::deque<PodUid> ready_;    // pods with a sweep to begin or to go on with, in turn
+    CpuBudget budget_;
     std::optional<PodUid> steered_;
     std::optional<MonotonicTime> release_at_;
     std::optional<MonotonicTime> raise_again_at_;

@@ -48,6 +48,9 @@ std::optional<MonotonicTime> ScoreKeeper::due() const {
         sooner(due, account.set_due());
         sooner(due, account.steer_due());
     }
+    if (!ready_.empty()) {
+        sooner(due, budget_.ready_at(clock_.monotonic()));
+    }
     return due;
 }
 
@@ -59,6 +62,7 @@ void ScoreKeeper::act_on_time() {
             look_at(account);
         }
     }
+    work();
     tell_what_is_due(now);
 }
 
@@ -70,6 +74,11 @@ void ScoreKeeper::tell_what_is_due(MonotonicTime now) {
         }
         if (const auto at = account.steer_due(); at && *at <= now) {
             tell_steered(account);
+        }
+        if (!account.slow.empty()) {
+            say(&account.kept, "oom_score_adj of pod " + account.kept.pod->full_name() + ": " + account.slow,
+                account.slow);
+            account.slow.clear();
         }
     }
     if (due.size() > most_at_once) {

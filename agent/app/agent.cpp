@@ -71,6 +71,7 @@ void Agent::tick(Cause cause) {
     want_rungs(verdict.decision.ladder);
     tick.decision = std::move(verdict.decision);
     tick.kernel_events = std::exchange(kernel_events_, {});
+    tick.no_pods_root = !root_;
     name_owners(tick.kernel_events);
     note_for_tape(tick);
     state_ = std::move(verdict.state);
@@ -87,6 +88,7 @@ void Agent::tick(Cause cause) {
     if (!rehearsed_ && !pressure_) {
         (void)rehearse_over(tick.observation);
     }
+    tell_root();
     parts_.publish(std::make_shared<const Record>(std::move(tick)));
     tell_trouble();
 }
@@ -156,9 +158,7 @@ bool Agent::take(const KernelEvent& event) {
     if (const auto* life = std::get_if<CgroupLife>(&event.kind)) {
         const bool emptied = life->change == CgroupChange::emptied || life->change == CgroupChange::removed;
         if (root_ && life->change == CgroupChange::removed && life->cgroup == root_->id) {
-            root_.reset();
-            (void)parts_.events.follow(std::nullopt);
-            table_.set_cgroups({});
+            lose_root();
             return true;
         }
         table_.apply(*life, event.time, parts_.cgroups);
@@ -204,6 +204,7 @@ void Agent::on_timer() {
         get_ready();
         return;
     }
+    forget_removed_root();
     if (!root_ || pods_may_run_elsewhere()) {
         follow_later();
     } else if (!parts_.events.tells_of_pods()) {

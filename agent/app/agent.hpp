@@ -77,6 +77,7 @@ private:
     bool expect_exits(bool soon);
     std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();
+    void tell_root();
     void keep_scores(const Tick& tick);
     void steer(std::optional<PodUid> first);
     void expect_scores(const CgroupLife& life);
@@ -86,6 +87,8 @@ private:
     Status follow_pods_root();
     void follow_later();
     [[nodiscard]] bool pods_may_run_elsewhere();
+    void lose_root();
+    void forget_removed_root();
     void list_cgroups();
     [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
     void name_owners(std::vector<KernelEvent>& events) const;
@@ -113,6 +116,7 @@ private:
     std::string claim_refused_;  // why the root that was found last is not ours; empty: it is, or there is none
     MonotonicTime claim_again_at_;
     std::string trouble_told_;
+    std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
     MonotonicTime last_kill_;
     MonotonicTime next_look_;

@@ -102,7 +102,8 @@ codec::DoctorReport examine(const Config& config) {
     examine_rights(config, report.checks);
     const bool bpf_suffices = examine_hooks(config, report);
     const bool root = geteuid() == 0;
-    report.able = root && facts.has_memory_cgroups && facts.can_kill && bpf_suffices;
+    const bool has_pods = facts.has_pods_root && facts.has_manifests;
+    report.able = root && facts.has_memory_cgroups && facts.can_kill && bpf_suffices && has_pods;
     bool all_well = true;
     for (const auto* findings : {&report.checks, &report.hooks}) {
         for (const auto& finding : *findings) {
@@ -114,10 +115,12 @@ codec::DoctorReport examine(const Config& config) {
                                   : "evictd can do its job here; what it has to do without stands above.";
     } else {
         report.verdict = !facts.has_memory_cgroups ? "evictd cannot work here: there is no memory controller."
-                         : !root ? "evictd cannot work here as this user: run it, and doctor, as root."
-                         : !facts.can_kill
-                             ? "evictd cannot work here: there is no sure way to end a pod's processes."
-                             : "evictd cannot work here as configured: BPF is required and cannot be had.";
+                         : !root           ? "evictd cannot work here as this user: run it, and doctor, as root."
+                         : !facts.can_kill ? "evictd cannot work here: there is no sure way to end a pod's processes."
+                         : !bpf_suffices   ? "evictd cannot work here as configured: BPF is required and cannot be had."
+                         : !facts.has_pods_root
+                             ? "evictd can work here, but protects no pod now: there is no pods' cgroup."
+                             : "evictd can work here, but protects no pod now: no pods are known.";
     }
     return report;
 }

@@ -17,6 +17,8 @@ namespace evictd::app {
 struct HostFacts {
     bool has_memory_cgroups = false;
     bool can_kill = false;
+    bool has_pods_root = false;
+    bool has_manifests = false;
 };
 [[nodiscard]] HostFacts examine_cgroups(const Config& config, std::vector<codec::Finding>& checks);
 void examine_kernel(const Config& config, std::vector<codec::Finding>& checks);

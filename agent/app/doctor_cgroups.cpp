@@ -25,9 +25,10 @@ Finding layout(const kernel::Hierarchies& hierarchies) {
     return finding;
 }
 
-Finding pods_root(kernel::CgroupDirs& cgroups) {
+Finding pods_root(kernel::CgroupDirs& cgroups, HostFacts& facts) {
     Finding finding{.check = "pods' cgroup", .chosen = {}, .detail = {}, .remedy = {}};
     if (const auto root = cgroups.find_pods_root()) {
+        facts.has_pods_root = true;
         const auto pods = cgroups.list_pods();
         finding.chosen = root->path;
         finding.detail = pods ? std::to_string(pods->size()) + " pods" : pods.error().text();
@@ -40,16 +41,18 @@ Finding pods_root(kernel::CgroupDirs& cgroups) {
     return finding;
 }
 
-Finding pod_manifests(const Config& config) {
+Finding pod_manifests(const Config& config, HostFacts& facts) {
     const auto& path = config.agent.pod_manifest_path;
     std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
+    const bool there = std::filesystem::is_directory(path, error);
+    facts.has_manifests = there || std::filesystem::is_directory(config.static_pod_path, error);
+    if (there) {
         return {.check = "pod manifests", .chosen = path, .detail = {}, .remedy = {}};
     }
     return {.check = "pod manifests",
             .state = State::missing,
             .chosen = {},
-            .detail = path + " is no directory: no pod is known, and nobody is evicted whose manifest is not known",
+            .detail = path + " is no directory: no pods are known, so none can be evicted",
             .remedy = "put Pod manifests there, or name their directory as evictd.podManifestPath"};
 }
 
@@ -105,8 +108,8 @@ HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
     facts.has_memory_cgroups = true;
     kernel::CgroupDirs cgroups(*hierarchies, config.cgroup_root);
     checks.push_back(layout(*hierarchies));
-    checks.push_back(pods_root(cgroups));
-    checks.push_back(pod_manifests(config));
+    checks.push_back(pods_root(cgroups, facts));
+    checks.push_back(pod_manifests(config, facts));
     checks.push_back(way_to_kill(*hierarchies, facts));
     checks.push_back(ladder(*hierarchies));
     const bool release = kernel::probe_process_mrelease() == 0;

@@ -47,10 +47,11 @@ codec::VictimOrder rank(const EvictionConfig& config, const Tick& tick, Signal s
 }
 
 publish::LossCounters losses(const publish::Fanout& fanout, const publish::EventLog& events,
-                             const publish::TapeRecorder* tape) {
-    return [&fanout, &events, tape] {
+                             const publish::TapeRecorder* tape, std::shared_ptr<publish::EventStream> stream) {
+    return [&fanout, &events, tape, stream = std::move(stream)] {
         std::map<std::string, std::uint64_t> lost{{"records dropped before publishing", fanout.dropped()},
                                                   {"event log lines", events.lost_lines()},
+                                                  {"events held back of pods that are gone", stream->never_reported()},
                                                   {"log lines", sys::log::lost()}};
         if (tape != nullptr) {
             lost["looks for the tape"] = tape->lost_looks();
@@ -104,6 +105,7 @@ Result<Publishers> make_publishers(PublishersNeed need) {
     }
     made.fanout = std::move(*fanout);
     const auto& settings = need.settings;
+    const auto stream = std::make_shared<publish::EventStream>(need.clock);
     const publish::EventLog* event_log = nullptr;
     const publish::TapeRecorder* tape = nullptr;
     std::vector<publish::Fanout::Make> makers;
@@ -111,7 +113,7 @@ Result<Publishers> make_publishers(PublishersNeed need) {
         auto events = std::make_unique<publish::EventLog>(
             publish::RotatingFileOptions{settings.event_log_path, settings.event_log_max_size,
                                          settings.event_log_max_files},
-            need.node);
+            need.node, stream);
         event_log = events.get();
         return events;
     });
@@ -125,7 +127,8 @@ Result<Publishers> make_publishers(PublishersNeed need) {
     }
     if (settings.events_to_stdout) {
         makers.emplace_back([&](sys::Loop&) -> Made {
-            return std::make_unique<publish::ConsoleLines>(STDOUT_FILENO, publish::ConsoleFormat::json, need.node);
+            return std::make_unique<publish::ConsoleLines>(STDOUT_FILENO, publish::ConsoleFormat::json, need.node,
+                                                           codec::TextStyle{}, stream);
         });
     }
     SocketsView* sockets = nullptr;
@@ -142,7 +145,7 @@ Result<Publishers> make_publishers(PublishersNeed need) {
             [eviction = std::move(need.eviction)](const Tick& tick, Signal signal) {
                 return rank(eviction(), tick, signal);
             },
-            losses(*made.fanout, *event_log, tape),
+            losses(*made.fanout, *event_log, tape, stream),
             sockets == nullptr ? publish::ReadSockets{} : [sockets] { return sockets->read(); });
         made.snapshot = last.get();
         return last;
@@ -150,13 +153,13 @@ Result<Publishers> make_publishers(PublishersNeed need) {
     makers.emplace_back([&](sys::Loop& lane) -> Made {
         return publish::StatusSocket::make(lane, need.clock, *made.snapshot,
                                            {settings.socket_path, need.node, settings.event_log_path,
-                                            settings.event_log_max_files, std::move(need.request_look)});
+                                            settings.event_log_max_files, std::move(need.request_look), stream});
     });
     const publish::Prometheus* metrics = nullptr;
     if (!settings.http_address.empty()) {
         makers.emplace_back([&](sys::Loop&) -> Made {
             auto counted = std::make_unique<publish::Prometheus>(
-                publish::PrometheusOptions{EVICTD_VERSION, thresholds, losses(*made.fanout, *event_log, tape)});
+                publish::PrometheusOptions{EVICTD_VERSION, thresholds, losses(*made.fanout, *event_log, tape, stream)});
             metrics = counted.get();
             return counted;
         });

@@ -2,6 +2,7 @@
 #include "app/score_lane.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include <sys/resource.h>
@@ -17,6 +18,12 @@ namespace {
 // priority but to raise one pod, while others take the machine's memory as fast as they can.
 constexpr int niceness = -20;
 
+Duration thread_cpu_time() {
+    timespec used{};
+    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 // After the kill path.
 int urgency_below(int kill_path) { return kill_path == 0 ? 0 : std::max(1, kill_path - 1); }
 
@@ -25,10 +32,12 @@ act::ScoreOptions options_of(const Config& config) {
             .steering = config.agent.oom_score_adj_steering,
             .dry_run = config.agent.dry_run,
             .memory_path = raised_path(config.agent),
-            .wanted = [guaranteed = config.guaranteed_oom_score_adj](const Pod& pod, const std::string& container,
-                                                                     Bytes node_memory) {
-                return policy::oom_score_adj_range(pod, container, node_memory, guaranteed);
-            }};
+            .wanted =
+                [guaranteed = config.guaranteed_oom_score_adj](const Pod& pod, const std::string& container,
+                                                               Bytes node_memory) {
+                    return policy::oom_score_adj_range(pod, container, node_memory, guaranteed);
+                },
+            .cpu_time = thread_cpu_time};
 }
 
 }  // namespace
@@ -126,7 +135,7 @@ void ScoreLane::steer(std::optional<PodUid> first) {
     (void)lane_->post_urgent(std::move(work), urgency);
 }
 
-void ScoreLane::recover(std::vector<port::FoundPod> found) {
+void ScoreLane::recover(Result<std::vector<port::FoundPod>> found) {
     post([this, kept = std::move(found)] { keeper_.recover(kept); });
 }
 

@@ -33,7 +33,7 @@ public:
     void check(PodUid pod) override;
     void steer(std::optional<PodUid> first) override;
     // What an agent that was killed left raised in these pods.
-    void recover(std::vector<port::FoundPod> found);
+    void recover(Result<std::vector<port::FoundPod>> found);
 
 private:
     ScoreLane(ScoreLaneNeeds needs, const Config& config);

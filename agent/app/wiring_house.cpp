@@ -97,7 +97,7 @@ codec::AgentStatus Wiring::House::describe() const {
     codec::AgentStatus status{.node = node,
                               .version = EVICTD_VERSION,
                               .pid = getpid(),
-                              .started = clock.wall(),
+                              .started = started_at,
                               .dry_run = config.agent.dry_run,
                               .config_file = config.file,
                               .thresholds = config.eviction.thresholds,
@@ -138,7 +138,7 @@ Status Wiring::House::make_scores() {
     }
     scores = std::move(*made);
     if (claim && why_no_ledger.empty()) {
-        scores->recover(kernel.cgroups->list_pods().value_or(std::vector<port::FoundPod>{}));
+        scores->recover(kernel.cgroups->list_pods());
     }
     return {};
 }

@@ -38,6 +38,7 @@ struct Wiring::House {
     std::string node;
     std::optional<sys::log::Session> log;
     sys::SystemClock clock;
+    const WallTime started_at = clock.wall();  // of the agent, whatever is read or changed later
     std::optional<sys::Loop> loop;
     KernelSources kernel;
     std::optional<sys::LockFile> claim;  // of the pods below `claimed_root`

@@ -65,9 +65,10 @@ EventOom event_oom(const OomKill& kill) {
                  .oom_score_adj = kill.oom_score_adj,
                  .container = kill.container,
                  .cgroup = kill.container_cgroup,
-                 .role = kill.role == OomRole::first_process ? "first_process"
-                         : kill.role == OomRole::child       ? "child"
-                                                             : "",
+                 .role = is_outside_pods(kill)                 ? ""
+                         : kill.role == OomRole::first_process ? "first_process"
+                         : kill.role == OomRole::child         ? "child"
+                                                               : "",
                  .group = kill.group,
                  .memcg = kill.memcg,
                  .usage = std::nullopt,

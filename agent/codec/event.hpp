@@ -87,6 +87,7 @@ struct Event {
     std::optional<Bytes> limit;        // that a pod was given
     std::optional<Duration> duration;  // of what has ended
     bool dry_run = false;
+    std::uint64_t count = 1;  // of events that this one reports: itself and those like it that were held back
     EventLatency latency;
     std::string error;
     std::string id;      // of an eviction or an OOM kill, the same in all its events; for `evictd explain`

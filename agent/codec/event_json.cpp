@@ -2,6 +2,8 @@
 // Event <-> JSON. Keys stand in the order in which a person reads them.
 #include "event_json.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "evictd/model/quantity.hpp"
@@ -144,6 +146,7 @@ std::string to_json_line(const Event& event, std::string_view node) {
     if (event.limit) json["limit_bytes"] = event.limit->value;
     if (event.duration) json["duration_ms"] = std::chrono::round<std::chrono::milliseconds>(*event.duration).count();
     if (event.dry_run) json["dry_run"] = true;
+    if (event.count > 1) json["count"] = event.count;
     if (event.latency.any()) json["latency_us"] = latency_json(event.latency);
     if (!event.error.empty()) json["error"] = event.error;
     if (!event.id.empty()) json["id"] = event.id;
@@ -172,6 +175,7 @@ Result<Event> event_from_json(std::string_view line) {
     if (const auto limit = number_at(json, "limit_bytes")) event.limit = Bytes{*limit};
     if (const auto took = number_at(json, "duration_ms")) event.duration = std::chrono::milliseconds(*took);
     event.dry_run = flag_at(json, "dry_run");
+    event.count = static_cast<std::uint64_t>(std::max<std::int64_t>(1, number_at(json, "count").value_or(1)));
     event.error = text_at(json, "error");
     event.id = text_at(json, "id");
     if (const Json* history = object_at(json, "history")) event.history = history_from(*history, event.id);

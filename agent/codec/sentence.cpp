@@ -74,9 +74,16 @@ std::string phrase_of(const OomScoreChanged& event) {
     return "oom_score_adj of pid " + std::to_string(event.pid) + " is now " + std::to_string(event.oom_score_adj);
 }
 
+}  // namespace
+
+bool is_outside_pods(const OomKill& kill) { return kill.pod.value.empty() && kill.pod_cgroup == CgroupId{}; }
+
+namespace {
+
 // A dead child is what people miss: the container goes on, and no restart tells of it.
 std::string consequence_of(const OomKill& kill) {
     if (kill.group) return "; all processes of its cgroup are killed with it (memory.oom.group)";
+    if (is_outside_pods(kill)) return {};
     switch (kill.role) {
         case OomRole::first_process:
             return "; it was the first process of its container, which ends with it";
@@ -203,6 +210,7 @@ std::string oom_sentence(const OomKill& kill, const std::string& pod) {
         text += ", of cgroup " + kill.container_cgroup;
     }
     if (!pod.empty()) text += (kill.container.empty() ? ", of pod " : " of pod ") + pod;
+    if (is_outside_pods(kill)) text += ", of no pod that is known";
     if (kill.memcg && kill.limit.value > 0) {
         text += "; its cgroup used " + bytes_text(kill.usage.value) + " of " + bytes_text(kill.limit.value);
     }

@@ -21,6 +21,8 @@ namespace evictd::codec {
 [[nodiscard]] std::string evicting_sentence(const Eviction& eviction, const std::string& pod, const Outcome* outcome);
 [[nodiscard]] std::string evicted_sentence(const Victim& victim, bool dry_run);
 [[nodiscard]] std::string failed_sentence(const Victim& victim);
+// No pod's process: it has no container either, and what it was to its cgroup tells nothing.
+[[nodiscard]] bool is_outside_pods(const OomKill& kill);
 // `pod`: the pod the victim process belonged to; empty when it is none that we know.
 [[nodiscard]] std::string oom_sentence(const OomKill& kill, const std::string& pod);
 // Likewise of the socket's pod.

@@ -278,6 +278,7 @@ std::string status_json(const StatusInput& input) {
         json["time"] = rfc3339(tick.observation.wall);
         json["cause"] = cause_json(tick.observation.cause);
         json["why"] = tick.decision.why;
+        if (tick.no_pods_root) json["no_pods_cgroup"] = true;
         json["signals"] = signals_json(input.agent, tick);
         if (Json stalls = stalls_json(input.agent, tick); !stalls.empty()) json["stalls"] = std::move(stalls);
         if (const auto& out = tick.decision.exhaustion) {

@@ -54,6 +54,9 @@ std::string header(const Json& document, const TextStyle& style) {
     if (now && started) line += ", up " + span_text(*now - *started);
     line += ", " + (config.empty() ? "built-in config" : config);
     if (flag_at(document, "dry_run")) line += ", " + toned("DRY RUN: nothing is touched", Tone::yellow, style);
+    if (flag_at(document, "no_pods_cgroup")) {
+        line += ", " + toned("NO PODS' CGROUP: no pod is protected", Tone::red, style);
+    }
     line += "\n";
     if (!now) return line + "It has not looked at the node yet.\n";
     line += "Looked at " + time_of_day(*now, style.utc_offset, 3);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/proc_scores.hpp"
 
-#include <algorithm>
+#include <array>
 #include <charconv>
-#include <optional>
 #include <sstream>
-#include <vector>
+#include <utility>
 
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sys/fd.hpp"
@@ -16,13 +17,39 @@ namespace evictd::kernel {
 namespace {
 
 constexpr const char* score_file = "oom_score_adj";
-// Descriptors held at a time. A pod that forked ten thousand times must not take all that there are.
-constexpr std::size_t at_once = 256;
+
+// Linux sets a process's oom_score_adj_min, below which it cannot lower its own score again, to whatever is written
+// with CAP_SYS_RESOURCE (__set_oom_adj in fs/proc/base.c). So nothing is written with it that can be written without:
+// raising a score and putting it back leave the process free to do what it could do before. Of this thread alone.
+class WithoutResource {
+public:
+    WithoutResource() {
+        held_ = ::syscall(SYS_capget, &head_, had_.data()) == 0 && (had_[0].effective & bit) != 0;
+        set(false);
+    }
+    WithoutResource(const WithoutResource&) = delete;
+    WithoutResource& operator=(const WithoutResource&) = delete;
+    ~WithoutResource() { set(true); }
+    [[nodiscard]] bool held() const { return held_; }
+    void set(bool effective) {
+        if (held_) {
+            auto wanted = had_;
+            wanted[0].effective = effective ? wanted[0].effective : wanted[0].effective & ~bit;
+            (void)::syscall(SYS_capset, &head_, wanted.data());
+        }
+    }
+
+private:
+    static constexpr std::uint32_t bit = 1U << static_cast<unsigned>(CAP_SYS_RESOURCE);
+    __user_cap_header_struct head_{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, 2> had_{};
+    bool held_ = false;
+};
 
 class HeldProcess final : public port::ScoredProcess {
 public:
-    HeldProcess(pid_t pid, sys::Fd directory, const std::string& pod_path)
-        : pid_(pid), directory_(std::move(directory)), pod_path_(pod_path) {}
+    HeldProcess(pid_t pid, sys::Fd directory, const std::string& pod_path, WithoutResource& resource)
+        : pid_(pid), directory_(std::move(directory)), pod_path_(pod_path), resource_(resource) {}
 
     [[nodiscard]] pid_t pid() const override { return pid_; }
     [[nodiscard]] std::uint64_t started() const override { return start_time_in(text_of("stat")); }
@@ -38,12 +65,26 @@ public:
         const bool number = std::from_chars(text.data(), text.data() + text.size(), score).ec == std::errc();
         return number ? Result<int>(score) : fail(ErrorKind::failed, score_file, "is no number");
     }
+    // A pid that was listed and was given to another process before it was opened is found here: the directory is that
+    // process's, and so is the cgroup that it names.
     [[nodiscard]] Status set_score(int score) override {
-        auto file = sys::openat(directory_.get(), score_file, O_WRONLY);
-        return file ? sys::write_text(file->get(), std::to_string(score)) : tl::unexpected<Error>(file.error());
+        if (!is_in_pod(text_of("cgroup"), pod_path_)) {
+            return fail(ErrorKind::vanished, score_file, "pid " + std::to_string(pid_) + " is no process of the pod");
+        }
+        auto written = write(score);
+        if (!written && written.error().kind == ErrorKind::not_permitted && resource_.held()) {
+            resource_.set(true);
+            written = write(score);
+            resource_.set(false);
+        }
+        return written;
     }
 
 private:
+    [[nodiscard]] Status write(int score) {
+        auto file = sys::openat(directory_.get(), score_file, O_WRONLY);
+        return file ? sys::write_text(file->get(), std::to_string(score)) : tl::unexpected<Error>(file.error());
+    }
     [[nodiscard]] std::string text_of(const char* name) const {
         std::string text;
         if (auto file = sys::openat(directory_.get(), name, O_RDONLY)) {
@@ -55,38 +96,54 @@ private:
     pid_t pid_;
     sys::Fd directory_;
     const std::string& pod_path_;
+    WithoutResource& resource_;
 };
+
+// The path that /proc/PID/cgroup has for the memory controller: its own hierarchy on v1, the only one on v2.
+std::string memory_path_in(const std::string& proc_cgroup) {
+    std::istringstream lines(proc_cgroup);
+    std::string line;
+    std::string unified;
+    while (std::getline(lines, line)) {
+        const auto controllers = line.find(':');
+        const auto path = controllers == std::string::npos ? controllers : line.find(':', controllers + 1);
+        if (path == std::string::npos) {
+            continue;
+        }
+        const auto names = "," + line.substr(controllers + 1, path - controllers - 1) + ",";
+        if (names.find(",memory,") != std::string::npos) {
+            return line.substr(path + 1);
+        }
+        if (names == ",,") {
+            unified = line.substr(path + 1);
+        }
+    }
+    return unified;
+}
 
 }  // namespace
 
-// Opened first, listed again afterwards: whoever is listed then was in the cgroup while we held it, for a pid cannot be
-// given to another process as long as its own has not ended, and then the directory is dead.
-Status ProcScores::each(const port::PodCgroup& pod, const std::function<void(port::ScoredProcess&)>& visit) {
-    auto listed = pod.processes();
-    if (!listed) {
-        return tl::unexpected(listed.error());
-    }
-    for (std::size_t begin = 0; begin < listed->size(); begin += at_once) {
-        std::vector<std::unique_ptr<HeldProcess>> held;
-        for (std::size_t i = begin; i < std::min(begin + at_once, listed->size()); i++) {
-            const pid_t pid = (*listed)[i];
-            auto directory = sys::open("/proc/" + std::to_string(pid), O_PATH | O_DIRECTORY);
-            if (directory && pid != getpid()) {
-                held.push_back(std::make_unique<HeldProcess>(pid, std::move(*directory), pod.path()));
-            }
-        }
-        auto still = pod.processes();
-        if (!still) {
-            return tl::unexpected(still.error());
-        }
-        std::sort(still->begin(), still->end());
-        for (const auto& process : held) {
-            if (std::binary_search(still->begin(), still->end(), process->pid())) {
-                visit(*process);
-            }
+Result<std::vector<pid_t>> ProcScores::list(const port::PodCgroup& pod) { return pod.processes(); }
+
+void ProcScores::visit(const port::PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) {
+    WithoutResource resource;
+    const pid_t self = ::getpid();
+    for (const pid_t pid : pids) {
+        auto directory = sys::open("/proc/" + std::to_string(pid), O_PATH | O_DIRECTORY);
+        if (directory && pid != self) {
+            HeldProcess process(pid, std::move(*directory), pod.path(), resource);
+            visit(process);
         }
     }
-    return {};
+}
+
+// Our mount may show a part of the hierarchy only, so the path may begin with more than the pod's. From another cgroup
+// namespace it begins with "/.." and may lack what both have in common: there only the pod's own name can be compared.
+// A process that makes cgroups of such names deceives about itself alone.
+bool is_in_pod(const std::string& proc_cgroup, const std::string& pod_path) {
+    const auto path = memory_path_in(proc_cgroup) + "/";
+    const auto& wanted = path.starts_with("/..") ? pod_path.substr(pod_path.rfind('/')) : pod_path;
+    return path.find(wanted + "/") != std::string::npos;
 }
 
 std::string container_cgroup_in(const std::string& proc_cgroup, const std::string& pod_path) {

@@ -43,7 +43,7 @@ std::string nothing_met(const EvictionConfig& config, const Observation& observa
         if (!nearest || room(candidate) < room(*nearest)) nearest = candidate;
     }
     if (config.thresholds.empty()) return "no threshold is configured: nothing to do";
-    if (!nearest) return "no threshold's signal can be read: nothing to do";
+    if (!nearest) return "no threshold's signal can be read: no pod can be protected";
     const auto format = format_of(nearest->threshold.signal);
     const std::string available = say_amount(nearest->available, format);
     const std::string threshold = say_amount(nearest->quantity, format);

@@ -26,12 +26,13 @@ bool writable(int fd) {
 
 }  // namespace
 
-ConsoleLines::ConsoleLines(int fd, ConsoleFormat format, std::string node, codec::TextStyle style)
-    : fd_(fd), format_(format), node_(std::move(node)), style_(style) {}
+ConsoleLines::ConsoleLines(int fd, ConsoleFormat format, std::string node, codec::TextStyle style,
+                           std::shared_ptr<EventStream> events)
+    : fd_(fd), format_(format), node_(std::move(node)), style_(style), events_(std::move(events)) {}
 
 void ConsoleLines::publish(const RecordPtr& record) {
     flush();  // what an earlier record left
-    for (const auto& event : codec::events_of(*record)) {
+    for (const auto& event : events_->of(record)) {
         add(format_ == ConsoleFormat::json ? codec::to_json_line(event, node_) : codec::to_text_line(event, style_));
         flush();
     }

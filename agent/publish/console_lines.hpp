@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "codec/event.hpp"
 #include "codec/text_style.hpp"
 #include "evictd/port/publisher.hpp"
+#include "publish/event_stream.hpp"
 
 namespace evictd::publish {
 
@@ -17,7 +19,8 @@ enum class ConsoleFormat : std::uint8_t { json, text };
 class ConsoleLines final : public port::Publisher {
 public:
     // `fd` stays the caller's.
-    ConsoleLines(int fd, ConsoleFormat format, std::string node, codec::TextStyle style = {});
+    ConsoleLines(int fd, ConsoleFormat format, std::string node, codec::TextStyle style = {},
+                 std::shared_ptr<EventStream> events = std::make_shared<EventStream>());
 
     void publish(const RecordPtr& record) override;
 
@@ -29,6 +32,7 @@ private:
     ConsoleFormat format_;
     std::string node_;
     codec::TextStyle style_;
+    std::shared_ptr<EventStream> events_;
     std::string pending_;
     std::uint64_t lost_ = 0;  // since the last line that was taken
     bool closed_ = false;

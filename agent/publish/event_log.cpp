@@ -8,7 +8,7 @@
 namespace evictd::publish {
 
 void EventLog::publish(const RecordPtr& record) {
-    for (const auto& event : codec::events_of(*record)) write(event);
+    for (const auto& event : events_->of(record)) write(event);
 }
 
 void EventLog::write(const codec::Event& event) {

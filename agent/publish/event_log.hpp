@@ -5,17 +5,21 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "codec/event.hpp"
 #include "evictd/port/publisher.hpp"
+#include "publish/event_stream.hpp"
 #include "publish/rotating_file.hpp"
 
 namespace evictd::publish {
 
 class EventLog final : public port::Publisher {
 public:
-    EventLog(RotatingFileOptions options, std::string node) : file_(std::move(options)), node_(std::move(node)) {}
+    EventLog(RotatingFileOptions options, std::string node,
+             std::shared_ptr<EventStream> events = std::make_shared<EventStream>())
+        : file_(std::move(options)), node_(std::move(node)), events_(std::move(events)) {}
 
     void publish(const RecordPtr& record) override;
     // Any thread.
@@ -27,6 +31,7 @@ private:
 
     RotatingFile file_;
     std::string node_;
+    std::shared_ptr<EventStream> events_;
     std::atomic<std::uint64_t> lost_ = 0;
     std::uint64_t unreported_ = 0;
     std::string why_;  // of the first loss that is not reported yet

@@ -48,7 +48,8 @@ StatusSocket::StatusSocket(sys::Loop& loop, const sys::Clock& clock, const Snaps
                 options.event_log_max_files,
                 std::move(options.request_look)},
       path_(std::move(options.path)),
-      node_(std::move(options.node)) {}
+      node_(std::move(options.node)),
+      events_(std::move(options.events)) {}
 
 Result<std::unique_ptr<StatusSocket>> StatusSocket::make(sys::Loop& loop, const sys::Clock& clock,
                                                          const Snapshot& snapshot, StatusSocketOptions options) {
@@ -119,7 +120,7 @@ void StatusSocket::publish(const RecordPtr& record) {
         for (const auto& session : sessions_) session->looked(*tick);
     }
     if (sessions_.empty()) return;
-    for (const auto& event : codec::events_of(*record)) {
+    for (const auto& event : events_->of(record)) {
         const auto line = codec::to_json_line(event, node_);
         for (const auto& session : sessions_) session->happened(event, line);
     }

@@ -11,6 +11,7 @@
 
 #include "evictd/model/result.hpp"
 #include "evictd/port/publisher.hpp"
+#include "publish/event_stream.hpp"
 #include "publish/status_session.hpp"
 
 namespace evictd::publish {
@@ -21,6 +22,7 @@ struct StatusSocketOptions {
     std::string event_log_path;  // for events of the past; empty: there is no log
     int event_log_max_files = 0;
     std::function<void()> request_look;  // any thread may call it; it must not wait
+    std::shared_ptr<EventStream> events = std::make_shared<EventStream>();
 };
 
 // In the lane of its Fanout, after the EventLog and the Snapshot, which it reads.
@@ -45,6 +47,7 @@ private:
     StatusServices services_;
     std::string path_;
     std::string node_;
+    std::shared_ptr<EventStream> events_;
     sys::Fd listener_;
     dev_t device_ = 0;
     ino_t inode_ = 0;

@@ -2,8 +2,11 @@
 // Processes with an oom_score_adj each, behind the port: who they are, what they have, how low they may go.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,16 +28,32 @@ public:
     std::function<void(FakeProcess&)> after_set;  // what the pod does about it
     std::vector<std::string> log;                 // "pid=score"
 
-    Status each(const port::PodCgroup& pod, const std::function<void(port::ScoredProcess&)>& visit) override {
+    std::function<void()> on_visit;  // of each process: what that costs
+
+    [[nodiscard]] Result<std::vector<pid_t>> list(const port::PodCgroup& pod) override {
         ++rounds;
+        if (list_error) return tl::unexpected(*list_error);
         const auto found = processes.find(pod.id());
         if (found == processes.end()) return fail(ErrorKind::vanished, pod.path(), "the cgroup is gone");
-        for (auto& process : found->second) {
-            Handle handle(*this, process);
+        std::vector<pid_t> pids;
+        for (const auto& process : found->second) pids.push_back(process.pid);
+        return pids;
+    }
+    void visit(const port::PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) override {
+        const auto found = processes.find(pod.id());
+        if (found == processes.end()) return;
+        for (const pid_t pid : pids) {
+            const auto process = std::find_if(found->second.begin(), found->second.end(),
+                                              [&](const FakeProcess& one) { return one.pid == pid; });
+            if (process == found->second.end()) continue;
+            ++visits;
+            if (on_visit) on_visit();
+            Handle handle(*this, *process);
             visit(handle);
         }
-        return {};
     }
+    std::optional<Error> list_error;
+    std::size_t visits = 0;
     [[nodiscard]] FakeProcess& at(std::uint64_t cgroup, std::size_t index = 0) {
         return processes.at(CgroupId{cgroup}).at(index);
     }

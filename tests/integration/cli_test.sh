@@ -126,10 +126,26 @@ fi
 # ---- doctor
 if [ "$(id -u)" -eq 0 ]; then
     before=$(find /sys/fs/bpf 2> /dev/null | sort)
-    doctor() { run 0 doctor "${nowhere[@]}" && says '^  (ok|fallback) +cgroups +(v1|v2|hybrid)' && says watermark && says cgroup_life && says '^evictd can do its job'; }
+    mount=$(awk '$3 == "cgroup" && $4 ~ /memory/ {print $2; exit}' /proc/mounts)
+    mount=${mount:-$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts)}
+    pods=evictd-cli-test-$$
+    mkdir -p "$mount/$pods/kubepods" "$work/manifests"
+    printf 'cgroupRoot: /%s\nevictd: {podManifestPath: %s}\n' "$pods" "$work/manifests" > "$work/here.yaml"
+    here=("${nowhere[@]}" --config "$work/here.yaml")
+    doctor() { run 0 doctor "${here[@]}" && says '^  (ok|fallback) +cgroups +(v1|v2|hybrid)' && says watermark && says cgroup_life && says '^evictd can do its job'; }
     check "doctor finds that this host will do" doctor
+    no_manifests() {
+        printf 'cgroupRoot: /%s\nevictd: {podManifestPath: %s/none}\n' "$pods" "$work" > "$work/unknown.yaml"
+        run 1 doctor "${nowhere[@]}" --config "$work/unknown.yaml" && says '^evictd can work here, but protects no pod now: no pods are known'
+    }
+    check "1: doctor where no pods are known" no_manifests
+    no_pods() {
+        printf 'cgroupRoot: /%s/none\nevictd: {podManifestPath: %s}\n' "$pods" "$work/manifests" > "$work/none.yaml"
+        run 1 doctor "${nowhere[@]}" --config "$work/none.yaml" && says "^evictd can work here, but protects no pod now: there is no pods' cgroup"
+    }
+    check "1: doctor where there is no pods' cgroup" no_pods
     doctor_json() {
-        run 0 doctor -o json "${nowhere[@]}" && valid_json "$work/out" || return 1
+        run 0 doctor -o json "${here[@]}" && valid_json "$work/out" || return 1
         local word
         for word in watermark usage oom memcg cgroup_made cgroup_populated able remedy; do says "\"$word\":" || return 1; done
     }
@@ -137,10 +153,11 @@ if [ "$(id -u)" -eq 0 ]; then
     untouched() { [ "$(find /sys/fs/bpf 2> /dev/null | sort)" = "$before" ] && ! ls -d /sys/fs/cgroup{,/memory}/evictd-doctor* 2> /dev/null; }
     check "doctor leaves nothing behind" untouched
     required() {
-        printf 'evictd: {bpf: off}\n' > "$work/off.yaml"
+        printf 'cgroupRoot: /%s\nevictd: {bpf: off, podManifestPath: %s}\n' "$pods" "$work/manifests" > "$work/off.yaml"
         run 0 doctor --config "$work/off.yaml" && says 'fallback +BPF' && says 'watermark +timed look'
     }
     check "doctor says what happens without BPF" required
+    rmdir "$mount/$pods/kubepods" "$mount/$pods"
 else
     skip "doctor finds that this host will do" "needs root"
 fi

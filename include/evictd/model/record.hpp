@@ -66,6 +66,7 @@ struct Tick {
     std::vector<ShedEdge> shed;
     std::vector<HeldBy> held;  // by those of Decision::owed that are fresh, as far as it could be read
     bool dry_run = false;
+    bool no_pods_root = false;  // no pods' cgroup is watched: no pod is protected
     // For the tape only, and empty when none is written: what else decide() was given.
     std::uint64_t number = 0;  // counts looks; a gap is a record that was lost
     std::shared_ptr<const EvictionConfig> config;

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -13,8 +15,8 @@
 
 namespace evictd::port {
 
-// A process that was in the pod's cgroup while it was held: what happens to its pid later is not its affair. Good only
-// during the call that hands it over.
+// A process that was listed in the pod's cgroup, held so that its pid cannot come to mean another one. It is only
+// written to if it is in the pod's cgroup then. Good only during the call that hands it over.
 class ScoredProcess {
 public:
     ScoredProcess() = default;
@@ -29,7 +31,8 @@ public:
     [[nodiscard]] virtual std::string container() const = 0;
     // `vanished` once it ended.
     [[nodiscard]] virtual Result<int> score() const = 0;
-    // `not_permitted`: lower than this process may go without CAP_SYS_RESOURCE.
+    // `not_permitted`: lower than this process may go without CAP_SYS_RESOURCE. `vanished`: it ended, or is no process
+    // of the pod.
     [[nodiscard]] virtual Status set_score(int score) = 0;
 };
 
@@ -40,8 +43,23 @@ public:
     ProcessScores& operator=(const ProcessScores&) = delete;
     virtual ~ProcessScores() = default;
 
-    // Hands over every process of the pod once, but never this one. `vanished`: the cgroup is gone.
-    virtual Status each(const PodCgroup& pod, const std::function<void(ScoredProcess&)>& visit) = 0;
+    using Visit = std::function<void(ScoredProcess&)>;
+
+    // The processes of the pod. `vanished`: the cgroup is gone.
+    [[nodiscard]] virtual Result<std::vector<pid_t>> list(const PodCgroup& pod) = 0;
+    // Hands over those of `pids`, as listed, that are still there, but never this process. One at a time is held, so
+    // that neither their number nor the time between two calls matters.
+    virtual void visit(const PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) = 0;
+
+    // All of them at once.
+    Status each(const PodCgroup& pod, const Visit& visit_one) {
+        const auto listed = list(pod);
+        if (!listed) {
+            return tl::unexpected(listed.error());
+        }
+        visit(pod, *listed, visit_one);
+        return {};
+    }
 };
 
 }  // namespace evictd::port

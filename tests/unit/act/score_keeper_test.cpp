@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is set, what is left alone, what is told and how often, and that whatever was raised is put back.
-#include "act/score_keeper.hpp"
-
 #include <filesystem>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "fakes/fake_cgroups.hpp"
-#include "fakes/fake_clock.hpp"
-#include "fakes/fake_scores.hpp"
-#include "fakes/temp_dir.hpp"
+#include "unit/act/score_fixture.hpp"
 
 namespace evictd::act {
 namespace {
@@ -20,46 +12,6 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr int wanted = 900;
-
-KeptPod pod(const std::string& name, std::uint64_t cgroup) {
-    Pod made;
-    made.uid = {"uid-" + name};
-    made.name_space = "default";
-    made.name = name;
-    made.containers.push_back({.name = "app", .requests = {}, .limits = {}});
-    return {std::make_shared<const Pod>(std::move(made)),
-            std::make_shared<fakes::FakePodCgroup>(CgroupId{cgroup}, "/kubepods/pod" + name)};
-}
-
-class Keeper : public testing::Test {
-protected:
-    void make(ScoreOptions options = {}) {
-        options.memory_path = memory;
-        options.wanted = [](const Pod&, const std::string&, Bytes) { return ScoreRange{wanted, wanted}; };
-        keeper.emplace(scores, clock, options, [this](AgentNotice notice) { told.push_back(std::move(notice)); });
-    }
-    void look() { keeper->look({a, b}, 1_GiB); }
-    void pass(Duration time) {
-        clock.advance(time);
-        keeper->act_on_time();
-    }
-    [[nodiscard]] std::size_t count(const std::string& part) const {
-        return static_cast<std::size_t>(std::count_if(told.begin(), told.end(), [&](const AgentNotice& notice) {
-            return notice.message.find(part) != std::string::npos;
-        }));
-    }
-
-    fakes::TempDir directory;
-    std::string memory = directory / "state/raised_scores";
-    fakes::FakeClock clock;
-    fakes::FakeScores scores;
-    std::vector<AgentNotice> told;
-    std::optional<ScoreKeeper> keeper;
-    KeptPod a = pod("a", 1);
-    KeptPod b = pod("b", 2);
-};
 
 TEST_F(Keeper, SetsWhatTheClassSaysForEveryProcessAndSaysItOnce) {
     scores.processes = {{{1}, {{.pid = 10, .score = 0}, {.pid = 11, .score = 1000}}},
@@ -301,7 +253,7 @@ TEST_F(Keeper, WhatAKilledAgentLeftIsPutBackByTheNext) {
     ASSERT_TRUE(std::filesystem::exists(memory));
     scores.at(1, 1).started = 99;  // that pid is another process now, forked from the first
     make({.policy = OomScoreAdjPolicy::off});
-    keeper->recover({{a.pod->uid, a.cgroup}, {b.pod->uid, b.cgroup}});
+    keeper->recover(std::vector<port::FoundPod>{{a.pod->uid, a.cgroup}, {b.pod->uid, b.cgroup}});
     EXPECT_EQ(scores.at(1, 0).score, 700);
     EXPECT_EQ(scores.at(1, 1).score, 700);
     EXPECT_EQ(scores.at(2).score, 1000) << "it had that by itself";
@@ -315,7 +267,7 @@ TEST_F(Keeper, AnotherCgroupUnderTheSameUidIsNotTouched) {
     look();
     keeper->steer(a.pod->uid);
     make({.policy = OomScoreAdjPolicy::off});
-    keeper->recover({{a.pod->uid, pod("a", 3).cgroup}});
+    keeper->recover(std::vector<port::FoundPod>{{a.pod->uid, pod("a", 3).cgroup}});
     EXPECT_EQ(scores.at(3).score, 1000);
 }
 
@@ -328,16 +280,6 @@ TEST_F(Keeper, ARaisedPodThatGoesAwayLeavesNothing) {
     keeper->look({b}, 1_GiB);
     EXPECT_FALSE(std::filesystem::exists(memory));
     keeper->release();
-}
-
-TEST(RaisedText, ComesBackAsItWasAndOnlyForThisBoot) {
-    const std::map<PodUid, RaisedPod> raised{{{"a"}, {{7}, {{1, 2, -3}, {4, 5, 1000}}}}, {{"b"}, {{8}, {}}}};
-    EXPECT_EQ(raised_from(raised_text(raised, "boot-1"), "boot-1"), raised);
-    EXPECT_TRUE(raised_from(raised_text(raised, "boot-1"), "boot-2").empty());
-    for (const char* text : {"", "nonsense", "evictd raised oom_score_adj 1\nboot b\nprocess 1 2 3\n",
-                             "evictd raised oom_score_adj 1\nboot b\npod a 7\nprocess 1 two 3\n"}) {
-        EXPECT_TRUE(raised_from(text, "b").empty()) << text;
-    }
 }
 
 }  // namespace

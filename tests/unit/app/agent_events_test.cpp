@@ -84,6 +84,53 @@ TEST_F(Agents, ARemovedPodsCgroupIsLookedForAgain) {
     EXPECT_FALSE(last().observation.readings[static_cast<std::size_t>(Signal::allocatable_memory_available)]);
 }
 
+const AgentNotice& notice_in(const RecordPtr& record) { return std::get<AgentNotice>(*record); }
+
+TEST_F(Agents, APodsCgroupThatGoesAndComesBackIsReportedOnceEach) {
+    declare(100_MiB);
+    make();
+    EXPECT_FALSE(last().no_pods_root);
+    records.clear();
+    tree.declare({});
+    events.tell(CgroupLife{CgroupChange::removed, {root_id}, "/kubepods"}, clock.monotonic());
+    turn();
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(notice_in(records[0]).notice, Notice::signal_source_changed);
+    EXPECT_EQ(notice_in(records[0]).message,
+              "The pods' cgroup /kubepods was removed: no pod is protected until there is one");
+    EXPECT_FALSE(notice_in(records[0]).error.empty()) << "a warning";
+    EXPECT_TRUE(last().no_pods_root);
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_EQ(records.size(), 3U) << "once";
+    declare(100_MiB);
+    events.tell(CgroupLife{CgroupChange::made, {root_id}, "/kubepods"}, clock.monotonic());
+    turn();
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    ASSERT_EQ(records.size(), 5U);
+    EXPECT_EQ(notice_in(records[3]).message, "The pods' cgroup /kubepods is watched: its pods are protected");
+    EXPECT_FALSE(last().no_pods_root);
+}
+
+TEST_F(Agents, ANodeWithoutAPodsCgroupIsReportedAtTheStart) {
+    make();
+    EXPECT_EQ(notice_in(records.at(0)).message, "No pods' cgroup is watched: no pod is protected until there is one");
+    EXPECT_TRUE(last().no_pods_root);
+}
+
+TEST_F(Agents, ARemovalThatNoSourceTellsIsSeenAtATimedLook) {
+    declare(100_MiB);
+    events.tells = false;
+    make();
+    tree.declare({});
+    clock.set(MonotonicTime{});  // the timer is due at once
+    agent->set_config(eviction, Duration::zero());
+    ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
+    EXPECT_TRUE(last().no_pods_root);
+    EXPECT_FALSE(events.followed);
+}
+
 TEST_F(Agents, ScoresAreLookedAtWhenPodsChangeAndAfterALookPeriod) {
     declare(100_MiB);
     make();

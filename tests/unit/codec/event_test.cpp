@@ -292,6 +292,23 @@ TEST(Events, AnOomKillSaysInWhichContainerAndWhatBecomesOfIt) {
     }
 }
 
+TEST(Events, AnOomKillOutsidePodsHasNoContainer) {
+    for (const auto role : {OomRole::first_process, OomRole::child}) {
+        auto tick = sample::calm();
+        OomKill kill;
+        kill.pid = 42;
+        kill.comm = "sshd";
+        kill.role = role;
+        tick.kernel_events = {{sample::monotonic(sample::look_at), kill}};
+        auto event = events_of(tick).at(0);
+        EXPECT_EQ(event.message, "System OOM encountered, victim process: sshd, pid: 42, of no pod that is known");
+        EXPECT_EQ(event.oom->role, "");
+        std::get<OomKill>(tick.kernel_events[0].kind).pod_cgroup = CgroupId{77};
+        event = events_of(tick).at(0);
+        EXPECT_THAT(event.message, HasSubstr("its container")) << "in a pod, though not a known one";
+    }
+}
+
 TEST(Events, AnAdjustedScoreNamesThePod) {
     const auto tick = sample::calm();
     const auto& pod = tick.observation.pods.at(1).pod;

@@ -121,6 +121,16 @@ TEST(StatusText, ShowsWhatAPersonAsksFirst) {
     EXPECT_THAT(*text, Not(HasSubstr("█")));
 }
 
+TEST(StatusText, ItsFirstLineSaysThatNoPodIsProtected) {
+    auto tick = sample::calm();
+    tick.no_pods_root = true;
+    EXPECT_TRUE(json::parse(document(tick))["no_pods_cgroup"].get<bool>());
+    const auto text = status_text(document(tick), Detail::normal, {});
+    ASSERT_TRUE(text);
+    EXPECT_THAT(text->substr(0, text->find('\n')), HasSubstr("NO PODS' CGROUP: no pod is protected"));
+    EXPECT_THAT(*status_text(document(sample::calm()), Detail::normal, {}), Not(HasSubstr("PODS' CGROUP")));
+}
+
 TEST(StatusText, TheOtherWayToCountMemoryStandsBelowTheOneThatIsCompared) {
     auto tick = sample::calm();
     tick.observation.readings[0] = Reading{Amount{(1_GiB).value}, Amount{(8_GiB).value}, sample::monotonic(1000s)};

@@ -29,6 +29,21 @@ TEST(ContainerCgroupIn, IsWhatStandsBehindThePodsOwnName) {
     }
 }
 
+TEST(IsInPod, ByThePathInTheMemoryControllersHierarchy) {
+    constexpr const char* pod = "/kubepods/burstable/podaaaa-bbbb";
+    for (const char* in :
+         {"0::/kubepods/burstable/podaaaa-bbbb/app\n", "0::/kubepods/burstable/podaaaa-bbbb\n",
+          "0::/../../burstable/podaaaa-bbbb/app\n", "0::/docker/1/kubepods/burstable/podaaaa-bbbb/app\n",
+          "9:cpu:/other\n4:hugetlb,memory:/kubepods/burstable/podaaaa-bbbb/app\n0::/\n"}) {
+        EXPECT_TRUE(is_in_pod(in, pod)) << in;
+    }
+    for (const char* out : {"0::/kubepods/burstable/podaaaa-bbbbc/app\n", "0::/kubepods/burstable\n", "", "nonsense",
+                            "9:cpu:/kubepods/burstable/podaaaa-bbbb\n4:memory:/other\n0::/\n",
+                            "0::/../../burstable/podaaaa-bbbbc/app\n"}) {
+        EXPECT_FALSE(is_in_pod(out, pod)) << out;
+    }
+}
+
 TEST(StartTimeIn, IsTheTwentySecondFieldWhateverTheNameIs) {
     EXPECT_EQ(start_time_in("7 (a b) c) 1) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20\n"), 4242U);
     EXPECT_EQ(start_time_in("7 (a) S 1 2 3\n"), 0U);

@@ -57,7 +57,7 @@ TEST(Why, NothingToDo) {
     EXPECT_EQ(node.set(1229_MiB).look(0s).why, "memory.available is 1.2Gi, above 200Mi: nothing to do");
     EXPECT_EQ(node.set(200_MiB).look(0s).why, "memory.available is 200Mi, not under 200Mi: nothing to do");
     EXPECT_EQ(web_node({}).look(0s).why, "no threshold is configured: nothing to do");
-    EXPECT_EQ(web_node({hard(1_B)}).look(0s).why, "no threshold's signal can be read: nothing to do");
+    EXPECT_EQ(web_node({hard(1_B)}).look(0s).why, "no threshold's signal can be read: no pod can be protected");
 }
 
 TEST(Why, Pending) {
