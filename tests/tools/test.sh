@@ -10,7 +10,7 @@ cd "$top" || exit 1
 build=${BUILD:-build}
 jobs=${JOBS:-$(nproc)}
 all=(lint unit asan tsan kernel cli adversary soak fuzz vm)
-[ $# -gt 0 ] || set -- lint asan tsan kernel cli adversary fuzz vm # asan is unit, with the sanitizers
+[ $# -gt 0 ] || set -- lint asan tsan kernel cli adversary soak fuzz vm # asan is unit, with the sanitizers
 wanted=("$@")
 mkdir -p "$build/test-logs"
 build=$(cd "$build" && pwd) # ctest and the tests change directory
