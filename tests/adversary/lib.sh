@@ -14,6 +14,7 @@ not_ok() { # with the events, too
     [ ! -s "$log" ] || tail -n 6 "$log" |
         sed -E 's/^.*"time":"[^T]*T([^Z]{12})[^"]*".*"reason":"([^"]*)","message":"([^"]*)".*$/    \1 \2: \3/' | cut -c 1-240
 }
+starts_within=30 # seconds: several agents start at once, beside what attacks them
 uid_of() { printf 'adadadad-0000-4000-8000-%012x' "$(printf %s "$1" | cksum | cut -d' ' -f1)"; }
 
 # ---- who lives, who attacks

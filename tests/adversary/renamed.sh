@@ -19,6 +19,7 @@ round() {
     for mount in "${hierarchies[@]}"; do arguments+=(--in "$mount/${pod_path[$pod]}/c1/a/inner"); done
     "$ATTACKER" "${arguments[@]}" --ready "$work/ready.a" hold 64 > /dev/null 2>&1 < /dev/null &
     disown $!
+    wait_for 20 test -e "$work/ready.a" && rm "$work/ready.a" || return 1
     attack "$pod" rename 1 "${hierarchies[0]}/${pod_path[$pod]}/c1" || return 1
     cross 24 && wait_for 5 chosen "$pod" && dies "$pod" 5 && stay_alive 1 || return 1
     remove_pod "$pod"
