@@ -18,6 +18,7 @@ check "$count idle processes: the agent's CPU time" attack_costs
 # Near a threshold the scores of the pod that would go first are raised.
 near() { reload "$(hard $(($(available) - 32)))" && attack_begins && attack_costs; }
 check "near a threshold, too" near
+calm
 hostile hog burstable 1Mi
 write_manifest crowd "$(uid_of crowd)" 2000Mi 1000
 sleep 1
