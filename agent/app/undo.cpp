@@ -108,7 +108,8 @@ act::PutBack undo_pins(const std::string& path) {
         result.done.push_back("removed " + std::to_string(removed->removed.size()) + " pins below " + path);
     }
     for (const auto& name : removed->foreign) {
-        result.left.push_back(path + "/" + name + " is not evictd's");
+        auto& left = result.left.emplace_back(path);
+        left.append("/").append(name).append(" is not evictd's");
     }
     return result;
 }
