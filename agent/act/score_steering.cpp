@@ -116,8 +116,8 @@ Status ScoreKeeper::record_originals(const PodUid& uid, RaisedPod& raised, std::
     for (const auto& process : more) {
         raised.processes.add(process);
     }
-    const auto written = ledger_whole_ ? remember_more(options_.memory_path, uid, raised.cgroup, more)
-                                       : remember_raised(options_.memory_path, raised_);
+    auto written = ledger_whole_ ? remember_more(options_.memory_path, uid, raised.cgroup, more)
+                                 : remember_raised(options_.memory_path, raised_);
     ledger_whole_ = written.has_value();
     return written;
 }

@@ -23,8 +23,7 @@ constexpr const char* score_file = "oom_score_adj";
 // raising a score and putting it back leave the process free to do what it could do before. Of this thread alone.
 class WithoutResource {
 public:
-    WithoutResource() {
-        held_ = ::syscall(SYS_capget, &head_, had_.data()) == 0 && (had_[0].effective & bit) != 0;
+    WithoutResource() : held_(::syscall(SYS_capget, &head_, had_.data()) == 0 && (had_[0].effective & bit) != 0) {
         set(false);
     }
     WithoutResource(const WithoutResource&) = delete;

@@ -113,6 +113,32 @@ TEST_F(BusyKeeper, ALedgerOfManyComesBack) {
     EXPECT_EQ(at_score(500), many);
 }
 
+// As real clocks do: no two readings are the same.
+class RunningClock final : public sys::Clock {
+public:
+    [[nodiscard]] MonotonicTime monotonic() const override { return now_ += std::chrono::nanoseconds(100); }
+    [[nodiscard]] WallTime wall() const override { return {}; }
+
+private:
+    mutable MonotonicTime now_{std::chrono::hours(1)};
+};
+
+TEST_F(Keeper, WorksOnWhileTheClockGoesOn) {
+    scores.processes = {{{1}, {{.pid = 10, .score = 0}}}, {{2}, {{.pid = 20, .score = 0}}}};
+    const RunningClock running;
+    keeper.emplace(scores, running,
+                   ScoreOptions{.memory_path = memory,
+                                .wanted =
+                                    [](const Pod&, const std::string&, Bytes) {
+                                        return ScoreRange{wanted, wanted};
+                                    },
+                                .cpu_time = [] { return Duration::zero(); }},
+                   [](const AgentNotice&) {});
+    look();
+    EXPECT_EQ(scores.at(1).score, wanted);
+    EXPECT_EQ(scores.at(2).score, wanted);
+}
+
 TEST_F(Keeper, ProcessesThatComeAndGoWhileTheirPodIsRaisedDoNotFillMemory) {
     scores.processes = {{{1}, {{.pid = 10, .score = 700}}}, {{2}, {}}};
     make({.policy = OomScoreAdjPolicy::off});
