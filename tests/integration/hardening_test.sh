@@ -28,7 +28,7 @@ else
     check "its calls of the C library are fortified" has symbols '__[a-z]+_chk'
     if [ "$(uname -m)" = x86_64 ]; then
         # The C library's start code has to have the mark, too, for the whole file to be marked.
-        endbr() { has notes 'IBT' || objdump -d --section=.text "$EVICTD" | grep -m 200 -c endbr64 | grep -qx 200; }
+        endbr() { has notes 'IBT' || [ "$(objdump -d --section=.text "$EVICTD" | grep -c endbr64)" -ge 200 ]; }
         check "its jumps are marked for control-flow protection" endbr
     fi
     no_rpath() { ! has elf '\(R(UN)?PATH\)'; }
@@ -73,8 +73,11 @@ check "no thread has more rights than it needs" few_rights
 threads() { [ "$(find "/proc/$agent/task" -mindepth 1 -maxdepth 1 | wc -l)" -ge 7 ]; }
 check "and all threads were asked" threads
 
-request() { # request METHOD PATH: the answer in $work/out
-    timeout 5 bash -c "exec 3<> /dev/tcp/${http/://} && printf '$1 $2 HTTP/1.1\r\nHost: x\r\n\r\n' >&3 && cat <&3" > "$work/out" 2> "$work/err"
+request() { # request METHOD PATH: the answer in $work/out, which ends with a line's end whatever the answer is
+    local status=0
+    timeout 5 bash -c "exec 3<> /dev/tcp/${http/://} && printf '$1 $2 HTTP/1.1\r\nHost: x\r\n\r\n' >&3 && cat <&3" > "$work/out" 2> "$work/err" || status=$?
+    echo >> "$work/out"
+    return "$status"
 }
 answers_with() { request "$1" "$2" && head -n 1 "$work/out" | grep -q "^HTTP/1.1 $3"; } # METHOD PATH STATUS
 well() { answers_with GET /healthz 200 && says '^ok$' && answers_with GET /readyz 200; }
