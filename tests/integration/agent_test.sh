@@ -51,7 +51,7 @@ every_signal() {
     run 0 rank --signal imagefs.available "${socket[@]}" && says 'web .* its request'
 }
 check "rank has an order for every signal, in its unit" every_signal
-agent_found() { run 0 doctor "${socket[@]}" && says "ok +agent +pid $agent,"; }
+agent_found() { run 0 doctor --config "$work/config.yaml" "${socket[@]}" && says "ok +agent +pid $agent,"; }
 check "doctor names the running agent and does not disturb it" agent_found
 check "the agent answers after doctor has looked" answers
 small_pages() { grep -q "^THP_enabled:[[:space:]]*0" "/proc/$agent/status"; }
