@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds every tests/fuzz/*.cpp with clang's libFuzzer, ASan and UBSan and runs each for FUZZ_SECONDS. What it finds worth
-# keeping goes into build/fuzz/corpus; tests/fuzz/corpus/<name> holds the seeds and is left as it is.
+# keeping goes into build/fuzz/corpus; tests/fuzz/corpus/<name> holds the seeds and is left as it is. The agent's libraries
+# are those of the unit tests with ASan: compiled once for both.
 # usage: fuzz.sh [NAME...]     env: FUZZ_SECONDS (60) BUILD JOBS
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -14,13 +15,14 @@ if [ $# -eq 0 ]; then
 fi
 [ $# -gt 0 ] || die "no fuzzers in tests/fuzz"
 
-CMAKE_ARGS='' BUILD_TYPE=RelWithDebInfo tests/tools/build.sh "$dir" "${@/#/fuzz_}" -- \
-    -DEVICTD_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
+programs=${BUILD:-build}/asan
+tests/tools/build.sh "$programs" "${@/#/fuzz_}" -- "${with_asan[@]}"
+mkdir -p "$dir"
 
 jobs=${JOBS:-$(nproc)}
 fuzz() { # fuzz NAME: first over what is known, then on from there
     local name=$1 program seeds log arguments runs
-    program=$(find "$dir" -maxdepth 2 -type f -name "fuzz_$name" -perm /111 | head -n 1)
+    program=$programs/fuzz_$name
     seeds=tests/fuzz/corpus/$name
     mkdir -p "$dir/corpus/$name"
     log=$dir/$name.log

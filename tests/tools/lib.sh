@@ -25,3 +25,12 @@ scripts() { # scripts: every shell script of ours, NUL-separated, told by its fi
 without_aslr() {
     if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi
 }
+
+# What is sanitized is compiled by clang: in half of the time, and as a second opinion. One build serves the unit tests with
+# ASan and the fuzzers.
+# shellcheck disable=SC2034  # used where this is sourced
+sanitized=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
+# shellcheck disable=SC2034
+with_asan=(-DEVICTD_SANITIZE=address -DEVICTD_FUZZ=ON "${sanitized[@]}")
+# shellcheck disable=SC2034
+with_tsan=(-DEVICTD_SANITIZE=thread "${sanitized[@]}")

@@ -114,16 +114,13 @@ suite_unit() {
     run_ctest unit "$build" 'unit|threads'
 }
 
-# Clang compiles what is sanitized in half of the time, and is a second opinion.
-sanitized=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
-
 suite_asan() {
-    compile asan "$build/asan" unit_tests -- -DEVICTD_SANITIZE=address "${sanitized[@]}" || return
+    compile asan "$build/asan" unit_tests -- "${with_asan[@]}" || return
     run_ctest asan "$build/asan" 'unit|threads'
 }
 
 suite_tsan() {
-    compile tsan "$build/tsan" threaded_tests -- -DEVICTD_SANITIZE=thread "${sanitized[@]}" || return
+    compile tsan "$build/tsan" threaded_tests -- "${with_tsan[@]}" || return
     run_ctest tsan "$build/tsan" threads
 }
 
