@@ -67,7 +67,7 @@ public:
             left -= hostile.back().mib;
         }
         sleep_ms(static_cast<long>(dice.between(50, 200)));  // manifests are read
-        press(dice, wrong);
+        press(dice, hostile, wrong);
         if (!node_.set_threshold(4)) wrong.emplace_back("a new configuration was not taken over");
         for (auto& pod : hostile) node_.remove(pod);
         std::error_code ignored;
@@ -148,9 +148,16 @@ private:
         if (!ends) node_.start(pod, {"hold", "4"});
         pod.mib = std::min<std::size_t>(mib, 32) + (ends ? 0 : 4);
     }
+    // Less than the hostile pods give back: with more, an innocent pod would rightly be next.
+    std::size_t missing(Dice& dice, const std::vector<Pod>& hostile) const {
+        const std::size_t wanted = dice.between(4, 20);
+        std::size_t held = 0;
+        for (const auto& pod : hostile) held += pod.returns ? node_.held_mib(pod) : 0;
+        return held == 0 ? wanted : std::max<std::size_t>(1, std::min(wanted, held / 2));
+    }
     // Memory is short for a second at most, or until enough has come back; the agent may be killed in between.
-    void press(Dice& dice, Words& wrong) {
-        const std::size_t line = node_.available_mib() + dice.between(4, 20);
+    void press(Dice& dice, const std::vector<Pod>& hostile, Words& wrong) {
+        const std::size_t line = node_.available_mib() + missing(dice, hostile);
         if (!node_.set_threshold(std::min(line, Node::limit_mib - 40)))
             wrong.emplace_back("a new threshold was not taken over");
         if (dice.chance(25)) {

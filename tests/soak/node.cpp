@@ -178,13 +178,18 @@ void Node::remove(Pod& pod) {
     for (const pid_t pid : pod.processes) (void)ended(pid, ready_within_ms, status);
 }
 
-std::size_t Node::available_mib() const {
-    const std::string root = mounts_.front() + "/" + name_ + "/kubepods/";
+std::size_t Node::used_bytes(const std::string& directory) const {
     const std::size_t inactive =
-        number_in(read_file(root + "memory.stat"), v2_ ? "inactive_file" : "total_inactive_file");
+        number_in(read_file(directory + "/memory.stat"), v2_ ? "inactive_file" : "total_inactive_file");
     std::size_t usage = 0;
-    std::istringstream(read_file(root + (v2_ ? "memory.current" : "memory.usage_in_bytes"))) >> usage;
-    return limit_mib - std::min(limit_mib, (usage - std::min(usage, inactive)) >> 20U);
+    std::istringstream(read_file(directory + (v2_ ? "/memory.current" : "/memory.usage_in_bytes"))) >> usage;
+    return usage - std::min(usage, inactive);
 }
+
+std::size_t Node::available_mib() const {
+    return limit_mib - std::min(limit_mib, used_bytes(mounts_.front() + "/" + name_ + "/kubepods") >> 20U);
+}
+
+std::size_t Node::held_mib(const Pod& pod) const { return used_bytes(mounts_.front() + "/" + pod.cgroup) >> 20U; }
 
 }  // namespace evictd::soak

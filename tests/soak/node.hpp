@@ -41,6 +41,7 @@ public:
     [[nodiscard]] static bool lives(const Pod& pod);  // every process that was started in it
     [[nodiscard]] std::string directory(const Pod& pod, const std::string& below) const;  // in the memory hierarchy
     [[nodiscard]] std::size_t available_mib() const;
+    [[nodiscard]] std::size_t held_mib(const Pod& pod) const;  // its working set
 
     bool set_threshold(std::size_t mib);  // in force when it returns true
     bool start_agent();
@@ -61,6 +62,7 @@ private:
     bool make_cgroup(const std::string& path) const;
     void empty(const std::string& path) const;
     void write_config(std::size_t mib) const;
+    [[nodiscard]] std::size_t used_bytes(const std::string& directory) const;  // without inactive file pages
     [[nodiscard]] std::size_t events_of(const std::string& reason) const;
     pid_t spawn(const Words& words, const std::string& output) const;
 
