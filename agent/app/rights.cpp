@@ -15,13 +15,13 @@
 namespace evictd::app {
 namespace {
 
-// Tried one by one on 6.18 and 6.1. CAP_SYS_ADMIN is not among them: it is for loading on kernels before 5.8, and for
-// asking for BPF objects by number, which only a start and an end do.
+// Tried as a set on 6.18. CAP_SYS_ADMIN is not among them: it is for loading on kernels before 5.8, and for asking for
+// BPF objects by number, which only a start and an end do.
 constexpr std::array kept{
     CAP_BPF,              // maps and links made later: programs attached while memory is short
     CAP_PERFMON,          // likewise, of tracepoints
     CAP_KILL,             // processes of any user
-    CAP_SYS_PTRACE,       // the sockets of a pod's processes: /proc/PID/fd; and process_mrelease(2) before 6.0
+    CAP_SYS_PTRACE,       // the sockets of a pod's processes: /proc/PID/fd; and process_mrelease(2)
     CAP_SYS_RESOURCE,     // a lower oom_score_adj; PSI windows under 2 s
     CAP_SYS_NICE,         // the scores' lane while it is urgent; the priority that comes back after RLIMIT_RTTIME
     CAP_IPC_LOCK,         // memory that is mapped later is locked as well
