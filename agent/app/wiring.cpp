@@ -167,7 +167,7 @@ Status Wiring::House::start_watchdog() {
     return {};
 }
 
-void Wiring::House::restore_priority() {
+void Wiring::House::restore_priority() const {
     sys::log::warn("the agent took a CPU for 1 s without a pause and lost its real-time priority: it is given back");
     realtime->restore();
 }

@@ -65,7 +65,7 @@ struct Wiring::House {
     Status drop_rights();
     Status start_watchdog();
     Status run_watched();
-    void restore_priority();
+    void restore_priority() const;
     Status claim_pods(const port::PodsRoot& root, Duration patience);
     Status post_guard();
     void tell_what_is_off();
