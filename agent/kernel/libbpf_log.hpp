@@ -31,7 +31,7 @@ public:
     [[nodiscard]] const std::string& text() const { return text_; }
 
 private:
-    static int print(libbpf_print_level level, const char* format, va_list arguments);
+    [[gnu::format(printf, 2, 0)]] static int print(libbpf_print_level level, const char* format, va_list arguments);
 
     std::string text_;
     libbpf_print_fn_t before_;
