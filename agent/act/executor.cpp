@@ -147,7 +147,7 @@ void Executor::rehearse(Outcome& outcome, const port::PodCgroup& cgroup) const {
     const auto until = clock_.monotonic() + time_budget;
     const auto walked = cgroup.each_batch(port::Listing::quick, [&](const port::ProcessBatch& batch) {
         outcome.processes += static_cast<int>(batch.pids.size());
-        return clock_.monotonic() < until;
+        return outcome.processes == 0 || clock_.monotonic() < until;  // a record of no process would be wrong
     });
     outcome.status = OutcomeStatus::dry_run;
     if (!walked) {
