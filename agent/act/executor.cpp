@@ -64,7 +64,7 @@ bool Executor::is_allowed(Outcome& outcome, const port::PodCgroup& cgroup) const
         return false;
     }
     if (*ours) {
-        outcome.status = OutcomeStatus::failed;
+        outcome.status = OutcomeStatus::refused;
         outcome.error = outcome.action.pod_name + ": evictd itself runs in this pod; it is not touched";
     }
     return !*ours;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "act/signals.hpp"
@@ -25,6 +27,10 @@ public:
     virtual void follow(port::PodCgroupPtr victim) = 0;
     // SIGTERM to those that were not reached in time. Must not block.
     virtual void finish_terminating(port::PodCgroupPtr pod) = 0;
+    // Of a victim without processes: the page cache that it left. Must not block.
+    virtual void drop_cache(port::PodCgroupPtr victim) = 0;
+    // Of a victim that is followed, or was lately. Must not block.
+    [[nodiscard]] virtual std::optional<KillRounds> rounds_of(CgroupId /*victim*/) const { return std::nullopt; }
 };
 
 class Executor {
@@ -38,6 +44,10 @@ public:
     // One outcome for each action, in order. `decided_at` is copied into them.
     [[nodiscard]] std::vector<Outcome> carry_out(std::span<const Action> actions, MonotonicTime decided_at,
                                                  const Find& find);
+
+    // As AfterKill's.
+    void drop_cache(port::PodCgroupPtr victim) { after_kill_.drop_cache(std::move(victim)); }
+    [[nodiscard]] std::optional<KillRounds> rounds_of(CgroupId victim) const { return after_kill_.rounds_of(victim); }
 
 private:
     void attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup);

@@ -68,6 +68,15 @@ Status remember_text(const std::string& path, const std::string& text) {
     return gone ? Status{} : sys::fail_errno(path, errno);
 }
 
+Status append_text(const std::string& path, const std::string& text) {
+    const auto place = place_of(path, false);
+    if (!place) {
+        return tl::unexpected(place.error());
+    }
+    const auto file = sys::openat(place->directory.get(), place->name, O_WRONLY | O_APPEND | O_NOFOLLOW);
+    return file ? sys::write_text(file->get(), text) : tl::unexpected<Error>(file.error());
+}
+
 Result<std::optional<std::string>> remembered_text(const std::string& path) {
     const auto place = place_of(path, false);
     if (!place && place.error().kind == ErrorKind::vanished) {

@@ -17,6 +17,9 @@ namespace evictd::act {
 // not wait for a disk. Empty: removed.
 [[nodiscard]] Status remember_text(const std::string& path, const std::string& text);
 
+// To what remember_text() wrote, which has to be there. A last line that is cut short is possible.
+[[nodiscard]] Status append_text(const std::string& path, const std::string& text);
+
 // Whatever its size. None: there is no such file. An error: it cannot be read, or somebody else can write to it, so
 // that what has to be put back is unknown.
 [[nodiscard]] Result<std::optional<std::string>> remembered_text(const std::string& path);

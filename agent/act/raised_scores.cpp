@@ -5,19 +5,12 @@
 #include <sstream>
 #include <unordered_set>
 
-#include <fcntl.h>
-
 #include "act/memory_file.hpp"
-#include "sys/fd.hpp"
-#include "sys/file.hpp"
 
 namespace evictd::act {
 namespace {
 
 constexpr const char* head = "evictd raised oom_score_adj 1";
-// 45 bytes a process at most, and every process that Linux can have (PID_MAX_LIMIT, 4,194,304) in it: whatever we wrote
-// can be read.
-constexpr std::size_t most_text = std::size_t{256} << 20U;
 
 bool is_same(const RaisedProcess& raised, const port::ScoredProcess& process) {
     return raised.pid == process.pid() && raised.started == process.started();
@@ -117,16 +110,15 @@ Status remember_more(const std::string& path, const PodUid& pod, CgroupId cgroup
     for (const auto& process : processes) {
         add_process(text, process);
     }
-    const auto file = sys::open(path, O_WRONLY | O_APPEND | O_NOFOLLOW);
-    return file ? sys::write_text(file->get(), text.str()) : tl::unexpected<Error>(file.error());
+    return append_text(path, text.str());
 }
 
 Result<RaisedPods> remembered_raised(const std::string& path) {
-    const auto text = sys::read_file(path, most_text);
-    if (!text && text.error().kind == ErrorKind::vanished) {
-        return RaisedPods{};
+    const auto text = remembered_text(path);
+    if (!text) {
+        return tl::unexpected(text.error());
     }
-    return text ? raised_from(*text, boot_id()) : tl::unexpected<Error>(text.error());
+    return *text ? raised_from(**text, boot_id()) : RaisedPods{};
 }
 
 }  // namespace evictd::act

@@ -33,6 +33,8 @@ constexpr int most_frozen_walks = 8;
 // Rounds in which nobody is listed and the kernel still counts tasks. Zombies until they are reaped, as a rule; after
 // these (7 ms) the pod is frozen, to see whether they move.
 constexpr int rounds_without_anybody = 3;
+// Victims whose rounds are kept. There are seldom two.
+constexpr std::size_t most_remembered = 32;
 
 std::vector<pid_t> sorted(std::vector<pid_t> pids) {
     std::sort(pids.begin(), pids.end());
@@ -53,6 +55,7 @@ struct Reaper::Pursuit {
     Duration walk_limit = first_walk_limit;
     std::optional<std::vector<pid_t>> seen;  // in the last round
     bool evades = false;                     // it forks, or its processes move
+    bool evaded = false;                     // it did in some round
     bool proved = false;                     // nobody was listed while it was frozen
     bool warned = false;
     bool told_trouble = false;  // of freezing
@@ -110,6 +113,11 @@ Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::strin
         return tl::unexpected(lane.error());
     }
     reaper->lane_ = std::move(*lane);
+    auto cache_lane = sys::Lane::make("evictd-cache", most_remembered, sys::Lane::default_drain, sys::Duty::may_block);
+    if (!cache_lane) {
+        return tl::unexpected(cache_lane.error());
+    }
+    reaper->cache_lane_ = std::move(*cache_lane);
     return reaper;
 }
 
@@ -139,6 +147,11 @@ void Reaper::finish_terminating(port::PodCgroupPtr pod) {
             sys::log::error(pod->path() + ": SIGTERM did not reach all of its processes: " + struck.trouble->text());
         }
     });
+}
+
+// What is left then is another's fault or nobody's, and policy waits for it: no error is worth a line.
+void Reaper::drop_cache(port::PodCgroupPtr victim) {
+    cache_lane_->post([victim = std::move(victim)] { (void)victim->drop_cache(); });
 }
 
 // One round. True: the kernel says that no process is left, or the cgroup is gone.
@@ -173,15 +186,42 @@ void Reaper::look_for_evasion(Pursuit& pursuit, const Struck& struck) {
     pursuit.empty_rounds = listed.empty() ? pursuit.empty_rounds + 1 : 0;
     const bool hides = pursuit.empty_rounds >= rounds_without_anybody;
     pursuit.evades = forks || hides;
+    pursuit.evaded = pursuit.evaded || pursuit.evades;
     if (hides && !pursuit.uses_freezer() && !pursuit.victim->can_kill()) {
         pursuit.proved = true;  // v1 without a freezer: there is no better proof
     }
     pursuit.seen = std::move(listed);
 }
 
+// For rounds_of(), in another thread.
+void Reaper::note(const Pursuit& pursuit) {
+    const KillRounds rounds{.rounds = pursuit.rounds, .frozen = pursuit.freezes, .evaded = pursuit.evaded};
+    const CgroupId victim = pursuit.victim->id();
+    const std::scoped_lock lock(mutex_);
+    const auto known =
+        std::find_if(rounds_.begin(), rounds_.end(), [&](const auto& entry) { return entry.first == victim; });
+    if (known != rounds_.end()) {
+        known->second = rounds;
+        return;
+    }
+    if (rounds_.size() >= most_remembered) {
+        rounds_.pop_front();
+    }
+    rounds_.emplace_back(victim, rounds);
+}
+
+std::optional<KillRounds> Reaper::rounds_of(CgroupId victim) const {
+    const std::scoped_lock lock(mutex_);
+    const auto known =
+        std::find_if(rounds_.begin(), rounds_.end(), [&](const auto& entry) { return entry.first == victim; });
+    return known == rounds_.end() ? std::nullopt : std::optional(known->second);
+}
+
 void Reaper::pursue(const std::shared_ptr<Pursuit>& pursuit) {
     const auto begun = clock_.monotonic();
-    if (is_over(*pursuit)) {
+    const bool over = is_over(*pursuit);
+    note(*pursuit);
+    if (over) {
         if (pursuit->freezes > 0) {
             sys::log::info(pursuit->victim->path() + ": took " + std::to_string(pursuit->rounds + 1) +
                            " rounds of SIGKILL, " + std::to_string(pursuit->freezes) + " of them under the freezer");

@@ -3,7 +3,10 @@
 // says that no process is left. It never touches a pod it was not given.
 #pragma once
 
+#include <deque>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +23,8 @@ public:
     static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::string rungs_path = {});
     void follow(port::PodCgroupPtr victim) override;
     void finish_terminating(port::PodCgroupPtr pod) override;
+    void drop_cache(port::PodCgroupPtr victim) override;
+    [[nodiscard]] std::optional<KillRounds> rounds_of(CgroupId victim) const override;
 
 private:
     struct Pursuit;
@@ -29,10 +34,15 @@ private:
     static void look_for_evasion(Pursuit& pursuit, const Struck& struck);
     void arm(const std::shared_ptr<Pursuit>& pursuit, Duration pause);
 
+    void note(const Pursuit& pursuit);
+
     const sys::Clock& clock_;
     std::string rungs_path_;
-    std::vector<std::shared_ptr<Pursuit>> pursuits_;  // before lane_: its thread must be gone first
+    mutable std::mutex mutex_;
+    std::deque<std::pair<CgroupId, KillRounds>> rounds_;  // guarded by mutex_; the newest last
+    std::vector<std::shared_ptr<Pursuit>> pursuits_;      // before lane_: its thread must be gone first
     std::unique_ptr<sys::Lane> lane_;
+    std::unique_ptr<sys::Lane> cache_lane_;  // the kernel may take seconds over it, and other victims must not wait
 };
 
 }  // namespace evictd::act

@@ -75,6 +75,7 @@ void Agent::tick(Cause cause) {
     name_owners(tick.kernel_events);
     note_for_tape(tick);
     state_ = std::move(verdict.state);
+    after_victims(tick);
     follow_victims();
     weigh_owed(tick);
     outcomes_ = tick.outcomes;

@@ -73,6 +73,7 @@ private:
     void note_for_tape(Tick& tick);
     void follow_victims();
     void weigh_owed(Tick& tick) const;
+    void after_victims(Tick& tick);
     void get_ready();
     bool expect_exits(bool soon);
     std::optional<PodUid> rehearse_over(Observation observation);

@@ -30,6 +30,24 @@ void Agent::follow_victims() {
     followed_ = std::move(followed);
 }
 
+// Of those that are finished, while they are still followed: what it took, and what they left behind that no process
+// needs.
+void Agent::after_victims(Tick& tick) {
+    for (const auto& victim : tick.decision.finished) {
+        const auto known = std::find_if(followed_.begin(), followed_.end(),
+                                        [&](const observe::Followed& one) { return one.pod == victim.pod; });
+        if (known == followed_.end() || tick.dry_run) {
+            continue;
+        }
+        if (const auto rounds = parts_.executor.rounds_of(known->id)) {
+            tick.killed_in.push_back({victim.pod, *rounds});
+        }
+        if (known->cgroup && !victim.failed) {
+            parts_.executor.drop_cache(known->cgroup);
+        }
+    }
+}
+
 // Of what kind the memory is that did not come back: after the actions, because it is slow.
 void Agent::weigh_owed(Tick& tick) const {
     for (const auto& owed : tick.decision.owed) {

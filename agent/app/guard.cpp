@@ -12,6 +12,7 @@
 
 #include "act/held_rungs.hpp"
 #include "act/memory_file.hpp"
+#include "app/rights.hpp"
 #include "kernel/hierarchies.hpp"
 #include "kernel/pod_controls.hpp"
 #include "sys/held_signals.hpp"
@@ -25,6 +26,7 @@ namespace {
     (void)setsid();
     sys::hold_signals();
     (void)prctl(PR_SET_NAME, "evictd-guard");
+    (void)keep_needed_rights();
     char byte = 0;
     while (::read(alive.get(), &byte, 1) < 0 && errno == EINTR) {}
     (void)undo_rungs(rungs_path);

@@ -12,6 +12,7 @@ namespace {
 
 struct Nobody final : act::AfterKill {
     void follow(port::PodCgroupPtr /*victim*/) override {}
+    void drop_cache(port::PodCgroupPtr /*victim*/) override {}
     void finish_terminating(port::PodCgroupPtr /*pod*/) override {}
 };
 

@@ -13,6 +13,7 @@
 #include "app/rights.hpp"
 #include "app/wiring_house.hpp"
 #include "config/stall_settings.hpp"
+#include "kernel/pod_cgroup.hpp"
 #include "kube/manifest_source.hpp"
 #include "sys/held_signals.hpp"
 #include "sys/log.hpp"
@@ -134,6 +135,7 @@ void Wiring::House::on_reload() {
 
 // Before the first thread, which inherits them: rights belong to threads.
 Status Wiring::House::drop_rights() {
+    kernel::find_own_cgroup(kernel.cgroups->hierarchies());
     if (auto dropped = keep_needed_rights(); !dropped) {
         return dropped;
     }

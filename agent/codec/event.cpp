@@ -244,7 +244,10 @@ private:
     void finished(const Victim& victim) {
         const bool failed = victim.failed || !victim.error.empty();
         Event& event = add(Severity::warning, failed ? "EvictionFailed" : "Evicted", victim.emptied_at);
-        event.message = failed ? failed_sentence(victim) : evicted_sentence(victim, tick_.dry_run);
+        const auto known = std::find_if(tick_.killed_in.begin(), tick_.killed_in.end(),
+                                        [&](const KilledIn& by) { return by.pod == victim.pod; });
+        const KillRounds* rounds = known == tick_.killed_in.end() ? nullptr : &known->rounds;
+        event.message = failed ? failed_sentence(victim) : evicted_sentence(victim, rounds, tick_.dry_run);
         event.id = eviction_id(victim.pod, victim.cause);
         tell_threshold(victim.eviction, event);
         event.pod = pod_of(victim);

@@ -167,6 +167,8 @@ std::string evicting_sentence(const Eviction& eviction, const std::string& pod, 
     switch (outcome->status) {
         case OutcomeStatus::failed:
             return text + "Sending " + signal + " to " + pod + " failed";
+        case OutcomeStatus::refused:
+            return text + pod + " is not evicted, because evictd runs in it";
         case OutcomeStatus::vanished:
             return text + pod + " was already gone";
         case OutcomeStatus::dry_run:
@@ -180,7 +182,7 @@ std::string evicting_sentence(const Eviction& eviction, const std::string& pod, 
     return text;
 }
 
-std::string evicted_sentence(const Victim& victim, bool dry_run) {
+std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run) {
     if (dry_run) return "Dry run: pod " + victim.pod_name + " would have been evicted; nothing was touched";
     const std::string pod = "Pod " + victim.pod_name;
     const bool killed = victim.killed_at != MonotonicTime{};
@@ -191,6 +193,11 @@ std::string evicted_sentence(const Victim& victim, bool dry_run) {
     }
     if (killed && victim.emptied_at > victim.killed_at) {
         text += ": its last process ended " + latency_text(victim.emptied_at - victim.killed_at) + " after SIGKILL";
+    }
+    if (rounds != nullptr && rounds->evaded) {
+        text += "; it forked or moved its processes meanwhile, and SIGKILL was repeated " +
+                std::to_string(rounds->rounds) + (rounds->rounds == 1 ? " time" : " times");
+        if (rounds->frozen > 0) text += ", " + std::to_string(rounds->frozen) + " of them with the pod frozen";
     }
     return text;
 }

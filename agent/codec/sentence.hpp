@@ -19,7 +19,8 @@ namespace evictd::codec {
 [[nodiscard]] std::string share_text(Duration lost, StallWindow window);
 [[nodiscard]] std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim);
 [[nodiscard]] std::string evicting_sentence(const Eviction& eviction, const std::string& pod, const Outcome* outcome);
-[[nodiscard]] std::string evicted_sentence(const Victim& victim, bool dry_run);
+// `rounds`: what followed the first SIGKILL; null: nothing, or it is not known.
+[[nodiscard]] std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run);
 [[nodiscard]] std::string failed_sentence(const Victim& victim);
 // No pod's process: it has no container either, and what it was to its cgroup tells nothing.
 [[nodiscard]] bool is_outside_pods(const OomKill& kill);

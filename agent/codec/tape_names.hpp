@@ -80,7 +80,7 @@ struct Named<ActionKind> {
 };
 template <>
 struct Named<OutcomeStatus> {
-    static constexpr Words<4> words{"delivered", "dry_run", "vanished", "failed"};
+    static constexpr Words<5> words{"delivered", "dry_run", "vanished", "failed", "refused"};
 };
 template <>
 struct Named<QosClass> {

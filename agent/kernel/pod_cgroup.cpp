@@ -29,6 +29,9 @@ constexpr std::size_t most_listings = 16;
 constexpr std::size_t smallest_batch = 256;
 constexpr std::size_t largest_batch = 1024;
 
+// Less is not worth a walk over the kernel's lists.
+constexpr Bytes hardly_any_cache = 1_MiB;
+
 // The cgroup of this program is read anew after this time, and in a child: a kill must not wait for it. Nobody but root
 // moves us.
 constexpr auto own_cgroup_holds = std::chrono::seconds(1);
@@ -56,6 +59,18 @@ std::optional<std::string> find_own_path(const std::string& mount, bool v2, std:
     return path && lists_us(mount + *path) ? path : std::nullopt;
 }
 
+// None: it cannot be told.
+std::optional<std::string> own_path_below(const std::string& mount, bool v2) {
+    const std::scoped_lock lock(own_mutex);
+    const auto now = std::chrono::steady_clock::now();
+    if (own_pid != getpid() || now - own_since > own_cgroup_holds) {
+        own_path = find_own_path(mount, v2, std::move(own_path));
+        own_pid = getpid();
+        own_since = now;
+    }
+    return own_path;
+}
+
 Bytes number_in(const Result<std::string>& text) {
     std::int64_t value = 0;
     if (text) {
@@ -65,6 +80,8 @@ Bytes number_in(const Result<std::string>& text) {
 }
 
 }  // namespace
+
+void find_own_cgroup(const Hierarchies& hierarchies) { (void)own_path_below(hierarchies.memory, hierarchies.v2); }
 
 Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, const std::string& path) {
     std::shared_ptr<CgroupHandle> handle(new CgroupHandle);
@@ -182,17 +199,8 @@ Status CgroupHandle::each_batch(port::Listing listing, const VisitBatch& visit) 
 }
 
 Result<bool> CgroupHandle::holds_us() const {
-    {
-        const std::scoped_lock lock(own_mutex);
-        if (const auto now = std::chrono::steady_clock::now();
-            own_pid != getpid() || now - own_since > own_cgroup_holds) {
-            own_path = find_own_path(mount_, v2_, std::move(own_path));
-            own_pid = getpid();
-            own_since = now;
-        }
-        if (own_path) {
-            return *own_path == path_ || own_path->starts_with(path_ + "/");
-        }
+    if (const auto own = own_path_below(mount_, v2_)) {
+        return *own == path_ || own->starts_with(path_ + "/");
     }
     bool found = false;
     auto searched = each_process(memory_.get(), [&](pid_t pid) {
@@ -262,6 +270,19 @@ Result<HeldMemory> CgroupHandle::held_memory() const {
         held.kernel = number_in(read_file_at(memory_.get(), "memory.kmem.usage_in_bytes"));
     }
     return held;
+}
+
+// On v2 no more is asked for than there is page cache.
+Status CgroupHandle::drop_cache() const {
+    const auto held = held_memory();
+    if (!held || held->file < hardly_any_cache) {
+        return held ? Status{} : tl::unexpected(held.error());
+    }
+    const auto file = sys::openat(memory_.get(), v2_ ? "memory.reclaim" : "memory.force_empty", O_WRONLY);
+    if (!file) {
+        return tl::unexpected(file.error());
+    }
+    return sys::write_text(file->get(), v2_ ? std::to_string(held->file.value) : "0");
 }
 
 Status CgroupHandle::kill() const { return sys::write_text(kill_file_.get(), "1"); }

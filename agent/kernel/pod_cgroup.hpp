@@ -29,6 +29,7 @@ public:
     [[nodiscard]] Result<bool> populated() const override;
     [[nodiscard]] bool surely_empty() const override;
     [[nodiscard]] Result<HeldMemory> held_memory() const override;
+    [[nodiscard]] Status drop_cache() const override;
     [[nodiscard]] bool can_kill() const override { return kill_file_.valid(); }
     [[nodiscard]] Status kill() const override;
     [[nodiscard]] bool can_freeze() const override { return v2_ || !freezer_.empty(); }
@@ -52,5 +53,10 @@ private:
     std::string freezer_;  // the directory in v1's freezer hierarchy; empty: there is none, or it is v2
     sys::Fd kill_file_;    // cgroup.kill, opened before it is needed
 };
+
+// For PodCgroup::holds_us() of every handle. To be called while the program still may enter the host's cgroup namespace
+// (CAP_SYS_ADMIN): from then on it is enough to see that the cgroup found still lists us. Without it, and in a
+// container, holds_us() walks the whole subtree of the pod it is asked about.
+void find_own_cgroup(const Hierarchies& hierarchies);
 
 }  // namespace evictd::kernel

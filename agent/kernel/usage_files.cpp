@@ -108,7 +108,8 @@ Status UsageFiles::read(std::vector<port::CgroupUsage>& rows) {
     rows.push_back(*whole);
     for (const auto& pod : *pods) {
         const auto populated = pod.cgroup->populated();  // before its usage, see below
-        const auto processes = pod.cgroup->processes();
+        const bool empty = populated && !*populated;
+        const auto processes = empty ? std::vector<pid_t>{} : pod.cgroup->processes();
         auto row = read_one(pod.cgroup->path());
         if (!row && row.error().kind == ErrorKind::vanished) {
             continue;

@@ -10,7 +10,7 @@
 namespace evictd::policy {
 namespace {
 
-enum class Fate { flying, gone, vanished, failed, pretended };
+enum class Fate { flying, gone, vanished, failed, refused, pretended };
 
 // An attempt that failed is repeated after this, then after twice as long, and so on. One a second would fill the event
 // log; more than a minute leaves a pod alone whose fault has passed.
@@ -80,15 +80,22 @@ Fate fold_outcome(const Outcome& outcome, InFlight& flight) {
         case OutcomeStatus::failed:
             victim.error = outcome.error;
             return Fate::failed;
+        case OutcomeStatus::refused:
+            victim.error = outcome.error;
+            return Fate::refused;
     }
     return Fate::flying;
 }
 
-// An attempt came to nothing, and the kernel does not say that the victim is gone: it is tried again later.
-Fate fail_attempt(MonotonicTime now, InFlight& flight, Decision& decision) {
+void plan_retry(MonotonicTime now, InFlight& flight) {
     const Duration wait = first_retry * (std::int64_t{1} << std::clamp(flight.failures, 0, 6));
     flight.failures += 1;
     flight.retry_at = after(now, std::min(wait, longest_retry));
+}
+
+// An attempt came to nothing, and the kernel does not say that the victim is gone: it is tried again later.
+Fate fail_attempt(MonotonicTime now, InFlight& flight, Decision& decision) {
+    plan_retry(now, flight);
     if (now >= hold_until(flight)) return Fate::failed;
     Victim& told = decision.failed.emplace_back(flight.victim);
     told.failed = true;
@@ -114,7 +121,12 @@ Fate fate_of(InFlight& flight, const ObservedPod* observed, const Observation& o
         flight.victim.emptied_at = *gone;
         return flight.dry_run ? Fate::pretended : Fate::gone;
     }
-    if (seen != nullptr && !flight.dry_run) fate = followed(fate, flight, observation, decision);
+    if (fate == Fate::refused) {  // nothing was signalled, and no wait changes that: the next pod's turn
+        plan_retry(observation.at, flight);
+        fate = Fate::failed;
+    } else if (seen != nullptr && !flight.dry_run) {
+        fate = followed(fate, flight, observation, decision);
+    }
     if (fate == Fate::vanished) flight.victim.emptied_at = observation.at;
     flight.victim.failed = fate == Fate::failed;
     if (fate == Fate::flying && flight.dry_run && observation.at >= hold_until(flight)) return Fate::pretended;

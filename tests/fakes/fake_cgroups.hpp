@@ -45,6 +45,10 @@ public:
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
         return held;
     }
+    [[nodiscard]] Status drop_cache() const override {
+        ++cache_drops;
+        return {};
+    }
     [[nodiscard]] bool can_kill() const override { return true; }
     [[nodiscard]] Status kill() const override {
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
@@ -59,6 +63,7 @@ public:
     bool is_populated = true;
     HeldMemory held;
     mutable int kills = 0;
+    mutable int cache_drops = 0;
     mutable int listings = 0;
 
 private:

@@ -26,6 +26,7 @@ enum class OutcomeStatus : std::uint8_t {
     dry_run,    // would have been
     vanished,   // the pod was gone, or is another one now: nothing was touched
     failed,     // `error` says why
+    refused,    // evictd itself runs in the pod: nothing was touched, now or later
 };
 
 struct Outcome {
@@ -36,6 +37,13 @@ struct Outcome {
     int processes = 0;           // signalled
     std::string method;          // "cgroup.kill", "pidfd"
     std::string error;
+};
+
+// What followed the first SIGKILL: rounds of it until the kernel said that the pod's cgroup is empty.
+struct KillRounds {
+    int rounds = 0;
+    int frozen = 0;       // of these, with the pod frozen
+    bool evaded = false;  // it forked, or its processes moved, while it was killed
 };
 
 }  // namespace evictd

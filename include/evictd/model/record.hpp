@@ -56,6 +56,12 @@ struct HeldBy {
     HeldMemory memory;
 };
 
+// Of a victim that is finished.
+struct KilledIn {
+    PodUid pod;
+    KillRounds rounds;
+};
+
 // One tick. `decided_at` is taken after decide(), before the first action.
 struct Tick {
     std::vector<KernelEvent> kernel_events;  // those that called for this look, the cause among them
@@ -65,6 +71,7 @@ struct Tick {
     std::vector<Outcome> outcomes;
     std::vector<ShedEdge> shed;
     std::vector<HeldBy> held;  // by those of Decision::owed that are fresh, as far as it could be read
+    std::vector<KilledIn> killed_in;
     bool dry_run = false;
     bool no_pods_root = false;  // no pods' cgroup is watched: no pod is protected
     // For the tape only, and empty when none is written: what else decide() was given.

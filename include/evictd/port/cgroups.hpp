@@ -104,6 +104,10 @@ public:
     // What it is still charged with. Not for the kill path: the kernel adds up the counters of the whole subtree.
     [[nodiscard]] virtual Result<HeldMemory> held_memory() const = 0;
 
+    // For one without processes: the kernel is asked to drop the page cache that it is still charged with
+    // (memory.reclaim on v2, memory.force_empty on v1). Blocks for as long as that takes.
+    [[nodiscard]] virtual Status drop_cache() const = 0;
+
     // SIGKILL to all of them in one step (cgroup.kill, v2). False where the kernel has no such file.
     [[nodiscard]] virtual bool can_kill() const = 0;
     [[nodiscard]] virtual Status kill() const = 0;

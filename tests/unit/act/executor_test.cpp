@@ -16,6 +16,7 @@ namespace {
 
 struct Followed final : AfterKill {
     void follow(port::PodCgroupPtr victim) override { victims.push_back(std::move(victim)); }
+    void drop_cache(port::PodCgroupPtr /*victim*/) override {}
     void finish_terminating(port::PodCgroupPtr pod) override { unfinished.push_back(std::move(pod)); }
     std::vector<port::PodCgroupPtr> victims;
     std::vector<port::PodCgroupPtr> unfinished;
@@ -107,7 +108,7 @@ TEST_F(ExecutorTest, ThePodThatEvictdRunsInIsRefused) {
         cgroup->has_kill = has_kill;
         for (const auto kind : {ActionKind::kill, ActionKind::terminate}) {
             const auto outcome = act_on(kind, cgroup);
-            EXPECT_EQ(outcome.status, OutcomeStatus::failed);
+            EXPECT_EQ(outcome.status, OutcomeStatus::refused);
             EXPECT_EQ(outcome.error, "default/web: evictd itself runs in this pod; it is not touched");
         }
     }

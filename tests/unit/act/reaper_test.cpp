@@ -61,6 +61,16 @@ std::unique_ptr<Reaper> make_reaper(const sys::Clock& clock) {
     return made ? std::move(*made) : nullptr;
 }
 
+// A round is noted when it is over.
+KillRounds rounds_when_frozen(const Reaper& reaper, CgroupId victim) {
+    const auto deadline = std::chrono::steady_clock::now() + long_enough;
+    while (std::chrono::steady_clock::now() < deadline) {
+        if (const auto rounds = reaper.rounds_of(victim); rounds && rounds->frozen > 0) return *rounds;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return {};
+}
+
 TEST(ReaperTest, WhoeverIsLeftIsKilledWithoutTheFreezerAndWhatOthersFrozeIsThawed) {
     const sys::SystemClock clock;
     ForkChain chain(1);
@@ -92,6 +102,10 @@ TEST(ReaperTest, APodThatForksIsFrozenForTheNextStrikeAndThawedAfterIt) {
     auto reaper = make_reaper(clock);
     reaper->follow(cgroup);
     EXPECT_TRUE(chain.wait_until_empty());
+    const auto rounds = rounds_when_frozen(*reaper, cgroup->id());
+    EXPECT_TRUE(rounds.evaded);
+    EXPECT_GE(rounds.frozen, 1);
+    EXPECT_GT(rounds.rounds, rounds.frozen);
     reaper.reset();
     EXPECT_GE(cgroup->freezes, 1);
     EXPECT_EQ(cgroup->thaws, cgroup->freezes + 1);

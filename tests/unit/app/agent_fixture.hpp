@@ -96,6 +96,7 @@ struct FakeRungOrders final : act::RungOrders {
 struct NoReaper final : act::AfterKill {
     void follow(port::PodCgroupPtr) override { ++followed; }
     void finish_terminating(port::PodCgroupPtr) override {}
+    void drop_cache(port::PodCgroupPtr victim) override { (void)victim->drop_cache(); }
     int followed = 0;
 };
 

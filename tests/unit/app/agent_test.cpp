@@ -98,6 +98,8 @@ TEST_F(Agents, TheVictimsLastProcessIsNoticedByItsEvent) {
     turn();
     ASSERT_EQ(last().decision.finished.size(), 1U);
     EXPECT_EQ(last().decision.finished[0].emptied_at, gone_at);
+    EXPECT_EQ(tree.handle(hog_id)->cache_drops, 1) << "what it read is given back with what it held";
+    EXPECT_EQ(tree.handle(quiet_id)->cache_drops, 0);
 }
 
 TEST_F(Agents, DryRunTouchesNothing) {

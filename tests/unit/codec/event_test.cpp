@@ -41,6 +41,17 @@ TEST(Events, EvictingIsMeasuredFromTheKernelToTheKill) {
     EXPECT_EQ(event.pod->qos, QosClass::best_effort);
 }
 
+TEST(Events, AVictimThatForkedWhileItWasKilledIsSaidToHaveDoneSo) {
+    auto tick = sample::evicted();
+    tick.killed_in = {{tick.decision.finished.at(0).pod, {.rounds = 1}}};
+    EXPECT_THAT(events_of(tick)[0].message, ::testing::EndsWith("after SIGKILL"));
+    tick.killed_in[0].rounds = {.rounds = 5, .frozen = 3, .evaded = true};
+    EXPECT_THAT(
+        events_of(tick)[0].message,
+        ::testing::EndsWith("after SIGKILL; it forked or moved its processes meanwhile, and SIGKILL was repeated 5 "
+                            "times, 3 of them with the pod frozen"));
+}
+
 TEST(Events, ALookThatTheKernelDidNotCauseHasNoDetectAndNoTotal) {
     auto tick = sample::evicting();
     tick.observation.cause.kind = CauseKind::timer;

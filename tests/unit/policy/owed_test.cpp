@@ -348,6 +348,18 @@ TEST(FollowedVictim, ThatCannotBeKilledIsTriedAgainEverLaterAndHoldsUpOthersForT
     EXPECT_EQ(evicted(decision), "uid-middle");
 }
 
+TEST(FollowedVictim, ThatIsRefusedHoldsUpNoOther) {
+    Followed node;
+    node.carry_out(node.look(0s), OutcomeStatus::refused, 1ms, "evictd itself runs in this pod");
+    Decision decision = node.look(2ms);
+    ASSERT_THAT(decision.finished, SizeIs(1));
+    EXPECT_TRUE(decision.finished[0].failed);
+    EXPECT_EQ(evicted(decision), "uid-middle");
+    node.remove("middle");
+    node.remove("small");
+    for (Duration since = 1s; since < 30s; since += 1s) EXPECT_THAT(node.look(since).actions, IsEmpty());
+}
+
 TEST(FollowedVictim, ThatCouldNotBeKilledContinuesItsSeriesWhenItsTurnComesAgain) {
     Followed node;
     node.remove("middle");
