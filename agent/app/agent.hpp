@@ -97,6 +97,7 @@ private:
     void tell_kernel();
     void schedule(const Tick& tick);
     [[nodiscard]] bool disagrees(const Readings& readings) const;
+    [[nodiscard]] bool is_blind(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
 
     Parts parts_;

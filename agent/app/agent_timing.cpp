@@ -15,6 +15,8 @@ namespace {
 // The kernel says a line is crossed, our own look a moment later says it is not: it trembles. Look again before it can
 // move far (a hog at full speed takes 10 MiB in that time).
 constexpr Duration look_when_disagreeing = std::chrono::milliseconds(5);
+// A crossing was reported, and the look for it could not read its signal: out of descriptors, as a rule.
+constexpr Duration look_after_a_failed_one = std::chrono::milliseconds(100);
 // A threshold stays met and no event is due: nobody could be evicted, or it was not enough. The kubelet waits 10 s
 // here.
 constexpr Duration look_under_pressure = std::chrono::milliseconds(100);
@@ -50,6 +52,13 @@ void Agent::arm_timer() {
 
 // Percentages follow the capacity, and a new limit of the pods' cgroup is a new capacity.
 void Agent::watch(const Readings& readings) {
+    const auto is_unread = [&](const Threshold& threshold) {
+        return is_memory(threshold.signal) && !readings[static_cast<std::size_t>(threshold.signal)];
+    };
+    const auto& thresholds = options_.eviction.thresholds;
+    if (!parts_.observer.trouble().empty() && std::any_of(thresholds.begin(), thresholds.end(), is_unread)) {
+        return;  // a look that failed is no reason to watch less
+    }
     auto wanted = watermarks_for(options_.eviction.thresholds, readings);
     const auto same = [](const port::Watermark& a, const port::Watermark& b) {
         return a.signal == b.signal && a.threshold == b.threshold;
@@ -133,6 +142,11 @@ bool Agent::disagrees(const Readings& readings) const {
     });
 }
 
+bool Agent::is_blind(const Readings& readings) const {
+    return std::any_of(lines_under_.begin(), lines_under_.end(),
+                       [&](const port::Watermark& line) { return !readings[static_cast<std::size_t>(line.signal)]; });
+}
+
 std::optional<Duration> Agent::look_soon(const Tick& tick) const {
     const auto& decision = tick.decision;
     if (const auto timed = parts_.events.look_within(Bytes{0})) {
@@ -141,6 +155,9 @@ std::optional<Duration> Agent::look_soon(const Tick& tick) const {
     }
     if (disagrees(tick.observation.readings)) {
         return look_when_disagreeing;
+    }
+    if (is_blind(tick.observation.readings)) {
+        return look_after_a_failed_one;
     }
     const bool met = !decision.thresholds_met.empty() || !decision.thresholds_pending.empty() ||
                      !decision.stalls_met.empty() || !decision.stalls_pending.empty();

@@ -62,7 +62,9 @@ Status Wiring::House::listen_to_signals() {
         return tl::unexpected(opened.error());
     }
     signals = std::move(*opened);
-    auto ready = loop->add_fd(signals.get(), [this] { on_signals(); });
+    // As urgent as the kernel's events: no flood of them may keep the program from being ended.
+    auto ready = loop->add_fd(
+        signals.get(), [this] { on_signals(); }, sys::Priority::urgent);
     if (!ready) {
         return tl::unexpected(ready.error());
     }

@@ -78,6 +78,11 @@ void CgroupWatch::watch_pods(const std::string& path, const Sink* sink) {
 }
 
 void CgroupWatch::follow(const std::optional<port::PodsRoot>& root) {
+    if (!root && !root_ && !watched_.empty()) {
+        // A watch that is removed makes an event, and whoever follows again on each event would never be done.
+        watch_ways();
+        return;
+    }
     for (const auto& [descriptor, path] : std::exchange(watched_, {})) {
         (void)inotify_rm_watch(inotify_.get(), descriptor);
     }

@@ -18,7 +18,6 @@ public:
     Status read(std::vector<port::CgroupUsage>& rows) override;
     [[nodiscard]] std::optional<port::RootCount> timer_count() const override;
     [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override;
-    [[nodiscard]] bool shows_removed() const override { return true; }
 
 private:
     Bpf& bpf_;

@@ -173,7 +173,7 @@ std::vector<ObservedVictim> Observer::victims(std::span<const Followed> followed
     std::vector<ObservedVictim> victims;
     victims.reserve(followed.size());
     for (const auto& one : followed) {
-        victims.push_back(observed_victim(one, rows_, usage_.shows_removed()));
+        victims.push_back(observed_victim(one, rows_));
     }
     return victims;
 }

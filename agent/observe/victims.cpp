@@ -37,18 +37,17 @@ std::optional<bool> is_populated(const Followed& victim) {
 
 }  // namespace
 
-ObservedVictim observed_victim(const Followed& victim, const Rows& rows, bool with_removed) {
+ObservedVictim observed_victim(const Followed& victim, const Rows& rows) {
     ObservedVictim observed{.pod = victim.pod, .cgroup = victim.id, .populated = {}, .held = {}};
     const auto row = subtree(victim.id, rows);
     if (row) {
         observed.populated = row->populated;
-        observed.held = std::max(Bytes{0}, row->usage - row->inactive_file);
+        if (!row->dying) {
+            observed.held = std::max(Bytes{0}, row->usage - row->inactive_file);
+        }
         return observed;
     }
     observed.populated = is_populated(victim);
-    if (observed.populated == false && with_removed && !rows.empty()) {
-        observed.held = Bytes{0};
-    }
     return observed;
 }
 

@@ -20,10 +20,9 @@ struct Followed {
     port::PodCgroupPtr cgroup;  // null: it was not found, and nothing is known of it
 };
 
-// `rows`: of one pass, empty where it failed. `with_removed`: what a removed cgroup holds has a row, unless it is next
-// to nothing.
-[[nodiscard]] ObservedVictim observed_victim(const Followed& victim, const std::vector<port::CgroupUsage>& rows,
-                                             bool with_removed);
+// `rows`: of one pass, empty where it failed. What a removed cgroup holds is not known: the kernel hands its kernel
+// memory (dentries, page tables, pipes) over to the parent and leaves its counter as it was.
+[[nodiscard]] ObservedVictim observed_victim(const Followed& victim, const std::vector<port::CgroupUsage>& rows);
 
 // Of a cgroup without processes. From its own counters; from its rows where it was removed, and has no files any more.
 [[nodiscard]] std::optional<HeldMemory> held_by(const Followed& victim, const std::vector<port::CgroupUsage>& rows);

@@ -36,14 +36,14 @@ const RankedPod* choose(const std::vector<RankedPod>& ranking, const Observation
 
 // Pods without a process whose turn comes before the first that can be killed. Killing that one would not give their
 // memory back, so the node has the time of the kubelet's own period to get rid of them.
-bool owed_by_empty_pods(const Observation& observation, Verdict& verdict) {
+bool owed_by_empty_pods(const MetThreshold& threshold, const Observation& observation, Verdict& verdict) {
     const auto& ranking = verdict.decision.ranking;
     bool any = false;
     for (const auto& ranked : ranking) {
         const ObservedPod& observed = observation.pods[ranked.pod];
         if (ranked.exemption != Exemption::none) continue;
         if (observed.populated) break;
-        owe_without_processes(observed, observation, verdict.state);
+        owe_without_processes(observed, threshold, observation, verdict.state);
         any = true;
     }
     return any;
@@ -94,8 +94,8 @@ Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& actin
 Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig& config,
                    const Observation& observation, Verdict& verdict) {
     if (traits(acting.front().threshold.signal).condition == Condition::memory_pressure) {
-        if (slow_until(verdict.state, observation)) return Course::owed;
-        if (owed_by_empty_pods(observation, verdict)) return Course::owed;
+        if (slow_until(verdict.state, observation, acting.front().threshold.signal)) return Course::owed;
+        if (owed_by_empty_pods(acting.front(), observation, verdict)) return Course::owed;
     }
     const RankedPod* chosen = choose(verdict.decision.ranking, observation, verdict.state);
     if (chosen == nullptr) return Course::no_candidate;

@@ -47,9 +47,11 @@ const ObservedVictim* find_seen(const Observation& observation, const Owing& owi
     return seen == observation.victims.end() ? nullptr : &*seen;
 }
 
+Signal signal_of(const Owing& owing) { return owing.victim.eviction.threshold.threshold.signal; }
+
 // What is missing of it, by the signal that it was evicted for.
 std::optional<Bytes> missing_from_node(const Owing& owing, const Observation& observation) {
-    const auto at_kill = trend_index(owing.victim.eviction.threshold.threshold.signal).value_or(0);
+    const auto at_kill = trend_index(signal_of(owing)).value_or(0);
     const Available now = available_memory(observation.readings);
     if (!owing.victim.usage || !owing.available[at_kill] || !now[at_kill]) return std::nullopt;
     const Bytes back{now[at_kill]->value - owing.available[at_kill]->value};
@@ -140,10 +142,12 @@ void begin_owing(const InFlight& flight, const ObservedVictim& seen, const Obser
     add(std::move(owing), state);
 }
 
-void owe_without_processes(const ObservedPod& observed, const Observation& observation, State& state) {
+void owe_without_processes(const ObservedPod& observed, const MetThreshold& threshold, const Observation& observation,
+                           State& state) {
     Owing owing{.cgroup = observed.cgroup, .returned_at = observation.at, .overdue = true};
     owing.victim.pod = observed.pod->uid;
     owing.victim.pod_name = observed.pod->full_name();
+    owing.victim.eviction.threshold = threshold;
     owing.victim.cause = observation.cause;
     owing.victim.emptied_at = observation.at;
     if (observed.usage) owing.victim.usage = owing.left = observed.usage->working_set;
@@ -159,15 +163,15 @@ bool is_returning(const State& state) {
     return std::any_of(state.owing.begin(), state.owing.end(), [](const Owing& owing) { return !owing.overdue; });
 }
 
-std::optional<MonotonicTime> slow_until(const State& state, const Observation& observation) {
+std::optional<MonotonicTime> slow_until(const State& state, const Observation& observation,
+                                        std::optional<Signal> signal) {
     std::optional<MonotonicTime> until;
-    const Available now = available_memory(observation.readings);
+    const Available available = available_memory(observation.readings);
     for (const auto& owing : state.owing) {
         if (!owing.overdue) continue;
-        for (std::size_t i = 0; i < now.size(); ++i) {
-            const auto& then = owing.available[i];
-            if (then && now[i] && now[i]->value < then->value - then->value / further_fall) return std::nullopt;
-        }
+        const auto i = trend_index(signal.value_or(signal_of(owing))).value_or(0);
+        const auto &now = available.at(i), &then = owing.available.at(i);
+        if (now && then && now->value < then->value - then->value / further_fall) return std::nullopt;
         until = std::max(until, std::optional(slow_end(owing)));
     }
     // Others that gave theirs back did not end the pressure either.

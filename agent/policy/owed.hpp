@@ -37,7 +37,9 @@ inline constexpr Bytes tolerated = 4_MiB;
 void begin_owing(const InFlight& flight, const ObservedVictim& seen, const Observation& observation, State& state);
 
 // A pod without processes whose turn it is: no signal can reach it, and its memory is reported as not returned at once.
-void owe_without_processes(const ObservedPod& observed, const Observation& observation, State& state);
+// `threshold`: for which it would have been evicted.
+void owe_without_processes(const ObservedPod& observed, const MetThreshold& threshold, const Observation& observation,
+                           State& state);
 
 // What came back since the last look. Ends what is paid, marks what is overdue.
 void follow_owing(const EvictionConfig& config, const Observation& observation, State& state);
@@ -46,8 +48,10 @@ void follow_owing(const EvictionConfig& config, const Observation& observation, 
 [[nodiscard]] bool is_returning(const State& state);
 
 // Until when no pod is evicted for memory, because earlier victims did not give theirs back. None: nothing is overdue,
-// or available memory has fallen since the last eviction.
-[[nodiscard]] std::optional<MonotonicTime> slow_until(const State& state, const Observation& observation);
+// or what is available of `signal` has fallen since the last eviction. Without a signal: of the one that each victim
+// was evicted for.
+[[nodiscard]] std::optional<MonotonicTime> slow_until(const State& state, const Observation& observation,
+                                                      std::optional<Signal> signal = std::nullopt);
 
 // A pod without a process that holds more than is tolerated. Its place in the order of memory is its own.
 [[nodiscard]] bool holds_memory_alone(const ObservedPod& observed);

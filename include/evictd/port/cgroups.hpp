@@ -59,8 +59,6 @@ public:
     // The memory controller's own figures, from its files: slow, because the kernel flushes its counters for it. None:
     // read() has them from there already.
     [[nodiscard]] virtual Result<std::optional<RootCount>> controller_count() { return std::optional<RootCount>{}; }
-    // Whether removed cgroups that still hold memory have rows.
-    [[nodiscard]] virtual bool shows_removed() const { return false; }
 };
 
 // How a pod's processes are listed. `quick`: cgroup.procs of its memory hierarchy. `thorough` finds those too that it

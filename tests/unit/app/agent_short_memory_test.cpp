@@ -47,6 +47,20 @@ TEST_F(Agents, LooksAgainAtOnceWhenTheKernelSawACrossingThatIsOverAlready) {
     EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::seconds(10));
 }
 
+TEST_F(Agents, LooksAgainSoonWhereTheLookForACrossingFailed) {
+    declare(100_MiB);
+    make();
+    declare(800_MiB);
+    tree.broken = "Too many open files";
+    cross(124_MiB);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(100));
+    tree.broken.clear();
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
+}
+
 TEST_F(Agents, DoesNotHurryWhereOnlyTheMinimumReclaimIsMissing) {
     declare(700_MiB);  // 224Mi are available: above the threshold, below the threshold plus minimum reclaim
     make();

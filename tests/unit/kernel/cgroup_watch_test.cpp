@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
 
 #include "fakes/fake_clock.hpp"
@@ -54,6 +55,19 @@ TEST_F(Watches, PodsOfEveryClassAreToldWhenMadeAndWhenRemoved) {
         EXPECT_EQ(std::get<CgroupLife>(event.kind).change, CgroupChange::removed);
         EXPECT_EQ(std::get<CgroupLife>(event.kind).cgroup, id);
     });
+}
+
+// Whoever looks for a root on each event must not be woken by its own looking.
+TEST_F(Watches, ToLookForTheRootAgainMakesNoEvent) {
+    auto watch = watch_roots({"/kubelet/kubepods"});
+    watch.follow(std::nullopt);
+    make("/kubelet");
+    EXPECT_EQ(told(watch), "+/kubelet");
+    watch.follow(std::nullopt);
+    pollfd readable{.fd = watch.fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&readable, 1, 0), 0);
+    make("/kubelet/kubepods");
+    EXPECT_EQ(told(watch), "+/kubelet/kubepods");
 }
 
 TEST_F(Watches, OneThatWasThereBeforeIsToldOnlyWhenItGoes) {

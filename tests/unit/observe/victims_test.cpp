@@ -24,24 +24,33 @@ std::vector<port::CgroupUsage> rows() {
 TEST(ObservedVictim, HoldsTheWorkingSetOfAllBelowItsCgroup) {
     const auto cgroup = made();
     cgroup->is_populated = false;
-    const auto seen = observed_victim({{"a"}, victim_id, cgroup}, rows(), false);
+    const auto seen = observed_victim({{"a"}, victim_id, cgroup}, rows());
     EXPECT_EQ(seen.populated, false);
     EXPECT_EQ(seen.held, 270_MiB);
 }
 
 TEST(ObservedVictim, WithoutARowIsWhatTheKernelSaysOfItsCgroup) {
     const auto cgroup = made();
-    EXPECT_EQ(observed_victim({{"a"}, victim_id, cgroup}, {}, true).populated, true);
-    EXPECT_FALSE(observed_victim({{"a"}, victim_id, cgroup}, {}, true).held);
+    EXPECT_EQ(observed_victim({{"a"}, victim_id, cgroup}, {}).populated, true);
+    EXPECT_FALSE(observed_victim({{"a"}, victim_id, cgroup}, {}).held);
     cgroup->removed = true;
-    EXPECT_EQ(observed_victim({{"a"}, victim_id, cgroup}, {}, true).populated, false);
-    EXPECT_FALSE(observed_victim({{"a"}, victim_id, cgroup}, {}, true).held) << "the pass failed";
-    EXPECT_EQ(observed_victim({{"a"}, {9}, cgroup}, rows(), true).held, 0_MiB);
-    EXPECT_FALSE(observed_victim({{"a"}, {9}, cgroup}, rows(), false).held) << "removed cgroups have no rows";
+    EXPECT_EQ(observed_victim({{"a"}, victim_id, cgroup}, {}).populated, false);
+    EXPECT_FALSE(observed_victim({{"a"}, victim_id, cgroup}, {}).held) << "the pass failed";
+    EXPECT_FALSE(observed_victim({{"a"}, {9}, cgroup}, rows()).held) << "its kernel memory is the parent's now";
+}
+
+TEST(ObservedVictim, ThatIsRemovedHoldsWhatItsRowNoLongerTells) {
+    const auto cgroup = made();
+    cgroup->removed = true;
+    auto removed = rows();
+    removed[1].dying = true;
+    const auto seen = observed_victim({{"a"}, victim_id, cgroup}, removed);
+    EXPECT_EQ(seen.populated, false);
+    EXPECT_FALSE(seen.held);
 }
 
 TEST(ObservedVictim, WhoseCgroupWasNotFoundIsUnknown) {
-    const auto seen = observed_victim({{"a"}, {9}, nullptr}, rows(), true);
+    const auto seen = observed_victim({{"a"}, {9}, nullptr}, rows());
     EXPECT_FALSE(seen.populated);
     EXPECT_FALSE(seen.held);
 }

@@ -147,6 +147,15 @@ TEST(Owed, MemoryThatFallsFurtherEndsTheWait) {
     EXPECT_EQ(evicted(node.set(84_MiB).look(400ms)), "uid-middle");
 }
 
+TEST(Owed, AFallOfASignalThatIsNotShortEndsNoWait) {
+    Followed node;
+    node.set(4_GiB, Signal::allocatable_memory_available).kill_big(290_MiB);
+    node.look(202ms);
+    node.set(2_GiB, Signal::allocatable_memory_available);  // a build outside of the pods
+    EXPECT_EQ(evicted(node.look(300ms)), "");
+    EXPECT_EQ(node.look(400ms).next_eviction_at, at(10002ms));
+}
+
 TEST(Owed, WhatTheVictimItselfTookUntilItWasDeadIsNoFurtherFall) {
     Followed node;
     node.carry_out(node.look(0s), OutcomeStatus::delivered, 1ms);
