@@ -1,26 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which of the pods' cgroups fill and empty? The kernel prints the path for us. Attached only while a victim may end
- * soon: the tracepoint formats the path of every cgroup that fills or empties, whoever made it. It knows nothing of
- * pods: the agent resolves. */
+/* Which pods' cgroups fill and empty? The kernel prints the path for us. Attached only while a victim may end soon: the
+ * tracepoint formats the path of every cgroup that fills or empties, whoever made it. Which pod it is, the agent finds
+ * out. */
 #include "lib/kernel_types.h"
 
 #include <bpf/bpf_tracing.h>
 
 #include "lib/cgroup.bpf.h"
 #include "lib/emit.bpf.h"
+#include "lib/lineage.bpf.h"
+#include "lib/pod_name.bpf.h"
 
-/* What is deeper than POD_DEPTH is a container's or made by what runs in one. */
-static __always_inline bool may_be_a_pods(struct cgroup* cgroup) {
+static __always_inline bool is_named_as_a_pod(struct cgroup* cgroup) {
+    return names_a_pod((__u64)BPF_CORE_READ(cgroup, kn, name));
+}
+
+/* Only a pod's own cgroup: what is below one, a container's or made by what runs in it, changes as often as a pod likes
+ * and would fill the ring. A container may be named as a pod is, so a pod above it counts. */
+static __always_inline bool is_a_pods(struct cgroup* cgroup) {
     const struct evictd_settings* current = get_settings();
+    struct lineage lineage = {};
     if (!current || !current->pods_root_id) return false;
-    __u32 level = cgroup->level; /* the tracepoint's own cgroup: a load, not a call of bpf_probe_read_kernel() */
-    return level <= current->pods_root_level + POD_DEPTH &&
-           cgroup_below(cgroup, current->hierarchy_id, current->pods_root_level, current->pods_root_id);
+    /* the tracepoint's own cgroup: a load, not a call of bpf_probe_read_kernel() */
+    int below = (int)cgroup->level - (int)current->pods_root_level;
+    if (below < 1 || below > POD_DEPTH) return false;
+    if (!cgroup_below(cgroup, current->hierarchy_id, current->pods_root_level, current->pods_root_id)) return false;
+    if (!is_named_as_a_pod(cgroup)) return false;
+    if (below == 1) return true;
+    if (lineage_of(cgroup, current->pods_root_level, &lineage) < POD_DEPTH) return false;
+    return !is_named_as_a_pod(lineage.at[1]);
 }
 
 SEC("tp_btf/cgroup_notify_populated")
 int BPF_PROG(on_cgroup_populated, struct cgroup* cgroup, const char* path, int populated) {
-    if (!may_be_a_pods(cgroup)) return 0;
+    if (!is_a_pods(cgroup)) return 0;
     struct evictd_cgroup_event* event = reserve_event(EVICTD_EVENT_CGROUP, evictd_cgroup_event);
     if (!event) return 0;
     event->cgroup_id = cgroup_id(cgroup);

@@ -9,6 +9,7 @@
 #include "lib/cgroup.bpf.h"
 #include "lib/emit.bpf.h"
 #include "lib/lineage.bpf.h"
+#include "lib/pod_name.bpf.h"
 
 /* Of a socket that a pass has seen. Short-lived ones are seen by none, and get none. The kernel frees it with the
  * socket, so nothing here fills up. */
@@ -34,20 +35,6 @@ struct {
 } shed SEC(".maps");
 
 enum { REFUSE = 0, ALLOW = 1 };
-
-/* The agent's rule (agent/kernel/pod_name.cpp), as far as it matters here: "pod<uid>" with the cgroupfs driver,
- * "kubepods-burstable-pod<uid>.slice" with systemd's. The longest that comes before is "kubelet-kubepods-besteffort".
- */
-#define POD_WITHIN 32
-/* Global: verified once, and not at each call. */
-__noinline int names_a_pod(__u64 name_at) {
-    char name[POD_WITHIN + 4] = {};
-    bpf_probe_read_kernel_str(name, sizeof(name), (void*)name_at);
-    bool found = name[0] == 'p' && name[1] == 'o' && name[2] == 'd';
-    for (int i = 0; i < POD_WITHIN; i++)
-        found |= name[i] == '-' && name[i + 1] == 'p' && name[i + 2] == 'o' && name[i + 3] == 'd';
-    return found;
-}
 
 #define CSS_ONLINE (1 << 1) /* of an unnamed enum in linux/cgroup-defs.h; what cgroup_is_dead() asks */
 

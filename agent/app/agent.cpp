@@ -49,8 +49,8 @@ Status Agent::start() {
 }
 
 // With memory counted as the configuration says, for whoever reads it.
-Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning) {
-    auto observation = parts_.observer.look(std::move(cause), table_, std::move(outcomes), memory_returning);
+Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning, observe::LookFor purpose) {
+    auto observation = parts_.observer.look(std::move(cause), table_, std::move(outcomes), memory_returning, purpose);
     policy::compare_with(options_.eviction.memory_available, observation.readings);
     return observation;
 }

@@ -69,7 +69,8 @@ private:
     void arm_timer();
     [[nodiscard]] bool take(const KernelEvent& event);
     void tick(Cause cause);
-    [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning);
+    [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning,
+                                   observe::LookFor purpose = observe::LookFor::decision);
     void note_for_tape(Tick& tick);
     void follow_victims();
     void weigh_owed(Tick& tick) const;
@@ -99,6 +100,7 @@ private:
     [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] bool is_blind(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
+    [[nodiscard]] Duration paced(Duration wanted, const Tick& tick) const;
 
     Parts parts_;
     AgentOptions options_;

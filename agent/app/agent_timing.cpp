@@ -13,7 +13,8 @@ namespace evictd::app {
 namespace {
 
 // The kernel says a line is crossed, our own look a moment later says it is not: it trembles. Look again before it can
-// move far (a hog at full speed takes 10 MiB in that time).
+// move far (a hog at full speed takes 10 MiB in that time). With a pod that is counted as a whole our own look makes
+// the kernel add up its counters, which the timer then sees too: it is as rare as under pressure.
 constexpr Duration look_when_disagreeing = std::chrono::milliseconds(5);
 // A crossing was reported, and the look for it could not read its signal: out of descriptors, as a rule.
 constexpr Duration look_after_a_failed_one = std::chrono::milliseconds(100);
@@ -28,6 +29,13 @@ constexpr int near_share = 50;
 constexpr Duration exits_linger = std::chrono::seconds(10);
 // A victim may have ended before the kernel was asked to tell of it.
 constexpr Duration look_after_asking = std::chrono::milliseconds(5);
+// Where looks are timed they take a twentieth of a CPU, as the kernel's timer does. But no crossing goes unseen for
+// more than a second, which is what there is between two such looks where nothing is near; by then a hog at full speed
+// has taken 2 GiB, and files that wake us (usage levels, PSI) have done so. And half a CPU for a moment after a kill:
+// another victim may be needed as soon as the last one's memory is back.
+constexpr int timed_share = 20;
+constexpr Duration longest_pause = std::chrono::seconds(1);
+constexpr Duration hurry_after_a_kill = std::chrono::seconds(1);
 // For people who watch: as often as a screen is worth redrawing.
 constexpr Duration look_for_readers = std::chrono::milliseconds(20);
 
@@ -90,8 +98,8 @@ void Agent::tell_kernel() {
 // real look.
 void Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
-    auto observation =
-        look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, /*memory_returning=*/false);
+    auto observation = look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {},
+                            /*memory_returning=*/false, observe::LookFor::practice);
     if (calls_for_rungs(observation)) {
         tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin});
         return;
@@ -147,14 +155,24 @@ bool Agent::is_blind(const Readings& readings) const {
                        [&](const port::Watermark& line) { return !readings[static_cast<std::size_t>(line.signal)]; });
 }
 
+// A timed look reads files, and pods decide how many.
+Duration Agent::paced(Duration wanted, const Tick& tick) const {
+    const auto now = parts_.clock.monotonic();
+    const auto cost = now - tick.observation.cause.detected_at;
+    const bool killed = now - last_kill_ < hurry_after_a_kill;
+    return std::max(wanted, std::min(killed ? cost : timed_share * cost, longest_pause));
+}
+
 std::optional<Duration> Agent::look_soon(const Tick& tick) const {
     const auto& decision = tick.decision;
     if (const auto timed = parts_.events.look_within(Bytes{0})) {
         const auto distance = nearest(watermarks_, tick.observation.readings);
-        return decision.in_flight.empty() && distance ? parts_.events.look_within(*distance) : timed;
+        const auto wanted =
+            decision.in_flight.empty() && distance ? parts_.events.look_within(*distance).value_or(*timed) : *timed;
+        return paced(wanted, tick);
     }
     if (disagrees(tick.observation.readings)) {
-        return look_when_disagreeing;
+        return parts_.observer.counts_whole() ? look_under_pressure : look_when_disagreeing;
     }
     if (is_blind(tick.observation.readings)) {
         return look_after_a_failed_one;

@@ -60,7 +60,7 @@ Status open_bpf(const Config& config, const sys::Clock& clock, KernelSources& so
     if ((*bpf)->feeds("usage")) {
         sources.usage = std::make_unique<kernel::UsageIter>(**bpf);
     } else {
-        sources.usage = std::make_unique<kernel::UsageFiles>(hierarchies, *sources.cgroups);
+        sources.usage = std::make_unique<kernel::UsageFiles>(hierarchies, *sources.cgroups, clock);
     }
     sources.bpf = std::move(*bpf);
     return {};
@@ -129,7 +129,7 @@ Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel:
             return tl::unexpected(events.error());
         }
         sources.events = std::move(*events);
-        sources.usage = std::make_unique<kernel::UsageFiles>(hierarchies, *sources.cgroups);
+        sources.usage = std::make_unique<kernel::UsageFiles>(hierarchies, *sources.cgroups, clock);
     }
     sources.stalls = std::make_unique<kernel::NodeStalls>(sources.bpf ? sources.bpf->stalls() : nullptr,
                                                           hierarchies.v2_mount(), clock);

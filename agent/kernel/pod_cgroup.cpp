@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "evictd/abi/event.h"
 #include "kernel/cgroup_walk.hpp"
 #include "kernel/process_lists.hpp"
 #include "kernel/usage_files.hpp"
@@ -113,15 +114,18 @@ Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, co
     return handle;
 }
 
-// Of the pod's own cgroup first, and of all below it. A v1 file that stays open shows an old list for a second, so each
-// is opened anew.
-Status CgroupHandle::each_process(int top, const std::function<Walk(pid_t)>& visit) const {
+// Of the pod's own cgroup first, and of all below it; of no more than `left`, where that is given. A v1 file that stays
+// open shows an old list for a second, so each is opened anew.
+Status CgroupHandle::each_process(int top, const std::function<Walk(pid_t)>& visit, std::size_t* left) const {
     std::optional<Error> own;
     Status result;
     bool first = true;
     const auto walked = walk_cgroups(top, [&](int directory) {
         Walk next = Walk::on;
         const bool is_own = std::exchange(first, false);
+        if (left != nullptr && (*left)-- == 1) {
+            return Walk::stop;
+        }
         const sys::Fd file(::openat(directory, "cgroup.procs", O_RDONLY | O_CLOEXEC));
         const int refused = file ? 0 : errno;
         auto read = file ? read_pids(file.get(), [&](int pid) { return next = visit(pid); })
@@ -224,6 +228,8 @@ bool CgroupHandle::surely_empty() const {
     return tasks && *tasks == "0\n";
 }
 
+// A pod makes as many cgroups as it likes, and each takes 8 us of a real-time thread: no more are searched than the BPF
+// programs read. Of more, where none of those has a process, it is populated until its pids cgroup says otherwise.
 Result<bool> CgroupHandle::populated() const {
     if (v2_) {
         return read_file_at(memory_.get(), "cgroup.events").map([](const std::string& text) {
@@ -231,18 +237,22 @@ Result<bool> CgroupHandle::populated() const {
         });
     }
     bool any = false;
+    std::size_t left = EVICTD_MAX_POD_CGROUPS;
     const auto found = [&](pid_t) {
         any = true;
         return Walk::stop;
     };
-    auto read = each_process(memory_.get(), found);
+    auto read = each_process(memory_.get(), found, &left);
     // A process that moves between cgroups of one hierarchy and is missed there is found in the other.
-    if (read && !any && !freezer_.empty()) {
+    if (read && !any && left > 0 && !freezer_.empty()) {
         if (const auto freezer = sys::open(freezer_, directory_flags)) {
-            read = each_process(freezer->get(), found);
+            read = each_process(freezer->get(), found, &left);
         } else if (freezer.error().kind != ErrorKind::vanished) {
             read = tl::unexpected(freezer.error());
         }
+    }
+    if (!any && left == 0) {
+        return !surely_empty();
     }
     return any || read ? Result<bool>(any) : tl::unexpected(read.error());
 }

@@ -3,6 +3,7 @@
 // the same name: what it opens through a removed directory fails.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,7 +40,8 @@ public:
 private:
     CgroupHandle() = default;
     [[nodiscard]] Result<sys::Fd> open_freezer() const;
-    [[nodiscard]] Status each_process(int top, const std::function<Walk(pid_t)>& visit) const;
+    [[nodiscard]] Status each_process(int top, const std::function<Walk(pid_t)>& visit,
+                                      std::size_t* left = nullptr) const;
     using VisitBatch = std::function<bool(const port::ProcessBatch&)>;
     [[nodiscard]] Status each_batch_below(int top, bool threads, bool& stopped, const VisitBatch& visit) const;
     [[nodiscard]] Status await_frozen(int directory) const;

@@ -1,28 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Usage from the control files, where BPF is refused: the pods' root and each pod, by open, read and close. It is some
-// fifty times slower than the iterator, and memory.stat makes the kernel flush its counters for it.
+// fifty times slower than the iterator, and memory.stat makes the kernel flush its counters for it. Processes are
+// counted once a second, or more rarely where that would take more than a fiftieth of a CPU.
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "evictd/port/cgroups.hpp"
 #include "kernel/hierarchies.hpp"
+#include "sys/clock.hpp"
 
 namespace evictd::kernel {
 
 class UsageFiles final : public port::UsageSource {
 public:
-    // `cgroups` must outlive it; its pods' root is the one read.
-    UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups);
+    // `cgroups` and `clock` must outlive it; the pods' root of `cgroups` is the one read.
+    UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups, const sys::Clock& clock);
     Status read(std::vector<port::CgroupUsage>& rows) override;
 
 private:
     Result<Bytes> read_usage(const std::string& path);
     Result<port::CgroupUsage> read_one(const std::string& path);
+    Status read_pods(const std::vector<port::FoundPod>& pods, std::vector<port::CgroupUsage>& rows);
+    void count_processes(const std::vector<port::FoundPod>& pods);
+    void rest(MonotonicTime& since) const;
 
     Hierarchies hierarchies_;
     port::Cgroups& cgroups_;
+    const sys::Clock& clock_;
+    std::unordered_map<CgroupId, std::int32_t> processes_;
+    MonotonicTime count_again_at_;
     std::string text_;
 };
 

@@ -54,7 +54,9 @@ std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted
                    (*controller ? "; the memory controller's own figure is used, " + mib((*controller)->inactive_file)
                                 : std::string());
     }
-    return controller->value_or(counted);
+    auto settled = controller->value_or(counted);
+    settled.at = counted.at;
+    return settled;
 }
 
 }  // namespace evictd::observe

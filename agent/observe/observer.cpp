@@ -108,16 +108,13 @@ void Observer::read_node(Observation& observation, bool memory_returning) {
                 .memory = AvailableMemory{.kubelet = node->available, .reclaimable = node->reclaimable}});
 }
 
-void Observer::read_pods(Observation& observation, const PodTable& table) {
-    const auto at = clock_.monotonic();
-    const auto read = usage_.read(rows_);
+void Observer::read_pods(Observation& observation, const PodTable& table, LookFor purpose) {
+    const auto read = read_rows(observation, table, purpose);
     const bool unknown = !read && read.error().kind != ErrorKind::vanished;
     found_ = !unknown;
     if (!read) {
         rows_.clear();
         trouble_ = unknown ? read.error().text() : trouble_;
-    } else {
-        read_root(observation, table, at);
     }
     observation.pods = observed_pods(rows_, table);
     for (auto& pod : observation.pods) {
@@ -125,19 +122,32 @@ void Observer::read_pods(Observation& observation, const PodTable& table) {
     }
 }
 
-// A pod that is counted as a whole has its page cache as the kernel added it up last, up to 2 s ago: good enough to
-// see whether anything is near, and not to evict a pod for.
-void Observer::read_root(Observation& observation, const PodTable& table, MonotonicTime at) {
-    const auto crowded = crowded_pods(table);
-    const auto cache = check_.settle(counted_cache(rows_, at), !crowded.empty() && is_urgent(observation.cause));
+// The page cache of a pod that is counted as a whole is up to 2 s old: whatever the cause of a look, no pod is evicted
+// for it, nor ranked by it. The controller's figures make the kernel add it up; the rows are read again behind that.
+Status Observer::read_rows(Observation& observation, const PodTable& table, LookFor purpose) {
+    const auto at = clock_.monotonic();
+    auto read = usage_.read(rows_);
+    counts_whole_ = read && std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.whole; });
+    if (!read) {
+        return read;
+    }
+    const bool old = counts_whole_ && purpose == LookFor::decision;
+    const auto cache = check_.settle(counted_cache(rows_, at), old);
+    if (old) {
+        read = usage_.read(rows_);
+        if (!read) {
+            return read;
+        }
+    }
     if (cache) {
         reading_of(observation.readings, Signal::allocatable_memory_available,
                    allocatable_reading(rows_.front(), *cache, node_total_));
     }
-    trouble_ = crowded.empty() ? check_.trouble() : crowded;
+    trouble_ = counts_whole_ ? crowded_pods(table) : check_.trouble();
+    return read;
 }
 
-// Whose cgroups are too many to be read one by one, for people; empty: no pod's.
+// Whose cgroups are too many to be read one by one, for people.
 std::string Observer::crowded_pods(const PodTable& table) const {
     std::string names;
     for (const auto& row : rows_) {
@@ -149,7 +159,7 @@ std::string Observer::crowded_pods(const PodTable& table) const {
         const std::string name = pod ? pod->name_space + "/" + pod->name : "cgroup " + std::to_string(row.id.value);
         names += (names.empty() ? "" : ", ") + name;
     }
-    return names.empty() ? names : "too many cgroups below " + names + "; counted as a whole";
+    return "too many cgroups below " + names + "; counted as a whole";
 }
 
 std::optional<FoundCgroup> Observer::found(CgroupId cgroup) const {
@@ -215,7 +225,8 @@ void Observer::read_stalls(Observation& observation, const PodTable& table) {
     stalls_->read_pods(is_urgent(observation.cause), pods);
 }
 
-Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes, bool memory_returning) {
+Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes, bool memory_returning,
+                           LookFor purpose) {
     Observation observation;
     observation.cause = std::move(cause);
     observation.outcomes = std::move(outcomes);
@@ -223,7 +234,7 @@ Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outco
     if (node_total_ == Bytes{0}) {
         read_node(observation, memory_returning);  // the pods' limit, where they have none of their own
     }
-    read_pods(observation, table);
+    read_pods(observation, table, purpose);
     // Last: a victim found gone must not still be in what is said to be used, or a second pod would pay for it.
     read_node(observation, memory_returning);
     read_stalls(observation, table);

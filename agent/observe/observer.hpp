@@ -23,6 +23,9 @@ struct FoundCgroup {
     Bytes working_set;
 };
 
+// What a look is for. A decision needs every figure as it is now; practice, over the same figures, does not.
+enum class LookFor { decision, practice };
+
 class Observer {
 public:
     // All must outlive it. `stalls`: null where nobody counts the node's.
@@ -30,7 +33,11 @@ public:
 
     // `memory_returning`: a victim was killed a moment ago, so that the node's free memory is partly in per-CPU lists.
     [[nodiscard]] Observation look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes,
-                                   bool memory_returning);
+                                   bool memory_returning, LookFor purpose = LookFor::decision);
+
+    // Whether the last look found a pod with too many cgroups to read each. A look for a decision then makes the kernel
+    // add up its counters, which costs the more the more cgroups changed.
+    [[nodiscard]] bool counts_whole() const { return counts_whole_; }
 
     // As of the last look.
     [[nodiscard]] std::vector<ObservedVictim> victims(std::span<const Followed> followed) const;
@@ -48,8 +55,8 @@ public:
 
 private:
     void read_node(Observation& observation, bool memory_returning);
-    void read_pods(Observation& observation, const PodTable& table);
-    void read_root(Observation& observation, const PodTable& table, MonotonicTime at);
+    void read_pods(Observation& observation, const PodTable& table, LookFor purpose);
+    [[nodiscard]] Status read_rows(Observation& observation, const PodTable& table, LookFor purpose);
     [[nodiscard]] std::string crowded_pods(const PodTable& table) const;
     void read_stalls(Observation& observation, const PodTable& table);
 
@@ -60,6 +67,7 @@ private:
     CacheCheck check_;
     std::vector<port::CgroupUsage> rows_;  // kept for its capacity
     bool found_ = false;                   // the last pass did not fail
+    bool counts_whole_ = false;
     Bytes node_total_;
     std::string trouble_;
 };

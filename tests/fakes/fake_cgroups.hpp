@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -131,6 +132,7 @@ public:
     [[nodiscard]] std::optional<port::RootCount> timer_count() const override { return timer; }
     [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override {
         ++controller_reads;
+        if (on_controller_read) on_controller_read();
         return controller;
     }
 
@@ -160,6 +162,7 @@ public:
     std::optional<port::RootCount> timer;
     Result<std::optional<port::RootCount>> controller = std::optional<port::RootCount>{};
     int controller_reads = 0;
+    std::function<void()> on_controller_read;  // what the kernel adds up for it
 
 private:
     [[nodiscard]] bool has_processes(std::vector<FakeCgroup>::const_iterator at) const {

@@ -129,10 +129,11 @@ TEST_F(Events, ACgroupThatFillsAndEmptiesIsToldWithItsIdAndPathWhileItIsAskedFor
     EXPECT_FALSE(exit_told_of(id)) << "what nobody asked for, before or after";
 }
 
-TEST_F(Events, NothingIsToldOfWhoFillsCgroupsOutsideThePodsRootOrDeeperThanPodsAre) {
+TEST_F(Events, NothingIsToldOfWhoFillsCgroupsThatAreNoPods) {
     make_pods_root(std::nullopt);
     TestCgroups foreign;
-    for (const char* other : {"elsewhere/podother", "kubepods/burstable/podouter/container/service"}) {
+    for (const char* other : {"elsewhere/podother", "kubepods/burstable/podouter/container/service",
+                              "kubepods/podguaranteed/container", "kubepods/podguaranteed/podclaimed"}) {
         cgroups_.make(other);
     }
     foreign.make("kubepods/podforeign");
@@ -141,10 +142,12 @@ TEST_F(Events, NothingIsToldOfWhoFillsCgroupsOutsideThePodsRootOrDeeperThanPodsA
     {
         const PodProcess other(cgroups_, "elsewhere/podother"), alien(foreign, "kubepods/podforeign");
         const PodProcess deep(cgroups_, "kubepods/burstable/podouter/container/service");
+        const PodProcess container(cgroups_, "kubepods/podguaranteed/container");
+        const PodProcess claimed(cgroups_, "kubepods/podguaranteed/podclaimed");
         const PodProcess mine(cgroups_, "kubepods/podmine");  // the last, so that what came before it has come
     }
-    const std::set<CgroupId> pods{cgroups_.id("kubepods"), cgroups_.id("kubepods/podmine"),
-                                  cgroups_.id("kubepods/burstable"), cgroups_.id("kubepods/burstable/podouter")};
+    const std::set<CgroupId> pods{cgroups_.id("kubepods/podmine"), cgroups_.id("kubepods/podguaranteed"),
+                                  cgroups_.id("kubepods/burstable/podouter")};
     EXPECT_TRUE(wait_for_any(
         [&](const KernelEvent& event) {
             if (!is_exit(event)) return false;

@@ -13,6 +13,7 @@
 #include "kernel/bpf_fixture.hpp"
 #include "kernel/cgroup_dirs.hpp"
 #include "kernel/usage_files.hpp"
+#include "sys/clock.hpp"
 
 namespace evictd::kernel_test {
 namespace {
@@ -108,7 +109,8 @@ TEST_F(Usage, AgreesWithTheFallbackThatReadsFiles) {
     });
     ASSERT_TRUE(pod.hear());
     kernel::CgroupDirs dirs(hierarchies(), cgroups_.root());
-    kernel::UsageFiles files(hierarchies(), dirs);
+    const sys::SystemClock clock;
+    kernel::UsageFiles files(hierarchies(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
     const auto read = files.read(rows);
     ASSERT_TRUE(read) << read.error().text();

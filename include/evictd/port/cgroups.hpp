@@ -94,8 +94,8 @@ public:
     // Whether this program runs in it. No listing where the cgroup that we are in can be told otherwise.
     [[nodiscard]] virtual Result<bool> holds_us() const = 0;
     // Whether a process is left in it or below it, as the kernel says: cgroup.events on v2. v1 has no such file, so
-    // that every cgroup.procs of the subtree is read. What could not be read is an error, never "no". `vanished` once
-    // the cgroup is removed.
+    // that every cgroup.procs of the subtree is read; where they are too many, "yes" unless surely_empty(). What could
+    // not be read is an error, never "no". `vanished` once the cgroup is removed.
     [[nodiscard]] virtual Result<bool> populated() const = 0;
     // True: a counter of the kernel's says that no process is left, not even one that moves. False proves nothing.
     [[nodiscard]] virtual bool surely_empty() const = 0;

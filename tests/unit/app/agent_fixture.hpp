@@ -46,7 +46,7 @@ struct FakeEvents final : port::KernelEventSource {
         counted = how;
         return {};
     }
-    [[nodiscard]] std::optional<Duration> look_within(Bytes) const override { return std::nullopt; }
+    [[nodiscard]] std::optional<Duration> look_within(Bytes) const override { return timed; }
     [[nodiscard]] std::vector<SourceRow> sources() const override { return {}; }
 
     void tell(KernelEventKind kind, MonotonicTime time) {
@@ -57,6 +57,7 @@ struct FakeEvents final : port::KernelEventSource {
 
     sys::Fd ready{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
     std::vector<KernelEvent> pending;
+    std::optional<Duration> timed;  // none: every crossing is told
     std::vector<port::Watermark> watermarks;
     int watches = 0;
     bool tells = true;
@@ -68,9 +69,12 @@ struct FakeEvents final : port::KernelEventSource {
 struct FakeNode final : port::NodeMemory {
     Result<port::NodeMemoryReading> read(bool) override {
         if (throws) throw std::runtime_error("expected by the test");
+        if (clock != nullptr) clock->advance(takes);
         return port::NodeMemoryReading{.total = 8_GiB, .available = 4_GiB};
     }
     bool throws = false;
+    fakes::FakeClock* clock = nullptr;
+    Duration takes{0};
 };
 
 struct FakeScoreOrders final : act::ScoreOrders {

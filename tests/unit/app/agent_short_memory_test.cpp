@@ -61,6 +61,36 @@ TEST_F(Agents, LooksAgainSoonWhereTheLookForACrossingFailed) {
     EXPECT_EQ(tree.handle(hog_id)->kills, 1);
 }
 
+TEST_F(Agents, LooksMoreRarelyWhereEachMakesTheKernelAddUpAPodOfManyCgroups) {
+    tree.declare({{.id = root_id, .level = 1, .usage = 200_MiB, .limit = 1_GiB},
+                  {.id = hog_id, .level = 2, .usage = 100_MiB, .processes = 1, .pod = "hog", .whole = true}});
+    make();
+    cross(199_MiB);
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(100));
+}
+
+TEST_F(Agents, TimedLooksTakeATwentiethOfACpuAndAreNoMoreThanASecondApart) {
+    using std::chrono::milliseconds;
+    declare(100_MiB);
+    events.timed = milliseconds(10);
+    node.clock = &clock;
+    make();
+    const auto pause_after = [&](Duration cost) {
+        node.takes = cost;
+        agent->set_config(eviction, std::chrono::seconds(10));
+        return agent->next_look() - clock.monotonic();
+    };
+    EXPECT_EQ(pause_after(std::chrono::microseconds(100)), milliseconds(10));
+    EXPECT_EQ(pause_after(milliseconds(4)), milliseconds(80));
+    EXPECT_EQ(pause_after(milliseconds(200)), milliseconds(1000));
+
+    declare(900_MiB);
+    EXPECT_EQ(pause_after(milliseconds(200)), milliseconds(5)) << "exits were asked for";
+    EXPECT_EQ(pause_after(milliseconds(200)), milliseconds(200)) << "a victim was killed";
+    clock.advance(milliseconds(1500));
+    EXPECT_EQ(pause_after(milliseconds(30)), milliseconds(600)) << "it does not die";
+}
+
 TEST_F(Agents, DoesNotHurryWhereOnlyTheMinimumReclaimIsMissing) {
     declare(700_MiB);  // 224Mi are available: above the threshold, below the threshold plus minimum reclaim
     make();

@@ -38,6 +38,10 @@ public:
         struct stat status {};
         return ::stat((directory_.path().string() + path).c_str(), &status) == 0 ? CgroupId{status.st_ino} : CgroupId{};
     }
+    void write(const std::string& path, const std::string& name, const std::string& text) const {
+        std::filesystem::create_directories(directory_.path().string() + path);
+        directory_.write(path.substr(1) + "/" + name, text);
+    }
     void remove(const std::string& path) const { std::filesystem::remove_all(directory_.path().string() + path); }
 
 private:

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/fake_clock.hpp"
 #include "kernel/cgroup_dirs.hpp"
+#include "kernel/pod_cgroup.hpp"
 #include "unit/kernel/control_files.hpp"
 
 namespace evictd::kernel {
@@ -44,8 +46,9 @@ TEST(UsageFiles, OnV2TheRootsOwnPagesAreWhatItsPodsLeave) {
         {pod_b,
          v2_files("300\n", "350\n", "inactive_file 200\nactive_file 30\ninactive_anon 0\nactive_anon 7\n", "9\n")},
     };
+    const fakes::FakeClock clock;
     CgroupDirs dirs(tree.v2(), "");
-    UsageFiles files(tree.v2(), dirs);
+    UsageFiles files(tree.v2(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
     ASSERT_TRUE(files.read(rows));
     ASSERT_EQ(rows.size(), 3U);
@@ -77,8 +80,9 @@ TEST(UsageFiles, OnV1TheTotalsCountAndTheLargestLimitIsNone) {
                               {"memory.stat",
                                "inactive_file 1\ntotal_inactive_file 400\ntotal_active_file 50\n"
                                "inactive_anon 2\ntotal_inactive_anon 60\ntotal_active_anon 7\n"}}}};
+    const fakes::FakeClock clock;
     CgroupDirs dirs(tree.v1(), "");
-    UsageFiles files(tree.v1(), dirs);
+    UsageFiles files(tree.v1(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
     ASSERT_TRUE(files.read(rows));
     ASSERT_EQ(rows.size(), 1U);
@@ -94,8 +98,9 @@ TEST(UsageFiles, APodThatWentAwayIsLeftOutAndARootThatDidIsVanished) {
         {"/kubepods", v2_files("1000\n", "max\n", "inactive_file 5\n")},
         {pod_a, {{"cgroup.procs", ""}}},  // half gone: no memory files
     };
+    const fakes::FakeClock clock;
     CgroupDirs dirs(tree.v2(), "");
-    UsageFiles files(tree.v2(), dirs);
+    UsageFiles files(tree.v2(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
     ASSERT_TRUE(files.read(rows));
     EXPECT_EQ(rows.size(), 1U);
@@ -105,6 +110,41 @@ TEST(UsageFiles, APodThatWentAwayIsLeftOutAndARootThatDidIsVanished) {
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().kind, ErrorKind::vanished);
     EXPECT_TRUE(rows.empty());
+}
+
+TEST(UsageFiles, ProcessesAreCountedOnceASecond) {
+    const ControlFiles tree{
+        {"/kubepods", v2_files("1000\n", "max\n", "inactive_file 5\n")},
+        {pod_b, v2_files("300\n", "max\n", "inactive_file 2\n", "9\n")},
+    };
+    fakes::FakeClock clock;
+    clock.advance(std::chrono::hours(1));
+    CgroupDirs dirs(tree.v2(), "");
+    UsageFiles files(tree.v2(), dirs, clock);
+    std::vector<port::CgroupUsage> rows;
+    const auto processes = [&] { return files.read(rows) && rows.size() == 2 ? rows[1].processes : -1; };
+    EXPECT_EQ(processes(), 1);
+    tree.write(pod_b, "cgroup.procs", "9\n10\n");
+    clock.advance(std::chrono::milliseconds(990));
+    EXPECT_EQ(processes(), 1);
+    clock.advance(std::chrono::milliseconds(10));
+    EXPECT_EQ(processes(), 2);
+}
+
+TEST(PodCgroup, OnV1APodWithMoreCgroupsThanAreSearchedIsEmptyWhenItsPidsCgroupSaysSo) {
+    const ControlFiles tree{{pod_a, {{"cgroup.procs", ""}, {"pids.current", "1\n"}}}};
+    for (int i = 0; i < 1100; i++) {
+        tree.write(pod_a + "/empty" + std::to_string(i), "cgroup.procs", "");
+    }
+    auto hierarchies = tree.v1();
+    const auto blind = CgroupHandle::open(hierarchies, pod_a);
+    hierarchies.pids = hierarchies.memory;
+    const auto pod = CgroupHandle::open(hierarchies, pod_a);
+    ASSERT_TRUE(blind && pod);
+    EXPECT_EQ((*pod)->populated(), true) << "not seen is not gone";
+    tree.write(pod_a, "pids.current", "0\n");
+    EXPECT_EQ((*pod)->populated(), false);
+    EXPECT_EQ((*blind)->populated(), true) << "without the pids controller nothing says that it is empty";
 }
 
 }  // namespace

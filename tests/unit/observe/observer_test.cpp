@@ -157,8 +157,29 @@ TEST_F(Observing, APodWithTooManyCgroupsIsNamed) {
              {.id = 2, .level = 2, .usage = 50_MiB, .inactive_file = 40_MiB, .pod = "uid-a", .whole = true}},
             {"uid-a"});
     EXPECT_EQ(look().pods[0].usage->working_set, 10_MiB);
+    EXPECT_TRUE(observer.counts_whole());
     EXPECT_NE(observer.trouble().find("too many cgroups below"), std::string::npos) << observer.trouble();
+}
+
+// 250 MiB were read, and the kernel has not added them up yet.
+TEST_F(Observing, ForADecisionTheKernelAddsUpWhatIsCountedAsAWholeWhateverTheLooksCause) {
+    declare({{.id = 1, .level = 1, .usage = 700_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 300_MiB, .pod = "uid-a", .whole = true}},
+            {"uid-a"});
+    tree.controller = port::RootCount{.inactive_file = 250_MiB, .active_file = {}, .at = {}};
+    tree.on_controller_read = [&] { tree.line(2).inactive_file = 250_MiB; };
+    const auto practice = observer.look({}, table, {}, false, LookFor::practice);
+    EXPECT_EQ(allocatable(practice).memory->kubelet, 324_MiB);
     EXPECT_EQ(tree.controller_reads, 0) << "nothing hangs on it";
+
+    for (const auto cause : {CauseKind::timer, CauseKind::requested, CauseKind::config, CauseKind::pods_changed}) {
+        tree.line(2).inactive_file = 0_B;
+        const auto observation = observer.look({.kind = cause, .event = {}, .detected_at = {}}, table, {}, false);
+        EXPECT_EQ(allocatable(observation).memory->kubelet, 574_MiB) << static_cast<int>(cause);
+        EXPECT_EQ(allocatable(observation).at, clock.monotonic());
+        EXPECT_EQ(observation.pods[0].usage->working_set, 50_MiB) << "what it is ranked by";
+    }
+    EXPECT_EQ(tree.controller_reads, 4);
 }
 
 TEST_F(Observing, WhereTwoCountsOfThePageCacheDifferTheControllersOwnIsTaken) {
