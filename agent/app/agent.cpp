@@ -292,7 +292,7 @@ Status Agent::follow_pods_root() {
 
 void Agent::list_cgroups() {
     if (auto found = parts_.cgroups.list_pods()) {
-        table_.set_cgroups(std::move(*found));
+        table_.set_cgroups(std::move(*found), parts_.clock.monotonic());
     }
 }
 

@@ -26,7 +26,7 @@ void Agent::tell_root() {
 void Agent::lose_root() {
     root_.reset();
     (void)parts_.events.follow(std::nullopt);
-    table_.set_cgroups({});
+    table_.set_cgroups({}, parts_.clock.monotonic());
 }
 
 // Its removal may not have been told: there are sources that cannot.

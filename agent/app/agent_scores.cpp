@@ -18,6 +18,9 @@ std::optional<PodUid> next_for_memory(const Tick& tick) {
             return victim.pod;
         }
     }
+    if (tick.decision.awaited || tick.observation.usage_unknown) {
+        return std::nullopt;  // who would be first is not known
+    }
     const auto& met = tick.decision.thresholds_met;
     if (!met.empty() && !is_memory(met.front().threshold.signal)) {
         return std::nullopt;

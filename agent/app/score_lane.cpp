@@ -2,7 +2,6 @@
 #include "app/score_lane.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 
 #include "app/claims.hpp"
 #include "policy/oom_score.hpp"
+#include "sys/clock.hpp"
 
 namespace evictd::app {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 // Of the normal threads it should be the first to run: how much it has to do is up to the pods, so it has no real-time
 // priority but to raise one pod, while others take the machine's memory as fast as they can.
 constexpr int niceness = -20;
-
-Duration thread_cpu_time() {
-    timespec used{};
-    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
-}
 
 // After the kill path.
 int urgency_below(int kill_path) { return kill_path == 0 ? 0 : std::max(1, kill_path - 1); }
@@ -37,7 +31,7 @@ act::ScoreOptions options_of(const Config& config) {
                                                                Bytes node_memory) {
                     return policy::oom_score_adj_range(pod, container, node_memory, guaranteed);
                 },
-            .cpu_time = thread_cpu_time};
+            .cpu_time = sys::thread_cpu_time};
 }
 
 }  // namespace

@@ -186,13 +186,21 @@ struct Described<ObservedVictim> {
                    field("populated", &ObservedVictim::populated), field("held", &ObservedVictim::held));
 };
 template <>
+struct Described<UnknownPod> {
+    static constexpr auto fields =
+        std::tuple(field("pod", &UnknownPod::pod), field("cgroup", &UnknownPod::cgroup),
+                   field("first_seen", &UnknownPod::first_seen), field("working_set", &UnknownPod::working_set),
+                   field("populated", &UnknownPod::populated));
+};
+template <>
 struct Described<Observation> {
     static constexpr auto fields = std::tuple(
         field("cause", &Observation::cause), field("at", &Observation::at), field("wall", &Observation::wall),
         field("readings", &Observation::readings), field("pods", &Observation::pods),
         field("outcomes", &Observation::outcomes), field("fs_layout", &Observation::fs_layout),
         field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls),
-        field("rungs", &Observation::rungs), field("victims", &Observation::victims));
+        field("rungs", &Observation::rungs), field("victims", &Observation::victims),
+        field("unknown_pods", &Observation::unknown_pods), field("usage_unknown", &Observation::usage_unknown));
 };
 
 // ---- what was remembered
@@ -272,14 +280,15 @@ struct Described<Trends> {
 };
 template <>
 struct Described<State> {
-    static constexpr auto fields = std::tuple(
-        field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
-        field("condition_last_observed", &State::condition_last_observed), field("conditions", &State::conditions),
-        field("last_readings", &State::last_readings), field("in_flight", &State::in_flight),
-        field("owing", &State::owing), field("passed_over", &State::passed_over),
-        field("reclaiming", &State::reclaiming), field("evicted", &State::evicted),
-        field("first_stalled", &State::first_stalled), field("relieved_at", &State::relieved_at),
-        field("trends", &State::trends), field("ladder", &State::ladder));
+    static constexpr auto fields =
+        std::tuple(field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
+                   field("condition_last_observed", &State::condition_last_observed),
+                   field("conditions", &State::conditions), field("last_readings", &State::last_readings),
+                   field("in_flight", &State::in_flight), field("owing", &State::owing),
+                   field("passed_over", &State::passed_over), field("reclaiming", &State::reclaiming),
+                   field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
+                   field("relieved_at", &State::relieved_at), field("trends", &State::trends),
+                   field("ladder", &State::ladder), field("awaiting_since", &State::awaiting_since));
 };
 
 }  // namespace evictd::codec

@@ -50,6 +50,12 @@ void subtract(port::CgroupUsage& root, const port::CgroupUsage& pod) {
     less(root.anon, pod.anon);
 }
 
+// As the cgroup itself says, and not one of its files.
+bool is_gone(const port::PodCgroup& cgroup) {
+    const auto populated = cgroup.populated();
+    return !populated && populated.error().kind == ErrorKind::vanished;
+}
+
 }  // namespace
 
 std::int64_t flat_value(const std::string& text, const std::string& key) {
@@ -151,7 +157,9 @@ Status UsageFiles::read(std::vector<port::CgroupUsage>& rows) {
     auto whole = read_one(root->path);
     auto pods = cgroups_.list_pods();
     if (!whole || !pods) {
-        return tl::unexpected(whole ? pods.error() : whole.error());
+        const Error& error = whole ? pods.error() : whole.error();
+        const bool gone = error.kind == ErrorKind::vanished && !cgroups_.find_pods_root();
+        return fail(gone ? ErrorKind::vanished : ErrorKind::failed, error.what, error.why);
     }
     count_processes(*pods);
     whole->level = static_cast<std::int32_t>(root->level);
@@ -174,11 +182,11 @@ Status UsageFiles::read_pods(const std::vector<port::FoundPod>& pods, std::vecto
         rest(since);
         const auto populated = pod.cgroup->populated();  // before its usage, see read()
         auto row = read_one(pod.cgroup->path());
-        if (!row && row.error().kind == ErrorKind::vanished) {
+        if (!row && row.error().kind == ErrorKind::vanished && is_gone(*pod.cgroup)) {
             continue;
         }
-        if (!row) {
-            return tl::unexpected(row.error());  // a pod that could not be read has not gone
+        if (!row) {  // a pod that could not be read has not gone, also where one file says so
+            return fail(ErrorKind::failed, row.error().what, row.error().why);
         }
         const auto counted = processes_.find(row->id);
         row->level = level;

@@ -19,8 +19,10 @@ constexpr Duration pause_before_a_look = std::chrono::milliseconds(5);
 // How often the directory is looked at where it cannot be watched. A container takes about as long to start.
 constexpr Duration pause_without_a_watch = std::chrono::seconds(1);
 
-// The rest after a look is this many times what it took, so that 10,000 manifests that come one by one are not 10,000
-// looks at 10,000: twice as much would keep a new one unknown for longer than a container takes to start.
+// The rest after a look is this many times the CPU time that it took, so that 10,000 manifests that come one by one are
+// not 10,000 looks at 10,000: twice as much would keep a new one unknown for longer than a container takes to start.
+// Not the time that passed: on a loaded machine a look waits for a CPU longer than it works, and the next must not wait
+// for ten times that.
 constexpr int rest_after_a_look = 10;
 
 std::string absolute(const std::string& directory) {
@@ -107,10 +109,10 @@ void ManifestSource::look_soon() {
 }
 
 void ManifestSource::look() {
-    const sys::SystemClock clock;
-    const auto begin = clock.monotonic();
+    const auto begin = sys::thread_cpu_time();
     look_now();
-    rest_ = std::clamp(rest_after_a_look * (clock.monotonic() - begin), pause_before_a_look, pause_without_a_watch);
+    rest_ =
+        std::clamp(rest_after_a_look * (sys::thread_cpu_time() - begin), pause_before_a_look, pause_without_a_watch);
 }
 
 void ManifestSource::look_now() {

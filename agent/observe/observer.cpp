@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <variant>
 
+#include "observe/unknown_pods.hpp"
+
 namespace evictd::observe {
 namespace {
 
@@ -117,6 +119,8 @@ void Observer::read_pods(Observation& observation, const PodTable& table, LookFo
         trouble_ = unknown ? read.error().text() : trouble_;
     }
     observation.pods = observed_pods(rows_, table);
+    observation.unknown_pods = unknown_pods(rows_, table, clock_.monotonic());
+    observation.usage_unknown = unknown;
     for (auto& pod : observation.pods) {
         pod.populated = pod.populated || (unknown && pod.cgroup != CgroupId{});  // not seen is not gone
     }

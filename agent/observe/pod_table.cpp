@@ -14,7 +14,7 @@ void PodTable::set_pods(std::size_t source, std::vector<PodPtr> pods) {
     join();
 }
 
-void PodTable::set_cgroups(std::vector<port::FoundPod> found) {
+void PodTable::set_cgroups(std::vector<port::FoundPod> found, MonotonicTime now) {
     std::unordered_map<PodUid, Held> held;
     uid_of_.clear();
     for (auto& pod : found) {
@@ -22,7 +22,7 @@ void PodTable::set_cgroups(std::vector<port::FoundPod> found) {
         const auto before = held_.find(pod.uid);
         const bool same = before != held_.end() && before->second.cgroup->id() == pod.cgroup->id();
         uid_of_[pod.cgroup->id()] = pod.uid;
-        held[pod.uid] = same ? before->second : Held{std::move(pod.cgroup), std::nullopt};
+        held[pod.uid] = same ? before->second : Held{std::move(pod.cgroup), std::nullopt, now};
     }
     held_ = std::move(held);
     join();
@@ -31,9 +31,7 @@ void PodTable::set_cgroups(std::vector<port::FoundPod> found) {
 void PodTable::apply(const CgroupLife& life, MonotonicTime time, const port::Cgroups& cgroups) {
     if (life.change == CgroupChange::made) {
         if (auto found = cgroups.pod_at(life.path)) {
-            uid_of_[found->cgroup->id()] = found->uid;
-            held_[found->uid] = Held{std::move(found->cgroup), std::nullopt};
-            join(found->uid);
+            hold(std::move(*found), time);
         }
         return;
     }
@@ -49,10 +47,27 @@ void PodTable::apply(const CgroupLife& life, MonotonicTime time, const port::Cgr
             held_.erase(held);
         }
         uid_of_.erase(known);
+        std::erase_if(unknown_, [&](const UnknownPod& one) { return one.cgroup == life.cgroup; });
     } else if (current) {
         held->second.emptied_at = life.change == CgroupChange::emptied ? std::optional(time) : std::nullopt;
     }
     join(uid);
+}
+
+// Its making may be told of one that was listed before: that does not make it younger.
+void PodTable::hold(port::FoundPod found, MonotonicTime now) {
+    const auto id = found.cgroup->id();
+    auto& held = held_[found.uid];
+    const bool same = held.cgroup && held.cgroup->id() == id;
+    if (held.cgroup) {
+        std::erase_if(unknown_, [&](const UnknownPod& one) { return one.pod == found.uid; });
+    }
+    held = Held{std::move(found.cgroup), std::nullopt, same ? held.first_seen : now};
+    uid_of_[id] = found.uid;
+    if (!pod(found.uid)) {
+        unknown_.push_back({.pod = found.uid, .cgroup = id, .first_seen = held.first_seen, .working_set = {}});
+    }
+    join(found.uid);
 }
 
 // For all pods, and only when there are others: a look finds everything in place.
@@ -69,6 +84,17 @@ void PodTable::join() {
     rows_.erase(std::unique(rows_.begin(), rows_.end(), same_uid), rows_.end());
     for (auto& row : rows_) {
         fill(row);
+    }
+    unknown_.clear();
+    const auto known = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.cgroup != nullptr; });
+    if (held_.size() == static_cast<std::size_t>(known)) {
+        return;  // the rule
+    }
+    for (const auto& [uid, held] : held_) {
+        if (!pod(uid)) {
+            unknown_.push_back(
+                {.pod = uid, .cgroup = held.cgroup->id(), .first_seen = held.first_seen, .working_set = {}});
+        }
     }
 }
 
@@ -101,11 +127,6 @@ port::PodCgroupPtr PodTable::cgroup_of(const PodUid& uid) const {
 std::optional<PodUid> PodTable::uid_of(CgroupId cgroup) const {
     const auto uid = uid_of_.find(cgroup);
     return uid == uid_of_.end() ? std::nullopt : std::optional(uid->second);
-}
-
-std::size_t PodTable::unknown_cgroups() const {
-    const auto known = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.cgroup != nullptr; });
-    return held_.size() - static_cast<std::size_t>(known);
 }
 
 }  // namespace evictd::observe

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evictd/model/kernel_event.hpp"
+#include "evictd/model/observation.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "evictd/port/pod_source.hpp"
 
@@ -24,8 +25,8 @@ public:
 
     // Replaces what source number `source` said before. A uid known by several sources is the lowest number's.
     void set_pods(std::size_t source, std::vector<PodPtr> pods);
-    // Replaces all cgroups, after listing.
-    void set_cgroups(std::vector<port::FoundPod> found);
+    // Replaces all cgroups, after listing them at `now`.
+    void set_cgroups(std::vector<port::FoundPod> found, MonotonicTime now);
     // A kernel event about a cgroup. `cgroups` opens one that was made.
     void apply(const CgroupLife& life, MonotonicTime time, const port::Cgroups& cgroups);
 
@@ -34,14 +35,16 @@ public:
     [[nodiscard]] PodPtr pod(const PodUid& uid) const;  // null: no source knows it
     [[nodiscard]] port::PodCgroupPtr cgroup_of(const PodUid& uid) const;
     [[nodiscard]] std::optional<PodUid> uid_of(CgroupId cgroup) const;
-    // Cgroups that look like a pod's and are no known pod's: never touched.
-    [[nodiscard]] std::size_t unknown_cgroups() const;
+    // Cgroups that look like a pod's and are no known pod's: never touched. Without usage.
+    [[nodiscard]] const std::vector<UnknownPod>& unknown() const { return unknown_; }
 
 private:
     struct Held {
         port::PodCgroupPtr cgroup;
         std::optional<MonotonicTime> emptied_at;
+        MonotonicTime first_seen;
     };
+    void hold(port::FoundPod found, MonotonicTime now);
     void join();
     void join(const PodUid& uid);
     void fill(Row& row) const;
@@ -50,6 +53,7 @@ private:
     std::unordered_map<PodUid, Held> held_;
     std::unordered_map<CgroupId, PodUid> uid_of_;
     std::vector<Row> rows_;
+    std::vector<UnknownPod> unknown_;
 };
 
 }  // namespace evictd::observe

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "awaited.hpp"
 #include "containerfs.hpp"
 #include "evict.hpp"
 #include "exhaustion.hpp"
@@ -218,7 +219,11 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     decision.shed = pods_to_shed(config, observation, next);
     next.ladder = climb(config, observation, next);
     decision.ladder = next.ladder.held;
+    remember_waiting(decision, observation.at, next);
     decision.look_again_at = next_clock(config, verdict, stall_clock, observation.at);
+    if (const auto clock = next_awaited_clock(course, decision, observation.at)) {
+        decision.look_again_at = std::min(decision.look_again_at.value_or(*clock), *clock);
+    }
     if (next.reclaiming) reclaim = next.reclaiming->asked;
     decision.why = why(course, decision, reclaim, config, observation);
     if (!decision.ladder.empty()) decision.why += "; meanwhile " + say_ladder(decision.ladder);

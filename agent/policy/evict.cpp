@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "awaited.hpp"
 #include "grace.hpp"
 #include "local_storage.hpp"
 #include "message.hpp"
@@ -74,6 +75,12 @@ void begin(const ObservedPod& observed, const Eviction& eviction, const Observat
     verdict.state.in_flight.push_back(std::move(flight));
 }
 
+// An unknown pod holds more than the one that would go.
+bool must_wait(const RankedPod& chosen, const Observation& observation, Verdict& verdict) {
+    verdict.decision.awaited = awaited_before(observation.pods[chosen.pod], observation, verdict.state);
+    return verdict.decision.awaited.has_value();
+}
+
 Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& acting, const EvictionConfig& config,
              const Observation& observation, Verdict& verdict) {
     Eviction eviction;
@@ -93,18 +100,24 @@ Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& actin
 
 Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig& config,
                    const Observation& observation, Verdict& verdict) {
-    if (traits(acting.front().threshold.signal).condition == Condition::memory_pressure) {
+    const auto condition = traits(acting.front().threshold.signal).condition;
+    const bool on_memory = condition == Condition::memory_pressure;
+    if (observation.usage_unknown && (on_memory || condition == Condition::pid_pressure)) return Course::usage_unknown;
+    if (on_memory) {
         if (slow_until(verdict.state, observation, acting.front().threshold.signal)) return Course::owed;
         if (owed_by_empty_pods(acting.front(), observation, verdict)) return Course::owed;
     }
     const RankedPod* chosen = choose(verdict.decision.ranking, observation, verdict.state);
     if (chosen == nullptr) return Course::no_candidate;
+    if (on_memory && must_wait(*chosen, observation, verdict)) return Course::unknown_pod;
     return evict(observation.pods[chosen->pod], acting, config, observation, verdict);
 }
 
 Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, const Observation& observation,
                        Verdict& verdict) {
-    if (stall.threshold.resource == StallResource::memory && slow_until(verdict.state, observation)) {
+    if (observation.usage_unknown) return Course::usage_unknown;  // nor is it known which pods cause it
+    const bool on_memory = stall.threshold.resource == StallResource::memory;
+    if (on_memory && slow_until(verdict.state, observation)) {
         return Course::owed;
     }
     const RankedPod* chosen = choose(verdict.decision.ranking, observation, verdict.state);
@@ -112,6 +125,7 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
     const ObservedPod& observed = observation.pods[chosen->pod];
     // Those who cause it may all be exempt; to evict another would help nobody.
     if (!may_cause(stall, observed)) return Course::no_candidate;
+    if (on_memory && must_wait(*chosen, observation, verdict)) return Course::unknown_pod;
     Eviction eviction;
     eviction.pod = observed.pod->uid;
     eviction.stall = stall;

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "awaited.hpp"
 #include "flight.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
 #include "phrases.hpp"
-#include "requests.hpp"
 #include "stall.hpp"
 #include "thresholds.hpp"
 
@@ -205,28 +205,6 @@ std::string ended(const Decision& decision) {
 // The victim whose kill was decided at this look.
 std::string killed_now(const Decision& decision) { return decision.actions.front().pod_name; }
 
-std::string unknown_use(Signal signal) {
-    if (signal == Signal::pid_available) return " goes first of its priority: its processes are not known";
-    return " goes before all pods whose usage is known: its own is not";
-}
-
-// What the order of `signal` looks at in a pod.
-std::string use_of(Signal signal, const RankedPod& ranked, const Pod& pod) {
-    const auto resource = traits(signal).resource;
-    const auto bytes = [](std::int64_t value) { return say_amount({value}, Quantity::Format::binary_si); };
-    if (resource == "pids") return " runs " + std::to_string(ranked.usage.value) + " processes";
-    if (resource == "inodes") {
-        const std::int64_t request = pod_request(pod, &ResourceList::ephemeral_storage).value();
-        return " uses " + std::to_string(ranked.usage.value) + " inodes" +
-               (request == 0 ? "" : ", less the bytes of its ephemeral-storage request, " + bytes(request));
-    }
-    if (!ranked.exceeds_request) {
-        return " uses " + bytes(ranked.usage.value) + ", within its request of " + bytes(ranked.request.value);
-    }
-    return " uses " + bytes(ranked.usage.value) + ", " + bytes(ranked.usage.value - ranked.request.value) +
-           " over its request";
-}
-
 }  // namespace
 
 std::string why(Course course, const Decision& decision, const std::vector<NodeReclaim>& reclaim,
@@ -283,22 +261,17 @@ std::string why(Course course, const Decision& decision, const std::vector<NodeR
         case Course::unconfirmed:
             said = first() + "; but nobody stands still for memory and reclaim succeeds: nobody is evicted for it";
             break;
+        case Course::unknown_pod:
+            said = say_awaited(*decision.awaited, observation) + "; " + first();
+            break;
+        case Course::usage_unknown:
+            said = "the pods' usage could not be read: no pod is chosen; " + first();
+            break;
         case Course::evicting:
             said = evicting(decision, observation);
             break;
     }
     return ended(decision) + said;
-}
-
-std::string place(Signal signal, const RankedPod& ranked, const Observation& observation) {
-    const Pod& pod = *observation.pods[ranked.pod].pod;
-    std::string said = pod.full_name() + (ranked.has_usage ? use_of(signal, ranked, pod) : unknown_use(signal));
-    said += "; priority " + std::to_string(ranked.priority);
-    if (ranked.exemption == Exemption::failed_before) return said + "; evicting it failed: others go first";
-    if (ranked.exemption != Exemption::none) {
-        said += "; not evicted: " + std::string(exemption_words[static_cast<std::size_t>(ranked.exemption)]);
-    }
-    return said;
 }
 
 }  // namespace evictd::policy

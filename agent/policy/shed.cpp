@@ -21,7 +21,8 @@ bool short_of_memory(const State& state) {
 // The order is made anew, also where the decision has it: in that one the pod chosen a moment ago is no victim yet.
 std::vector<ShedPod> pods_to_shed(const EvictionConfig& config, const Observation& observation, const State& state) {
     std::vector<ShedPod> shed;
-    if (!config.shed_sockets || !short_of_memory(state)) return shed;
+    // Without usage the head of the order is a matter of chance.
+    if (!config.shed_sockets || observation.usage_unknown || !short_of_memory(state)) return shed;
     const auto places = static_cast<std::int64_t>(config.shed_pods) - static_cast<std::int64_t>(state.in_flight.size());
     if (places <= 0) return shed;
     for (const auto& ranked : rank_pods(config, Signal::memory_available, observation, state)) {

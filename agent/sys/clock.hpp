@@ -25,4 +25,7 @@ public:
     [[nodiscard]] WallTime wall() const override;
 };
 
+// CPU time that the calling thread has used: what it waited for a CPU or a disk is not in it.
+[[nodiscard]] Duration thread_cpu_time();
+
 }  // namespace evictd::sys

@@ -156,6 +156,13 @@ struct Exhaustion {
     std::int32_t share_percent = 0;  // of the growth
 };
 
+// A pod that no source knows yet, and that holds more memory than the pod that would be evicted.
+struct AwaitedPod {
+    UnknownPod unknown;
+    PodUid first;           // would be evicted
+    MonotonicTime until{};  // no longer than this
+};
+
 struct Decision {
     std::vector<MetThreshold> thresholds_met;      // past their grace period, in the order in which they are handled
     std::vector<MetThreshold> thresholds_pending;  // met, but their grace period still runs
@@ -177,6 +184,7 @@ struct Decision {
     std::vector<Victim> failed;                     // an attempt on them failed at this look; they are tried again
     std::vector<OwedMemory> owed;                   // what is missing, until it is back
     std::optional<MonotonicTime> next_eviction_at;  // because of it, no pod is evicted for memory before
+    std::optional<AwaitedPod> awaited;              // no pod is evicted for memory before it is known
     std::vector<Victim> in_flight;                  // being evicted, this look's included
     std::optional<Exhaustion> exhaustion;           // within the next hour
     std::optional<MonotonicTime> look_again_at;     // a clock runs out then: grace period, transition period, kill

@@ -92,6 +92,21 @@ struct ObservedVictim {
     std::optional<Bytes> held;      // the working set still charged to it; none: it could not be measured
 };
 
+// A cgroup that is named as the kubelet names a pod's, and no source knows a pod of that UID: its manifest is late, or
+// was removed.
+struct UnknownPod {
+    PodUid pod;
+    CgroupId cgroup;
+    MonotonicTime first_seen;  // the cgroup, by this agent
+    Bytes working_set;
+    bool populated = false;
+};
+
+// A manifest that has not come for so long is not expected any more, and the cgroup is left out of observations. It is
+// the kubelet's own period: half of it, and a source on a loaded machine is late; twice as much, and evictd is slower
+// than the kubelet.
+inline constexpr Duration unknown_pod_period = std::chrono::seconds(10);
+
 enum class CauseKind : std::uint8_t { started, kernel_event, timer, pods_changed, requested, config };
 
 // Why the agent looked.
@@ -121,6 +136,8 @@ struct Observation {
     // One for each victim in State::in_flight and State::owing. Without one, as in scenarios and in tapes of older
     // agents, a victim is gone when its pod is, and owes nothing.
     std::vector<ObservedVictim> victims;
+    std::vector<UnknownPod> unknown_pods;
+    bool usage_unknown = false;  // it could not be read of any pod, at this look
 };
 
 }  // namespace evictd

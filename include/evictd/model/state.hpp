@@ -101,6 +101,7 @@ struct State {
         relieved_at;  // when the last victim ended: what was lost before is not held against others
     Trends trends;
     LadderState ladder;
+    std::optional<MonotonicTime> awaiting_since;  // evictions wait for unknown pods, one after the other
 };
 
 }  // namespace evictd

@@ -94,7 +94,7 @@ Status think(const PodTree& tree, const Rounds& rounds, Step& step) {
     }
     observe::PodTable table;
     table.set_pods(0, manifests.look({}).pods);
-    table.set_cgroups(std::move(*found));
+    table.set_cgroups(std::move(*found), clock.monotonic());
     std::vector<port::CgroupUsage> rows;
     Status read;
     step.snapshot = median_of(rounds.passes, [&] { read = read ? sources->usage->read(rows) : read; });

@@ -73,6 +73,22 @@ TEST(UsageFiles, OnV2TheRootsOwnPagesAreWhatItsPodsLeave) {
     EXPECT_EQ(row(pod_b).inactive_file, 200_B);
 }
 
+TEST(UsageFiles, APodThatIsThereAndCannotBeReadIsNotGone) {
+    auto unreadable = v2_files("300\n", "350\n", "inactive_file 200\n");
+    unreadable.erase("memory.stat");  // ENOENT, as for a cgroup that was removed
+    unreadable["cgroup.events"] = "populated 1\nfrozen 0\n";
+    const ControlFiles tree{{"/kubepods", v2_files("1000\n", "4000\n", "inactive_file 500\n")},
+                            {"/kubepods/burstable", {}},
+                            {pod_a, unreadable}};
+    const fakes::FakeClock clock;
+    CgroupDirs dirs(tree.v2(), "");
+    UsageFiles files(tree.v2(), dirs, clock);
+    std::vector<port::CgroupUsage> rows;
+    const auto read = files.read(rows);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().kind, ErrorKind::failed) << read.error().text();
+}
+
 TEST(UsageFiles, OnV1TheTotalsCountAndTheLargestLimitIsNone) {
     const ControlFiles tree{{"/kubepods",
                              {{"memory.usage_in_bytes", "1000\n"},

@@ -39,7 +39,7 @@ struct Observing : testing::Test {
     void declare(std::vector<fakes::FakeCgroup> lines, std::vector<std::string> pods) {
         tree.declare(std::move(lines));
         (void)tree.find_pods_root();
-        table.set_cgroups(*tree.list_pods());
+        table.set_cgroups(*tree.list_pods(), clock.monotonic());
         std::vector<PodPtr> known;
         for (const auto& uid : pods) known.push_back(pod(uid));
         table.set_pods(0, std::move(known));
@@ -132,8 +132,35 @@ TEST_F(Observing, APassThatFailsEmptiesNoPod) {
     const auto observation = look();
     EXPECT_TRUE(observation.pods[0].populated) << "not seen is not gone";
     EXPECT_FALSE(observation.pods[1].populated) << "it has no cgroup at all";
+    EXPECT_TRUE(observation.usage_unknown);
+    tree.broken.clear();
+    EXPECT_FALSE(look().usage_unknown);
+    tree.broken = "Too many open files";
+    (void)look();
     EXPECT_FALSE(observer.found({2}));
     EXPECT_EQ(observer.trouble(), "usage: Too many open files");
+}
+
+TEST_F(Observing, YoungPodsThatNoSourceKnowsAreSeenWithWhatTheyHold) {
+    declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 150_MiB, .inactive_file = 5_MiB, .processes = 0, .pod = "late"},
+             {.id = 3, .level = 3, .usage = 40_MiB, .inactive_file = 20_MiB, .processes = 1},
+             {.id = 4, .level = 2, .usage = 70_MiB, .inactive_file = 10_MiB, .processes = 1, .pod = "uid-a"},
+             {.id = 5, .level = 3, .usage = 60_MiB, .processes = 1, .pod = "named-by-a"}},
+            {"uid-a"});
+    auto seen = look().unknown_pods;
+    ASSERT_EQ(seen.size(), 1U) << "a cgroup in a pod's is that pod's";
+    EXPECT_EQ(seen[0].pod, PodUid{"late"});
+    EXPECT_EQ(seen[0].cgroup, CgroupId{2});
+    EXPECT_EQ(seen[0].first_seen, clock.monotonic());
+    EXPECT_EQ(seen[0].working_set, 125_MiB);
+    EXPECT_TRUE(seen[0].populated);
+    table.set_pods(0, {pod("uid-a"), pod("late")});
+    EXPECT_TRUE(look().unknown_pods.empty());
+    table.set_pods(0, {pod("uid-a")});
+    EXPECT_EQ(look().unknown_pods.size(), 1U);
+    clock.advance(unknown_pod_period);
+    EXPECT_TRUE(look().unknown_pods.empty()) << "its manifest is not expected any more";
 }
 
 TEST_F(Observing, ARemovedCgroupsPagesAreItsPodsAndARemovedPodsAreTheRoots) {

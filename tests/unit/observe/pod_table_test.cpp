@@ -29,11 +29,13 @@ TEST(PodTable, JoinsPodsWithTheirCgroups) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod("uid-b"), pod("uid-c")});
-    table.set_cgroups(*tree.list_pods());
+    table.set_cgroups(*tree.list_pods(), at(0));
     ASSERT_EQ(table.rows().size(), 2U);
     EXPECT_EQ(table.rows()[0].cgroup->id().value, 3U);
     EXPECT_EQ(table.rows()[1].cgroup, nullptr);
-    EXPECT_EQ(table.unknown_cgroups(), 1U);
+    ASSERT_EQ(table.unknown().size(), 1U);
+    EXPECT_EQ(table.unknown()[0].pod, PodUid{"uid-a"});
+    EXPECT_EQ(table.unknown()[0].cgroup, CgroupId{2});
 }
 
 TEST(PodTable, AUidOfTwoSourcesIsTheFirstSources) {
@@ -57,7 +59,7 @@ TEST(PodTable, TheTimeOfTheLastProcessIsKeptUntilAnotherComes) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod("uid-a")});
-    table.set_cgroups(*tree.list_pods());
+    table.set_cgroups(*tree.list_pods(), at(0));
     table.apply(life(CgroupChange::emptied, 2), at(7), tree);
     EXPECT_EQ(table.rows()[0].emptied_at, at(7));
     table.apply(life(CgroupChange::populated, 2), at(9), tree);
@@ -68,7 +70,7 @@ TEST(PodTable, ARemovedCgroupIsNobodysAnyMore) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod("uid-a")});
-    table.set_cgroups(*tree.list_pods());
+    table.set_cgroups(*tree.list_pods(), at(0));
     table.apply(life(CgroupChange::removed, 2), at(1), tree);
     EXPECT_EQ(table.rows()[0].cgroup, nullptr);
     EXPECT_EQ(table.cgroup_of({"uid-a"}), nullptr);
@@ -78,7 +80,7 @@ TEST(PodTable, LateNewsOfTheOldCgroupDoNotTouchTheOneRemadeUnderItsName) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod("uid-a")});
-    table.set_cgroups(*tree.list_pods());
+    table.set_cgroups(*tree.list_pods(), at(0));
     tree.declare({{.id = 1, .level = 1}, {.id = 9, .level = 2, .pod = "uid-a"}});
     table.apply(life(CgroupChange::made, 9, "uid-a"), at(1), tree);
     table.apply(life(CgroupChange::emptied, 2), at(2), tree);
@@ -91,17 +93,41 @@ TEST(PodTable, ListingAgainKeepsWhatIsKnownOfTheSameCgroup) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod("uid-a")});
-    table.set_cgroups(*tree.list_pods());
+    table.set_cgroups(*tree.list_pods(), at(0));
     table.apply(life(CgroupChange::emptied, 2), at(7), tree);
-    table.set_cgroups(*tree.list_pods());
+    table.set_cgroups(*tree.list_pods(), at(0));
     EXPECT_EQ(table.rows()[0].emptied_at, at(7));
+}
+
+TEST(PodTable, AnUnknownCgroupIsAsOldAsItWasFirstSeen) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_cgroups(*tree.list_pods(), at(5));
+    table.apply(life(CgroupChange::made, 2, "uid-a"), at(7), tree);
+    table.set_cgroups(*tree.list_pods(), at(9));
+    ASSERT_EQ(table.unknown().size(), 2U);
+    for (const auto& one : table.unknown()) EXPECT_EQ(one.first_seen, at(5));
+    table.set_pods(0, {pod("uid-a"), pod("uid-b")});
+    EXPECT_TRUE(table.unknown().empty());
+    table.set_pods(0, {pod("uid-b")});
+    ASSERT_EQ(table.unknown().size(), 1U) << "its manifest was removed, and it still runs";
+    EXPECT_EQ(table.unknown()[0].first_seen, at(5));
+    tree.declare({{.id = 1, .level = 1}, {.id = 9, .level = 2, .pod = "uid-a"}});
+    table.apply(life(CgroupChange::made, 9, "uid-a"), at(11), tree);
+    ASSERT_EQ(table.unknown().size(), 1U);
+    EXPECT_EQ(table.unknown()[0].cgroup, CgroupId{9});
+    EXPECT_EQ(table.unknown()[0].first_seen, at(11));
+    table.apply(life(CgroupChange::removed, 2), at(12), tree);
+    EXPECT_EQ(table.unknown().size(), 1U) << "news of the old one";
+    table.apply(life(CgroupChange::removed, 9), at(13), tree);
+    EXPECT_TRUE(table.unknown().empty());
 }
 
 TEST(PodTable, EventsOfContainersAndStrangersChangeNothing) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod("uid-a")});
-    table.set_cgroups(*tree.list_pods());
+    table.set_cgroups(*tree.list_pods(), at(0));
     table.apply(life(CgroupChange::removed, 77), at(1), tree);
     EXPECT_NE(table.rows()[0].cgroup, nullptr);
 }

@@ -81,6 +81,8 @@ struct Node {
     Readings readings{};
     std::vector<Outcome> outcomes{};
     State state{};
+    std::vector<UnknownPod> unknown_pods{};
+    bool usage_unknown = false;
 
     Node& set(Bytes available, Signal signal = Signal::memory_available, Bytes capacity = 8_GiB) {
         readings[static_cast<std::size_t>(signal)] = Reading{{available.value}, {capacity.value}, {}};
@@ -107,6 +109,8 @@ struct Node {
         }
         observation.pods = pods;
         observation.outcomes = outcomes;
+        observation.unknown_pods = unknown_pods;
+        observation.usage_unknown = usage_unknown;
         return observation;
     }
     // Every reading is taken at the look, unless `read` says when.

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cgroups use whose pods no source knows yet. It judges nothing.
+#pragma once
+
+#include <vector>
+
+#include "evictd/model/observation.hpp"
+#include "evictd/port/cgroups.hpp"
+#include "observe/pod_table.hpp"
+
+namespace evictd::observe {
+
+// Those younger than unknown_pod_period that have a row. As a rule there are none, which costs nothing.
+[[nodiscard]] std::vector<UnknownPod> unknown_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table,
+                                                   MonotonicTime now);
+
+}  // namespace evictd::observe

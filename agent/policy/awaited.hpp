@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// When no victim may be chosen because it is not known which pod uses most: pods whose manifest is late, and looks that
+// could not read the pods' usage. The kubelet knows every pod that it starts, and evicts none where its summary failed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "decide.hpp"
+#include "evictd/model/decision.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/state.hpp"
+#include "explain.hpp"
+
+namespace evictd::policy {
+
+// What `first`, the pod that would be evicted for memory, waits for: the largest unknown pod that holds more. None once
+// that is older than unknown_pod_period, or evictions have waited for so long: then they are as slow as the kubelet's.
+[[nodiscard]] std::optional<AwaitedPod> awaited_before(const ObservedPod& first, const Observation& observation,
+                                                       const State& state);
+
+// Remembers since when evictions wait, until there is one or the pressure ends.
+void remember_waiting(const Decision& decision, MonotonicTime now, State& state);
+
+// When to look again because of it.
+[[nodiscard]] std::optional<MonotonicTime> next_awaited_clock(Course course, const Decision& decision,
+                                                              MonotonicTime now);
+
+// "pod cgroup 77 holds 80Mi, more than default/web, and no manifest of its pod (UID 1234...) is known yet; ..."
+[[nodiscard]] std::string say_awaited(const AwaitedPod& awaited, const Observation& observation);
+
+}  // namespace evictd::policy
