@@ -14,19 +14,17 @@ unknown() { # unknown POD: its cgroup, and no manifest
     pod_path[$1]=$name/kubepods/besteffort/pod$(uid_of "$1")
     make_cgroup "${pod_path[$1]}/c1"
 }
-why() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" | grep -oE '"why":"[^"]*"'; }
+why() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" | grep -oE '"why": ?"[^"]*"'; }
 waits() { why | grep -q "not known yet (UID $(uid_of "$1"))"; }
-late() { # late SECONDS
-    calm || return 1
-    unknown "late$1"
-    attack "late$1" hold 80 || return 1
-    cross 24 && sleep "$1" && write_manifest "late$1" "$(uid_of "late$1")" "" 0
-    wait_for 5 chosen "late$1" && dies "late$1" && stay_alive 1 || return 1
-    remove_pod "late$1"
+late() { # 0.3 s; without BPF or on a loaded machine a source may take as long
+    unknown late
+    attack late hold 80 || return 1
+    cross 24 && sleep 0.3 && write_manifest late "$(uid_of late)" "" 0
+    wait_for 5 chosen late && dies late && stay_alive 1 || return 1
+    calm && remove_pod late
 }
-for delay in 0.05 0.3 2; do check "a manifest that comes ${delay} s late: only the hog goes" late "$delay"; done
+check "a manifest that comes late: only its pod goes" late
 never() {
-    calm || return 1
     hostile middle
     attack middle hold 40 || return 1
     unknown never
@@ -34,7 +32,7 @@ never() {
     attack never hold 80 || return 1
     cross 24 && wait_for 2 waits never || return 1
     wait_for 20 chosen middle || return 1
-    echo "    it was waited for from 0 to $((SECONDS - made)) s of its life"
+    echo "    an eviction $((SECONDS - made)) s after its cgroup was made"
     [ $((SECONDS - made)) -ge 9 ] && [ $((SECONDS - made)) -le 12 ] && calm && innocents_live
 }
 check "a manifest that never comes holds up an eviction for 10 s" never

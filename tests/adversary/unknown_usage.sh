@@ -13,7 +13,7 @@ for number in 1 2 3; do hostile "small$number" && attack "small$number" hold 2; 
 hostile eater
 attack eater hold 80
 start_agent
-why() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" | grep -oE '"why":"[^"]*"'; }
+why() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" | grep -oE '"why": ?"[^"]*"'; }
 says_unread() { why | grep -q "the pods' usage could not be read: no pod is chosen"; }
 node_is_short() { # of 300 MiB
     local free
