@@ -43,11 +43,14 @@ std::vector<Outcome> Executor::carry_out(std::span<const Action> actions, Monoto
     outcomes.reserve(actions.size());
     for (const auto& action : actions) {
         Outcome& outcome = outcomes.emplace_back(Outcome{.action = action, .decided_at = decided_at});
-        if (const auto cgroup = find(action.pod)) {
+        const auto cgroup = find(action);
+        const bool same = cgroup && (action.cgroup == CgroupId{} || action.cgroup == cgroup->id());
+        if (same) {
             attempt(outcome, cgroup);
         } else {
             outcome.status = OutcomeStatus::vanished;
-            outcome.error = action.pod_name + ": its cgroup is gone";
+            outcome.error =
+                action.pod_name + (cgroup ? ": it was started anew, in another cgroup" : ": its cgroup is gone");
         }
         if (outcome.delivered_at == MonotonicTime{}) {
             outcome.delivered_at = clock_.monotonic();
@@ -56,9 +59,13 @@ std::vector<Outcome> Executor::carry_out(std::span<const Action> actions, Monoto
     return outcomes;
 }
 
-// A handle that cannot tell is refused like one that says yes: with cgroup.kill it would be our end.
-bool Executor::is_allowed(Outcome& outcome, const port::PodCgroup& cgroup) const {
-    const auto ours = cgroup.holds_us();
+// A handle that cannot tell is refused like one that says yes: with cgroup.kill it would be our end. Without
+// descriptors it cannot tell.
+bool Executor::is_allowed(Outcome& outcome, const port::PodCgroup& cgroup) {
+    auto ours = cgroup.holds_us();
+    if (!ours && spare_.release()) {
+        ours = cgroup.holds_us();
+    }
     if (!ours) {
         refuse(outcome, ours.error());
         return false;
@@ -97,8 +104,11 @@ void Executor::attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup) {
     }
 }
 
-Status Executor::kill_at_once(Outcome& outcome, const port::PodCgroup& cgroup) const {
+Status Executor::kill_at_once(Outcome& outcome, const port::PodCgroup& cgroup) {
     auto killed = cgroup.kill();
+    if (!killed && spare_.release()) {
+        killed = cgroup.kill();
+    }
     if (killed) {
         outcome.method = "cgroup.kill";
         outcome.delivered_at = clock_.monotonic();
@@ -124,7 +134,7 @@ Struck Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup) {
         merge(reached, std::exchange(struck.signalled, {}));
         struck.to_close.clear();
         if (struck.trouble && struck.trouble->kind != ErrorKind::vanished) {
-            spare_.release();
+            (void)spare_.release();
         } else if (reached.empty() && struck.whole() && is_populated(cgroup)) {
             wanted.listing = port::Listing::thorough;  // an empty list is not the kernel's word
         } else if (!struck.moved || struck.cut) {

@@ -35,8 +35,9 @@ public:
 
 class Executor {
 public:
-    // Gives the pod's cgroup as it is held now; null: there is none any more.
-    using Find = std::function<port::PodCgroupPtr(const PodUid&)>;
+    // Gives the cgroup of the action's pod as it is held now; null: there is none any more. One of another id than the
+    // action's is not touched.
+    using Find = std::function<port::PodCgroupPtr(const Action&)>;
 
     // All must outlive it.
     Executor(const sys::Clock& clock, AfterKill& after_kill, bool dry_run);
@@ -51,8 +52,8 @@ public:
 
 private:
     void attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup);
-    [[nodiscard]] bool is_allowed(Outcome& outcome, const port::PodCgroup& cgroup) const;
-    [[nodiscard]] Status kill_at_once(Outcome& outcome, const port::PodCgroup& cgroup) const;
+    [[nodiscard]] bool is_allowed(Outcome& outcome, const port::PodCgroup& cgroup);
+    [[nodiscard]] Status kill_at_once(Outcome& outcome, const port::PodCgroup& cgroup);
     [[nodiscard]] Struck signal_each(Outcome& outcome, const port::PodCgroup& cgroup);
     void rehearse(Outcome& outcome, const port::PodCgroup& cgroup) const;
 

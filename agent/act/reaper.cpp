@@ -51,6 +51,7 @@ bool are_all_in(const std::vector<pid_t>& pids, const std::vector<pid_t>& known)
 struct Reaper::Pursuit {
     port::PodCgroupPtr victim;
     MonotonicTime since;
+    MonotonicTime due;  // the next round
     Duration pause = first_pause;
     Duration walk_limit = first_walk_limit;
     std::optional<std::vector<pid_t>> seen;  // in the last round
@@ -62,25 +63,22 @@ struct Reaper::Pursuit {
     int rounds = 0;
     int freezes = 0;
     int empty_rounds = 0;  // in succession
-    sys::Timer timer;
 
     [[nodiscard]] bool uses_freezer() const { return !victim->can_kill() && victim->can_freeze(); }
-    [[nodiscard]] Struck strike_once(const sys::Clock& clock, bool releases) const;
+    [[nodiscard]] Struck strike_once(const sys::Clock& clock, EarlyRelease* release) const;
     [[nodiscard]] Struck strike_frozen(const sys::Clock& clock, const std::string& rungs_path);
 };
 
 // SIGKILL to everybody once more: what forked away since then gets it now, and for the others it changes nothing.
-Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, bool releases) const {
+Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, EarlyRelease* release) const {
     if (victim->can_kill()) {
         (void)victim->kill();
     }
     Strike wanted{.signal_number = SIGKILL,
                   .listing = rounds > 0 ? port::Listing::thorough : port::Listing::quick,
                   .until = clock.monotonic() + walk_limit};
-    if (releases) {
-        wanted.after_batch = [](const std::vector<HeldProcess>& held) {
-            std::for_each(held.begin(), held.end(), release_memory);
-        };
+    if (release != nullptr) {
+        wanted.after_batch = [release](std::vector<HeldProcess>& held) { release->take_from(held); };
     }
     return strike(*victim, wanted, clock);
 }
@@ -94,10 +92,10 @@ Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::string
     } else if (!std::exchange(told_trouble, true)) {
         sys::log::error(victim->path() + ": " + freeze.trouble());
     }
-    Struck struck = strike_once(clock, false);
+    Struck struck = strike_once(clock, nullptr);
     for (int walk = 1; walk < most_frozen_walks && !struck.trouble && !struck.cut; walk++) {
         const auto known = sorted(std::move(struck.listed));
-        struck = strike_once(clock, false);
+        struck = strike_once(clock, nullptr);
         if (!struck.moved && are_all_in(sorted(struck.listed), known)) {
             proved = freeze.trouble().empty() && struck.whole() && struck.listed.empty();
             break;
@@ -106,13 +104,23 @@ Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::string
     return struck;
 }
 
-Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::string rungs_path) {
+Reaper::Reaper(const sys::Clock& clock, std::string rungs_path) : clock_(clock), rungs_path_(std::move(rungs_path)) {}
+Reaper::~Reaper() = default;
+
+Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::string rungs_path,
+                                             EarlyRelease::Release release) {
     std::unique_ptr<Reaper> reaper(new Reaper(clock, std::move(rungs_path)));
+    auto early = EarlyRelease::make(std::move(release));
+    if (!early) {
+        return tl::unexpected(early.error());
+    }
+    reaper->release_ = std::move(*early);
     auto lane = sys::Lane::make("evictd-reaper");
     if (!lane) {
         return tl::unexpected(lane.error());
     }
     reaper->lane_ = std::move(*lane);
+    reaper->lane_->post([made = reaper.get()] { made->arm(); });  // the timer is there before there is a victim
     auto cache_lane = sys::Lane::make("evictd-cache", most_remembered, sys::Lane::default_drain, sys::Duty::may_block);
     if (!cache_lane) {
         return tl::unexpected(cache_lane.error());
@@ -124,17 +132,18 @@ Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::strin
 void Reaper::follow(port::PodCgroupPtr victim) {
     lane_->post([this, victim = std::move(victim)]() mutable {
         const auto same = [&](const auto& pursuit) { return pursuit->victim == victim; };
-        if (std::any_of(pursuits_.begin(), pursuits_.end(), same)) {
-            return;
+        if (std::none_of(pursuits_.begin(), pursuits_.end(), same)) {
+            auto pursuit = std::make_unique<Pursuit>();
+            pursuit->victim = std::move(victim);
+            pursuit->since = clock_.monotonic();
+            if (pursuit->uses_freezer()) {
+                (void)pursuit->victim->thaw();  // what was frozen by somebody else dies only when thawed (v1)
+            }
+            if (!pursue(*pursuit)) {
+                pursuits_.push_back(std::move(pursuit));
+            }
         }
-        auto pursuit = std::make_shared<Pursuit>();
-        pursuit->victim = std::move(victim);
-        pursuit->since = clock_.monotonic();
-        if (pursuit->uses_freezer()) {
-            (void)pursuit->victim->thaw();  // what was frozen by somebody else dies only when thawed (v1)
-        }
-        pursuits_.push_back(pursuit);
-        pursue(pursuit);
+        arm();
     });
 }
 
@@ -164,7 +173,8 @@ bool Reaper::is_over(Pursuit& pursuit) {
         }
     }
     const bool freezes = pursuit.evades && pursuit.uses_freezer();
-    const auto struck = freezes ? pursuit.strike_frozen(clock_, rungs_path_) : pursuit.strike_once(clock_, true);
+    const auto struck =
+        freezes ? pursuit.strike_frozen(clock_, rungs_path_) : pursuit.strike_once(clock_, release_.get());
     if (struck.trouble && struck.trouble->kind == ErrorKind::vanished) {
         return true;
     }
@@ -217,38 +227,49 @@ std::optional<KillRounds> Reaper::rounds_of(CgroupId victim) const {
     return known == rounds_.end() ? std::nullopt : std::optional(known->second);
 }
 
-void Reaper::pursue(const std::shared_ptr<Pursuit>& pursuit) {
+// A round, and when the next one is due. True: there is none, because no process is left.
+bool Reaper::pursue(Pursuit& pursuit) {
     const auto begun = clock_.monotonic();
-    const bool over = is_over(*pursuit);
-    note(*pursuit);
+    const bool over = is_over(pursuit);
+    note(pursuit);
     if (over) {
-        if (pursuit->freezes > 0) {
-            sys::log::info(pursuit->victim->path() + ": took " + std::to_string(pursuit->rounds + 1) +
-                           " rounds of SIGKILL, " + std::to_string(pursuit->freezes) + " of them under the freezer");
+        if (pursuit.freezes > 0) {
+            sys::log::info(pursuit.victim->path() + ": took " + std::to_string(pursuit.rounds + 1) +
+                           " rounds of SIGKILL, " + std::to_string(pursuit.freezes) + " of them under the freezer");
         }
-        std::erase(pursuits_, pursuit);
-        return;
+        return true;
     }
     const auto now = clock_.monotonic();
-    const bool overdue = now - pursuit->since > overdue_after;
-    if (overdue && !std::exchange(pursuit->warned, true)) {
-        sys::log::warn(pursuit->victim->path() + ": " + std::to_string(pursuit->seen ? pursuit->seen->size() : 0) +
+    const bool overdue = now - pursuit.since > overdue_after;
+    const bool some_left = pursuit.seen && !pursuit.seen->empty();  // an empty list is no process that hangs
+    if (overdue && some_left && !std::exchange(pursuit.warned, true)) {
+        sys::log::warn(pursuit.victim->path() + ": " + std::to_string(pursuit.seen->size()) +
                        " processes are left 30 s after SIGKILL: they hang in the kernel");
     }
-    const Duration rest = (now - begun) * (pursuit->evades ? 1 : rest_per_work);
-    pursuit->pause = pursuit->evades ? first_pause : std::min(longest_pause, 2 * pursuit->pause);
-    arm(pursuit, overdue ? overdue_pause : std::max(rest, pursuit->pause));
+    const Duration rest = (now - begun) * (pursuit.evades ? 1 : rest_per_work);
+    pursuit.pause = pursuit.evades ? first_pause : std::min(longest_pause, 2 * pursuit.pause);
+    pursuit.due = now + (overdue ? overdue_pause : std::max(rest, pursuit.pause));
+    return false;
 }
 
-void Reaper::arm(const std::shared_ptr<Pursuit>& pursuit, Duration pause) {
-    const auto again = [this, weak = std::weak_ptr(pursuit)] {
-        if (auto alive = weak.lock()) {
-            pursue(alive);
-        }
-    };
-    if (!lane_->arm(pursuit->timer, clock_.monotonic() + pause, again)) {
-        std::erase(pursuits_, pursuit);
+// One pursuit a turn of the loop, whose proof of life would otherwise wait for all of them.
+void Reaper::pursue_next() {
+    const auto next = std::min_element(pursuits_.begin(), pursuits_.end(),
+                                       [](const auto& a, const auto& b) { return a->due < b->due; });
+    if (next != pursuits_.end() && pursue(**next)) {
+        pursuits_.erase(next);
     }
+    arm();
+}
+
+// For the pursuit that is due first. One timer for all, made before there is a victim: a pursuit takes no descriptor,
+// and none is given up for want of one.
+void Reaper::arm() {
+    std::optional<MonotonicTime> due;
+    for (const auto& pursuit : pursuits_) {
+        due = due ? std::min(*due, pursuit->due) : pursuit->due;
+    }
+    (void)lane_->arm(timer_, due, [this] { pursue_next(); });
 }
 
 }  // namespace evictd::act

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "act/early_release.hpp"
 #include "act/executor.hpp"
 #include "sys/lane.hpp"
 
@@ -19,28 +20,33 @@ namespace evictd::act {
 class Reaper final : public AfterKill {
 public:
     // `rungs_path`: a victim is frozen only after that was written beside it (held_rungs.hpp), so that an evictd that
-    // is killed leaves none frozen. Empty: not written, for tests.
-    static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::string rungs_path = {});
+    // is killed leaves none frozen. Empty: not written, for tests. `release`: of one process's memory.
+    static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::string rungs_path = {},
+                                                EarlyRelease::Release release = release_memory);
     void follow(port::PodCgroupPtr victim) override;
     void finish_terminating(port::PodCgroupPtr pod) override;
     void drop_cache(port::PodCgroupPtr victim) override;
     [[nodiscard]] std::optional<KillRounds> rounds_of(CgroupId victim) const override;
+    ~Reaper() override;
 
 private:
     struct Pursuit;
-    Reaper(const sys::Clock& clock, std::string rungs_path) : clock_(clock), rungs_path_(std::move(rungs_path)) {}
-    void pursue(const std::shared_ptr<Pursuit>& pursuit);
+    Reaper(const sys::Clock& clock, std::string rungs_path);
+    [[nodiscard]] bool pursue(Pursuit& pursuit);
+    void pursue_next();
     [[nodiscard]] bool is_over(Pursuit& pursuit);
     static void look_for_evasion(Pursuit& pursuit, const Struck& struck);
-    void arm(const std::shared_ptr<Pursuit>& pursuit, Duration pause);
-
+    void arm();
     void note(const Pursuit& pursuit);
 
     const sys::Clock& clock_;
     std::string rungs_path_;
     mutable std::mutex mutex_;
     std::deque<std::pair<CgroupId, KillRounds>> rounds_;  // guarded by mutex_; the newest last
-    std::vector<std::shared_ptr<Pursuit>> pursuits_;      // before lane_: its thread must be gone first
+    // Before lane_, whose thread must be gone first.
+    std::vector<std::unique_ptr<Pursuit>> pursuits_;
+    sys::Timer timer_;  // one for all pursuits: for the next that is due
+    std::unique_ptr<EarlyRelease> release_;
     std::unique_ptr<sys::Lane> lane_;
     std::unique_ptr<sys::Lane> cache_lane_;  // the kernel may take seconds over it, and other victims must not wait
 };

@@ -25,8 +25,8 @@ struct HeldProcess {
 struct Strike {
     int signal_number = 0;
     port::Listing listing = port::Listing::quick;
-    MonotonicTime until{};                                               // no new batch is begun from then on
-    std::function<void(const std::vector<HeldProcess>&)> after_batch{};  // with those that were signalled
+    MonotonicTime until{};                                         // no new batch is begun from then on
+    std::function<void(std::vector<HeldProcess>&)> after_batch{};  // with those that were signalled: it may take them
 };
 
 // What one walk over the pod came to.
@@ -56,7 +56,12 @@ void release_memory(const HeldProcess& process);
 class SpareDescriptors {
 public:
     SpareDescriptors() { refill(); }
-    void release() { spare_.clear(); }
+    // True: there were some.
+    bool release() {
+        const bool any = !spare_.empty();
+        spare_.clear();
+        return any;
+    }
     void refill();
 
 private:

@@ -58,6 +58,7 @@ Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_
 // The whole program: look, decide, act, tell.
 void Agent::tick(Cause cause) {
     const bool memory_returning = parts_.clock.monotonic() - last_kill_ < memory_returns_within;
+    list_again();
     Tick tick{.dry_run = options_.dry_run};
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), memory_returning);
     tick.observation.victims = parts_.observer.victims(followed_);
@@ -66,7 +67,7 @@ void Agent::tick(Cause cause) {
     auto verdict = policy::decide(options_.eviction, tick.observation, state_);
     tick.decided_at = parts_.clock.monotonic();
     tick.outcomes = parts_.executor.carry_out(verdict.decision.actions, tick.decided_at,
-                                              [this](const PodUid& uid) { return table_.cgroup_of(uid); });
+                                              [this](const Action& action) { return cgroup_for(action); });
     tick.shed = parts_.socket_shed.carry_out(verdict.decision.shed);
     want_rungs(verdict.decision.ladder);
     tick.decision = std::move(verdict.decision);
@@ -163,6 +164,9 @@ bool Agent::take(const KernelEvent& event) {
             return true;
         }
         table_.apply(*life, event.time, parts_.cgroups);
+        if (!parts_.cgroups.complete()) {
+            expect_listing();
+        }
         expect_scores(*life);
         return pressure_ && emptied;
     }
@@ -288,12 +292,6 @@ Status Agent::follow_pods_root() {
     root_ = found;
     list_cgroups();
     return {};
-}
-
-void Agent::list_cgroups() {
-    if (auto found = parts_.cgroups.list_pods()) {
-        table_.set_cgroups(std::move(*found), parts_.clock.monotonic());
-    }
 }
 
 // The kernel program knows pods by the map of the last look; who is newer than that is found by his cgroup.

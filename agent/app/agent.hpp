@@ -73,6 +73,7 @@ private:
                                    observe::LookFor purpose = observe::LookFor::decision);
     void note_for_tape(Tick& tick);
     void follow_victims();
+    [[nodiscard]] port::PodCgroupPtr cgroup_for(const Action& action) const;
     void weigh_owed(Tick& tick) const;
     void after_victims(Tick& tick);
     void get_ready();
@@ -92,6 +93,8 @@ private:
     void lose_root();
     void forget_removed_root();
     void list_cgroups();
+    void list_again();
+    void expect_listing();
     [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
     void name_owners(std::vector<KernelEvent>& events) const;
     void watch(const Readings& readings);
@@ -117,6 +120,8 @@ private:
     std::vector<port::Watermark> watermarks_;
     std::vector<port::Watermark> lines_under_;  // as the kernel said last
     std::optional<port::PodsRoot> root_;
+    MonotonicTime list_again_at_;
+    bool all_listed_ = true;     // no cgroup of a pod was there that could not be opened
     std::string claim_refused_;  // why the root that was found last is not ours; empty: it is, or there is none
     MonotonicTime claim_again_at_;
     std::string trouble_told_;

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pods' cgroup that goes and comes back while the agent runs, and that this is reported.
+// The pods' cgroup that goes and comes back while the agent runs, and that this is reported; the list of what is in it.
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "app/agent.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
+namespace {
+
+// A pod's cgroup could not be opened. A listing of 10,000 pods takes some 40 ms.
+constexpr Duration list_again_after = std::chrono::seconds(1);
+
+}  // namespace
 
 // Where there is no pods' cgroup nothing can be read and no pod is protected. That must not look like a calm node.
 void Agent::tell_root() {
@@ -36,6 +44,35 @@ void Agent::forget_removed_root() {
         if (!found || (found->path == root_->path && found->id != root_->id)) {
             lose_root();
         }
+    }
+}
+
+// A pod that could not be opened may run all the same: what is held of it stays, and it is listed again soon.
+void Agent::list_cgroups() {
+    std::vector<port::FoundPod> found;
+    const auto listed = parts_.cgroups.each_pod([&](port::FoundPod pod) { found.push_back(std::move(pod)); });
+    all_listed_ = listed || listed.error().kind == ErrorKind::vanished;
+    const auto now = parts_.clock.monotonic();
+    list_again_at_ = now + list_again_after;
+    if (listed) {
+        table_.set_cgroups(std::move(found), now);
+    } else {
+        table_.add_cgroups(std::move(found), now);
+    }
+}
+
+// Before a look: it must not choose among the others for want of a descriptor a while ago.
+void Agent::list_again() {
+    if (!all_listed_ && root_ && parts_.clock.monotonic() >= list_again_at_) {
+        list_cgroups();
+    }
+}
+
+// A pod's cgroup that was made could not be opened.
+void Agent::expect_listing() {
+    if (std::exchange(all_listed_, false)) {
+        next_look_ = std::min(next_look_, parts_.clock.monotonic() + list_again_after);
+        arm_timer();
     }
 }
 

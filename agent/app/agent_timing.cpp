@@ -137,7 +137,7 @@ bool Agent::expect_exits(bool soon) {
 
 std::optional<PodUid> Agent::rehearse_over(Observation observation) {
     auto first = rehearse(options_.eviction, std::move(observation), parts_.clock,
-                          [this](const PodUid& uid) { return table_.cgroup_of(uid); });
+                          [this](const Action& action) { return cgroup_for(action); });
     rehearsed_ = first.has_value();
     return first;
 }
@@ -201,6 +201,9 @@ void Agent::schedule(const Tick& tick) {
     }
     if (reclaimed_) {
         next = now;  // the look goes on
+    }
+    if (!all_listed_ && root_) {
+        next = std::min(next, std::max(list_again_at_, now));
     }
     if (!claim_refused_.empty()) {
         next = std::min(next, std::max(claim_again_at_, now));

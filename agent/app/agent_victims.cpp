@@ -30,6 +30,14 @@ void Agent::follow_victims() {
     followed_ = std::move(followed);
 }
 
+// A victim's is the one that it is followed by, also when its pod was started anew in another.
+port::PodCgroupPtr Agent::cgroup_for(const Action& action) const {
+    const auto followed = std::find_if(followed_.begin(), followed_.end(), [&](const observe::Followed& one) {
+        return one.pod == action.pod && one.id == action.cgroup && one.cgroup;
+    });
+    return followed == followed_.end() ? table_.cgroup_of(action.pod) : followed->cgroup;
+}
+
 // Of those that are finished, while they are still followed: what it took, and what they left behind that no process
 // needs.
 void Agent::after_victims(Tick& tick) {

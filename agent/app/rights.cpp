@@ -16,7 +16,10 @@ namespace evictd::app {
 namespace {
 
 // Tried as a set on 6.18. CAP_SYS_ADMIN is not among them: it is for loading on kernels before 5.8, and for asking for
-// BPF objects by number, which only a start and an end do.
+// BPF objects by number, which only a start and an end do. Nor is it kept for the files that it would open beyond
+// fs.file-max (ENFILE): an attacker who took over evictd would be root with it. systemd raises that limit to the
+// largest number there is; on a host without it a pod may take every file, and then only what is held open already is
+// of use.
 constexpr std::array kept{
     CAP_BPF,              // maps and links made later: programs attached while memory is short
     CAP_PERFMON,          // likewise, of tracepoints

@@ -50,7 +50,7 @@ act::PutBack lower(const act::RaisedPod& raised, const port::FoundPod& pod) {
     return result;
 }
 
-// A pod that is not listed is gone, and its processes with it; where pods cannot be listed nothing is known of them.
+// A pod that is not listed is gone, and its processes with it; where not all can be listed it may be there.
 act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
     act::PutBack result;
     const auto root = cgroups.find_pods_root();
@@ -59,22 +59,22 @@ act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
                                  "name the kubelet's --cgroup-root as cgroupRoot"});
         return result;
     }
-    const auto found = cgroups.list_pods();
-    if (!found) {
-        result.failed.push_back(found.error());
-        return result;
-    }
     Raised left;
-    for (const auto& pod : *found) {
+    const auto listed = cgroups.each_pod([&](const port::FoundPod& pod) {
         const auto one = raised.find(pod.uid);
         if (one == raised.end() || one->second.cgroup != pod.cgroup->id()) {
-            continue;
+            return;
         }
         auto lowered = lower(one->second, pod);
         if (!lowered.failed.empty()) {
             left.insert(*one);
         }
         result.add(std::move(lowered));
+        raised.erase(one);
+    });
+    if (!listed) {
+        result.failed.push_back(listed.error());
+        left.merge(raised);
     }
     raised = std::move(left);
     return result;

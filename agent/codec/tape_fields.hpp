@@ -165,8 +165,8 @@ struct Described<ObservedPod> {
 };
 template <>
 struct Described<Action> {
-    static constexpr auto fields =
-        std::tuple(field("kind", &Action::kind), field("pod", &Action::pod), field("pod_name", &Action::pod_name));
+    static constexpr auto fields = std::tuple(field("kind", &Action::kind), field("pod", &Action::pod),
+                                              field("pod_name", &Action::pod_name), field("cgroup", &Action::cgroup));
 };
 template <>
 struct Described<Outcome> {

@@ -223,7 +223,15 @@ Result<std::span<const std::byte>> Bpf::read_usage() {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
     loaded_->skeleton->bss->usage_count = 0;
-    if (auto passed = run_iterator(loaded_->usage.get(), "usage iterator"); !passed) {
+    auto passed = run_iterator(loaded_->usage.get(), "usage iterator");
+    if (!passed && spare_) {
+        spare_.reset();
+        passed = run_iterator(loaded_->usage.get(), "usage iterator");
+    }
+    if (!spare_) {
+        spare_ = sys::open("/dev/null", O_RDONLY).value_or(sys::Fd());
+    }
+    if (!passed) {
         return tl::unexpected(passed.error());
     }
     return loaded_->usage_rows->first(loaded_->skeleton->bss->usage_count);

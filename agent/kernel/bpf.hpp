@@ -94,6 +94,7 @@ private:
     std::vector<CgroupId> shown_;
     std::optional<StallMap> stalls_;
     std::optional<PinDirectory> pins_;
+    sys::Fd spare_;  // given up for a pass of the usage program that gets no descriptor of its own
 };
 
 }  // namespace evictd::kernel

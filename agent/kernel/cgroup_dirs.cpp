@@ -19,6 +19,16 @@ constexpr int max_pod_depth = 2;
 
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// Whether a pod that may make cgroups has made this one: it names it as it likes, also as another pod's.
+bool is_inside_a_pod(const std::string& below_root) {
+    for (auto at = below_root.find('/', 1); at != std::string::npos; at = below_root.find('/', at + 1)) {
+        if (pod_uid_of(last_component(below_root.substr(0, at)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 CgroupDirs::CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver)
@@ -89,11 +99,15 @@ std::optional<port::PodsRoot> CgroupDirs::find_pods_root() {
     return root_;
 }
 
-void CgroupDirs::collect(const std::string& path, int depth, std::vector<port::FoundPod>& found) const {
+void CgroupDirs::collect(const std::string& path, int depth, const std::function<void(port::FoundPod)>& visit) const {
     std::error_code error;
     for (std::filesystem::directory_iterator it(hierarchies_.memory + path, error), end; !error && it != end;
          it.increment(error)) {
-        if (!it->is_directory(error)) {
+        std::error_code unknown;
+        if (!it->is_directory(unknown)) {
+            if (unknown) {
+                refuse(sys::fail_errno(it->path(), unknown.value()).value());
+            }
             continue;
         }
         const std::string name = it->path().filename();
@@ -101,10 +115,10 @@ void CgroupDirs::collect(const std::string& path, int depth, std::vector<port::F
         child.append("/").append(name);
         if (pod_uid_of(name)) {
             if (auto pod = pod_at(child)) {
-                found.push_back(std::move(*pod));
+                visit(std::move(*pod));
             }
         } else if (depth < max_pod_depth) {
-            collect(child, depth + 1, found);
+            collect(child, depth + 1, visit);
         }
     }
     if (error) {
@@ -120,18 +134,17 @@ void CgroupDirs::refuse(const Error& error) const {
     }
 }
 
-Result<std::vector<port::FoundPod>> CgroupDirs::list_pods() const {
+Status CgroupDirs::each_pod(const std::function<void(port::FoundPod)>& visit) const {
     if (!root_) {
         return fail(ErrorKind::vanished, "pods' cgroup", "not found (" + searched() + ")");
     }
     refused_ = 0;
-    std::vector<port::FoundPod> found;
-    collect(root_->path, 1, found);
-    return found;
+    collect(root_->path, 1, visit);
+    return complete() ? Status{} : fail(ErrorKind::failed, "pods' cgroups", refusal_);
 }
 
 std::optional<port::FoundPod> CgroupDirs::pod_at(const std::string& path) const {
-    if (!root_ || !path.starts_with(root_->path + "/")) {
+    if (!root_ || !path.starts_with(root_->path + "/") || is_inside_a_pod(path.substr(root_->path.size()))) {
         return std::nullopt;
     }
     auto uid = pod_uid_of(last_component(path));
@@ -169,8 +182,8 @@ std::string CgroupDirs::trouble() const {
                " are watched";
     }
     return refused_ == 0 ? std::string()
-                         : std::to_string(refused_) + " of the pods' cgroups cannot be opened, so that nobody is " +
-                               "evicted from them: " + refusal_;
+                         : std::to_string(refused_) + " of the pods' cgroups cannot be opened, and what is not " +
+                               "held open of them cannot be evicted: " + refusal_;
 }
 
 }  // namespace evictd::kernel

@@ -2,6 +2,7 @@
 // The pods' cgroups on disk: found by listing, held by directory handles, ended through them. It reads no usage.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -19,8 +20,9 @@ public:
     CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver = "");
 
     [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override;
-    [[nodiscard]] Result<std::vector<port::FoundPod>> list_pods() const override;
+    Status each_pod(const std::function<void(port::FoundPod)>& visit) const override;
     [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override;
+    [[nodiscard]] bool complete() const override { return refused_ == 0; }
     [[nodiscard]] std::string trouble() const override;
 
     [[nodiscard]] const Hierarchies& hierarchies() const { return hierarchies_; }
@@ -30,7 +32,7 @@ public:
     [[nodiscard]] std::vector<std::string> candidates() const;
 
 private:
-    void collect(const std::string& path, int depth, std::vector<port::FoundPod>& found) const;
+    void collect(const std::string& path, int depth, const std::function<void(port::FoundPod)>& visit) const;
     [[nodiscard]] std::vector<port::PodsRoot> roots_there() const;
     [[nodiscard]] bool has_processes(const port::PodsRoot& root) const;
     [[nodiscard]] port::PodCgroupPtr open(const std::string& path) const;

@@ -41,23 +41,30 @@ std::optional<std::string> own_path;  // below the mount point; none: it cannot 
 pid_t own_pid = 0;
 std::chrono::steady_clock::time_point own_since;
 
-bool lists_us(const std::string& directory) {
+// An error: it cannot be read.
+Result<bool> lists_us(const std::string& directory) {
     const auto opened = sys::open(directory, directory_flags);
-    const auto listed = opened ? list_processes(opened->get()) : Result<std::vector<pid_t>>();
+    const auto listed = opened ? list_processes(opened->get()) : tl::unexpected<Error>(opened.error());
+    if (!listed && listed.error().kind != ErrorKind::vanished) {
+        return tl::unexpected(listed.error());
+    }
     return listed && std::binary_search(listed->begin(), listed->end(), getpid());
 }
 
+bool surely_lists_us(const std::string& directory) { return lists_us(directory).value_or(false); }
+
 // /proc/self/cgroup tells our cgroup below the root of our namespace. Where that is not the mount's root, as in a
-// container, the cgroup of that path does not list us, and the host's namespace is asked.
+// container, the cgroup of that path does not list us, and the host's namespace is asked. The last answer holds where
+// no file can be opened: a pod that takes all descriptors must not protect itself by it.
 std::optional<std::string> find_own_path(const std::string& mount, bool v2, std::optional<std::string> last) {
-    if (last && lists_us(mount + *last)) {
+    if (last && lists_us(mount + *last).value_or(true)) {
         return last;
     }
     auto path = own_cgroup(v2);
-    if (!path || !lists_us(mount + *path)) {
+    if (!path || !surely_lists_us(mount + *path)) {
         path = own_cgroup_of_host(v2);
     }
-    return path && lists_us(mount + *path) ? path : std::nullopt;
+    return path && surely_lists_us(mount + *path) ? path : std::nullopt;
 }
 
 // None: it cannot be told.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -97,12 +98,17 @@ std::optional<std::string> memory_cgroup_in(const std::string& proc_cgroup, bool
 
 std::optional<std::string> own_cgroup_of_host(bool v2) {
     std::optional<std::string> path;
-    std::thread([&] {
+    const auto enter = [&] {
         const auto host = sys::open("/proc/1/ns/cgroup", O_RDONLY);
         if (host && setns(host->get(), CLONE_NEWCGROUP) == 0) {
             path = own_cgroup(v2);
         }
-    }).join();
+    };
+    try {
+        std::thread(enter).join();
+    } catch (const std::system_error&) {
+        return std::nullopt;  // pids.max or memory does not allow one
+    }
     return path;
 }
 

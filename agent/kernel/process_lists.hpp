@@ -25,7 +25,7 @@ namespace evictd::kernel {
 // namespace. None: it cannot be read.
 [[nodiscard]] std::optional<std::string> own_cgroup(bool v2);
 // The same below the root of process 1's cgroup namespace, for an agent in a container that shares the host's
-// processes. None: it cannot be entered. Starts a thread; its namespace alone is another.
+// processes. None: it cannot be entered, or no thread can be made. Starts a thread; its namespace alone is another.
 [[nodiscard]] std::optional<std::string> own_cgroup_of_host(bool v2);
 // Of the text of such a file.
 [[nodiscard]] std::optional<std::string> memory_cgroup_in(const std::string& proc_cgroup, bool v2);

@@ -28,6 +28,17 @@ void PodTable::set_cgroups(std::vector<port::FoundPod> found, MonotonicTime now)
     join();
 }
 
+void PodTable::add_cgroups(std::vector<port::FoundPod> found, MonotonicTime now) {
+    for (auto& pod : found) {
+        const auto before = held_.find(pod.uid);
+        uid_of_[pod.cgroup->id()] = pod.uid;
+        if (before == held_.end() || before->second.cgroup->id() != pod.cgroup->id()) {
+            held_[pod.uid] = Held{std::move(pod.cgroup), std::nullopt, now};
+        }
+    }
+    join();
+}
+
 void PodTable::apply(const CgroupLife& life, MonotonicTime time, const port::Cgroups& cgroups) {
     if (life.change == CgroupChange::made) {
         if (auto found = cgroups.pod_at(life.path)) {

@@ -27,6 +27,8 @@ public:
     void set_pods(std::size_t source, std::vector<PodPtr> pods);
     // Replaces all cgroups, after listing them at `now`.
     void set_cgroups(std::vector<port::FoundPod> found, MonotonicTime now);
+    // After a listing at `now` that may lack some: those that are not in it stay.
+    void add_cgroups(std::vector<port::FoundPod> found, MonotonicTime now);
     // A kernel event about a cgroup. `cgroups` opens one that was made.
     void apply(const CgroupLife& life, MonotonicTime time, const port::Cgroups& cgroups);
 

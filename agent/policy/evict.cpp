@@ -71,7 +71,7 @@ void begin(const ObservedPod& observed, const Eviction& eviction, const Observat
         if (entry.pod == pod.uid && entry.cgroup == observed.cgroup) flight.failures = entry.failures;
     }
     const auto kind = eviction.immediate ? ActionKind::kill : ActionKind::terminate;
-    verdict.decision.actions.push_back({kind, pod.uid, flight.victim.pod_name});
+    verdict.decision.actions.push_back({kind, pod.uid, flight.victim.pod_name, flight.cgroup});
     verdict.state.in_flight.push_back(std::move(flight));
 }
 

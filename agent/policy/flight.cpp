@@ -61,6 +61,12 @@ void killed(MonotonicTime at, InFlight& flight) {
     flight.kill_sent = true;
 }
 
+// A pod under the same uid may have been chosen in a later cgroup.
+bool is_of(const Outcome& outcome, const InFlight& flight) {
+    const CgroupId cgroup = outcome.action.cgroup;
+    return outcome.action.pod == flight.victim.pod && (cgroup == CgroupId{} || cgroup == flight.cgroup);
+}
+
 Fate fold_outcome(const Outcome& outcome, InFlight& flight) {
     Victim& victim = flight.victim;
     if (outcome.decided_at != MonotonicTime{}) victim.decided_at = outcome.decided_at;
@@ -112,7 +118,7 @@ Fate followed(Fate fate, InFlight& flight, const Observation& observation, Decis
 Fate fate_of(InFlight& flight, const ObservedPod* observed, const Observation& observation, Decision& decision) {
     Fate fate = Fate::flying;
     for (const auto& outcome : observation.outcomes) {
-        if (outcome.action.pod == flight.victim.pod) fate = std::max(fate, fold_outcome(outcome, flight));
+        if (is_of(outcome, flight)) fate = std::max(fate, fold_outcome(outcome, flight));
     }
     const ObservedVictim* seen = find_victim(observation, flight);
     const auto gone =
@@ -136,7 +142,7 @@ Fate fate_of(InFlight& flight, const ObservedPod* observed, const Observation& o
 void kill(MonotonicTime now, InFlight& flight, Decision& decision) {
     flight.kill_sent = true;
     flight.acted_at = now;
-    decision.actions.push_back({ActionKind::kill, flight.victim.pod, flight.victim.pod_name});
+    decision.actions.push_back({ActionKind::kill, flight.victim.pod, flight.victim.pod_name, flight.cgroup});
 }
 
 // What it holds counts when it is killed, not when its grace period began.

@@ -99,7 +99,7 @@ void Player::carry_out(const Step& step, const Observation& observation, StepRes
     for (const Action& action : result.decision.actions) {
         Resident& resident = residents_[by_uid_.at(action.pod.value)];
         Outcome outcome;
-        outcome.action = {ActionKind::kill, action.pod, action.pod_name};
+        outcome.action = {ActionKind::kill, action.pod, action.pod_name, action.cgroup};
         outcome.decided_at = observation.at;
         outcome.delivered_at = observation.at;
         outcome.method = "replay";

@@ -67,6 +67,7 @@ struct Loop::Core {
     sd_event* event = nullptr;
     Fd wake;  // eventfd: something was posted, or stop() was called
     Source wake_source;
+    Timer first_timer;  // never armed: sd-event has one descriptor for all timers of a loop, taken with the first
     std::atomic<bool> stopping = false;
     PiMutex mutex;
     std::vector<Callback> ring;  // under mutex, as are the next two; made full size, so nothing is allocated under it
@@ -80,6 +81,7 @@ struct Loop::Core {
     Core& operator=(const Core&) = delete;
     ~Core() {
         wake_source.reset();
+        first_timer = Timer();
         sd_event_unref(event);
     }
 
@@ -181,6 +183,9 @@ Result<Loop> Loop::make(std::size_t queue_capacity) {
     auto wake = loop.add_fd(raw->wake.get(), [raw] { raw->on_wake(); });
     if (!wake) return tl::unexpected(wake.error());
     raw->wake_source = std::move(*wake);
+    auto timer = loop.add_timer([] {});
+    if (!timer) return tl::unexpected(timer.error());
+    raw->first_timer = std::move(*timer);
     return loop;
 }
 

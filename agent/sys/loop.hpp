@@ -76,6 +76,7 @@ public:
     // While it lives the callback runs whenever there is room: drop the Source when nothing is left to write. sd-event
     // takes a descriptor once, so who also reads it gives a duplicate here.
     Result<Source> add_writable_fd(int fd, Callback on_writable, Priority priority = Priority::normal);
+    // Takes no descriptor: there are timers where no file can be opened.
     Result<Timer> add_timer(Callback on_elapsed, Priority priority = Priority::normal);
     // Blocks the signal in the calling thread: call it before other threads are started, which inherit that.
     Result<Source> add_signal(int signal_number, Callback on_signal, Priority priority = Priority::normal);

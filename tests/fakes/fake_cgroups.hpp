@@ -140,12 +140,11 @@ public:
         if (lines_.empty()) return std::nullopt;
         return port::PodsRoot{"/kubepods", CgroupId{lines_.front().id}, 1};
     }
-    [[nodiscard]] Result<std::vector<port::FoundPod>> list_pods() const override {
-        std::vector<port::FoundPod> found;
+    Status each_pod(const std::function<void(port::FoundPod)>& visit) const override {
         for (const auto& line : lines_) {
-            if (!line.pod.empty()) found.push_back({PodUid{line.pod}, handles_.at(line.id)});
+            if (!line.pod.empty()) visit({PodUid{line.pod}, handles_.at(line.id)});
         }
-        return found;
+        return {};
     }
     [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override {
         for (const auto& line : lines_) {

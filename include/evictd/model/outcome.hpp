@@ -19,6 +19,7 @@ struct Action {
     ActionKind kind = ActionKind::kill;
     PodUid pod;
     std::string pod_name;  // namespace/name, for people
+    CgroupId cgroup{};     // the one it was chosen in: no other is touched. 0: not known (a tape of an older evictd)
 };
 
 enum class OutcomeStatus : std::uint8_t {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -140,11 +141,19 @@ public:
 
     // Looks again. None: no pod was ever started on this node, or everything was removed.
     [[nodiscard]] virtual std::optional<PodsRoot> find_pods_root() = 0;
-    // All pods below the root found last.
-    [[nodiscard]] virtual Result<std::vector<FoundPod>> list_pods() const = 0;
+    // Each pod below the root found last that can be opened. An error: there may be more.
+    virtual Status each_pod(const std::function<void(FoundPod)>& visit) const = 0;
+    // All of them, or an error.
+    [[nodiscard]] Result<std::vector<FoundPod>> list_pods() const {
+        std::vector<FoundPod> found;
+        auto listed = each_pod([&](FoundPod pod) { found.push_back(std::move(pod)); });
+        return listed ? Result<std::vector<FoundPod>>(std::move(found)) : tl::unexpected(listed.error());
+    }
     // The pod at `path` (as CgroupLife gives it), if that is a pod's cgroup.
     [[nodiscard]] virtual std::optional<FoundPod> pod_at(const std::string& path) const = 0;
-    // Which of them are there and could not be opened, since the last listing began; empty: none.
+    // False: some are there and could not be opened, since the last listing began.
+    [[nodiscard]] virtual bool complete() const { return true; }
+    // What is not watched, for people: these, or another root's; empty: nothing.
     [[nodiscard]] virtual std::string trouble() const { return {}; }
 };
 

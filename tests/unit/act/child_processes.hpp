@@ -10,10 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "evictd/port/cgroups.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::act {
 
@@ -75,7 +77,10 @@ public:
         }
         return each_result;
     }
-    [[nodiscard]] Result<bool> holds_us() const override { return has_us; }
+    [[nodiscard]] Result<bool> holds_us() const override {
+        const auto file = sys::open("/dev/null", O_RDONLY);
+        return file || !opens_files ? Result<bool>(has_us) : tl::unexpected(file.error());
+    }
     [[nodiscard]] bool surely_empty() const override { return counted_empty; }
     [[nodiscard]] Result<bool> populated() const override { return !counted_empty; }
     [[nodiscard]] Result<HeldMemory> held_memory() const override { return HeldMemory{}; }
@@ -101,6 +106,7 @@ public:
 
     bool has_kill = false;
     bool has_us = false;
+    bool opens_files = false;
     std::size_t batch = 256;
     Status each_result;
     std::function<void()> on_freeze;

@@ -3,16 +3,17 @@
 
 #include <memory>
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include "child_processes.hpp"
 #include "fakes/fake_clock.hpp"
+#include "fakes/few_descriptors.hpp"
 
 namespace evictd::act {
 namespace {
+
+using fakes::FewDescriptors;
 
 struct Followed final : AfterKill {
     void follow(port::PodCgroupPtr victim) override { victims.push_back(std::move(victim)); }
@@ -27,7 +28,7 @@ protected:
     Outcome act_on(ActionKind kind, const port::PodCgroupPtr& cgroup, bool dry_run = false) {
         Executor executor(clock_, after_, dry_run);
         const Action action{kind, {"uid-7"}, "default/web"};
-        const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const PodUid&) { return cgroup; });
+        const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
         EXPECT_EQ(outcomes.size(), 1U);
         return outcomes.front();
     }
@@ -157,26 +158,6 @@ TEST_F(ExecutorTest, WhereTheCgroupRefusesToKillEachProcessIsSignalled) {
     EXPECT_EQ(child.ended_by(), SIGKILL);
 }
 
-// Descriptors up to the limit are taken; it is put back with the object.
-class FewDescriptors {
-public:
-    explicit FewDescriptors(int left) {
-        EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
-        rlimit few = before_;
-        few.rlim_cur = 128;
-        EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-        for (int fd = open("/dev/null", O_RDONLY); fd >= 0; fd = open("/dev/null", O_RDONLY)) taken_.emplace_back(fd);
-        taken_.resize(taken_.size() - static_cast<std::size_t>(left));
-    }
-    FewDescriptors(const FewDescriptors&) = delete;
-    FewDescriptors& operator=(const FewDescriptors&) = delete;
-    ~FewDescriptors() { (void)setrlimit(RLIMIT_NOFILE, &before_); }
-
-private:
-    rlimit before_{};
-    std::vector<sys::Fd> taken_;
-};
-
 TEST_F(ExecutorTest, MoreProcessesThanDescriptorsAreSignalledAllTheSame) {
     std::vector<std::unique_ptr<Child>> children(40);
     for (auto& child : children) child = std::make_unique<Child>();
@@ -200,9 +181,37 @@ TEST_F(ExecutorTest, WithoutDescriptorsThoseHeldInReserveAreUsed) {
     Executor executor(clock_, after_, false);
     const FewDescriptors none(0);
     const Action action{ActionKind::kill, {"uid-7"}, "default/web"};
-    const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const PodUid&) { return cgroup; });
+    const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
     EXPECT_EQ(outcomes.front().status, OutcomeStatus::delivered) << outcomes.front().error;
     EXPECT_EQ(child.ended_by(), SIGKILL);
+}
+
+// Its cgroup is found by opening files, as CgroupHandle does.
+TEST_F(ExecutorTest, WhetherWeRunInThePodIsFoundOutWithTheReserveToo) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    cgroup->opens_files = true;
+    Executor executor(clock_, after_, false);
+    const FewDescriptors none(0);
+    const Action action{ActionKind::kill, {"uid-7"}, "default/web"};
+    const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
+    EXPECT_EQ(outcomes.front().status, OutcomeStatus::delivered) << outcomes.front().error;
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+}
+
+TEST_F(ExecutorTest, APodThatWasStartedAnewInAnotherCgroupIsNotTouched) {
+    const Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    Executor executor(clock_, after_, false);
+    for (const auto kind : {ActionKind::terminate, ActionKind::kill}) {
+        const Action action{kind, {"uid-7"}, "default/web", CgroupId{6}};
+        const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
+        EXPECT_EQ(outcomes.front().status, OutcomeStatus::vanished);
+        EXPECT_EQ(outcomes.front().error, "default/web: it was started anew, in another cgroup");
+    }
+    EXPECT_TRUE(child.alive());
+    EXPECT_EQ(cgroup->looks, 0);
+    EXPECT_TRUE(after_.victims.empty());
 }
 
 TEST_F(ExecutorTest, APodThatCannotBeSignalledIsAFailureWithItsReasonAndNeverGone) {
@@ -279,8 +288,8 @@ TEST_F(ExecutorTest, EveryActionHasItsOutcomeInOrder) {
     const std::vector<Action> actions{{ActionKind::kill, {"gone"}, "default/gone"},
                                       {ActionKind::kill, {"uid-7"}, "default/web"}};
     Executor executor(clock_, after_, false);
-    const auto outcomes = executor.carry_out(actions, decided_at_, [&](const PodUid& uid) {
-        return uid.value == "gone" ? port::PodCgroupPtr{} : port::PodCgroupPtr(cgroup);
+    const auto outcomes = executor.carry_out(actions, decided_at_, [&](const Action& action) {
+        return action.pod.value == "gone" ? port::PodCgroupPtr{} : port::PodCgroupPtr(cgroup);
     });
     ASSERT_EQ(outcomes.size(), 2U);
     EXPECT_EQ(outcomes[0].action.pod_name, "default/gone");

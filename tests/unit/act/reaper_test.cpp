@@ -11,6 +11,7 @@
 
 #include "act/held_rungs.hpp"
 #include "child_processes.hpp"
+#include "fakes/few_descriptors.hpp"
 #include "fakes/temp_dir.hpp"
 #include "sys/clock.hpp"
 
@@ -226,6 +227,54 @@ TEST(ReaperTest, WhatCannotBeWrittenDownIsNotFrozen) {
     made->reset();
     EXPECT_EQ(cgroup->looks, 21);
     EXPECT_EQ(cgroup->freezes, 0);
+}
+
+// The first one that the lane has: nothing that it takes may be missing then.
+TEST(ReaperTest, APursuitIsKeptWhereNoDescriptorIsLeft) {
+    const sys::SystemClock clock;
+    Child child;
+    std::shared_ptr<ListedCgroup> cgroup;
+    cgroup = std::make_shared<ListedCgroup>([&](int) {
+        cgroup->counted_empty = !child.alive();
+        return cgroup->counted_empty ? std::vector<pid_t>{} : pids({&child});
+    });
+    auto reaper = make_reaper(clock);
+    const auto until = clock.monotonic() + long_enough;
+    {
+        const fakes::FewDescriptors none(0);
+        reaper->follow(cgroup);
+        while (cgroup->looks < 2 && clock.monotonic() < until) std::this_thread::yield();
+    }
+    while (child.alive() && clock.monotonic() < until) std::this_thread::yield();
+    EXPECT_FALSE(child.alive());
+    reaper.reset();
+}
+
+// As process_mrelease(2) of a victim that keeps its address space locked.
+TEST(ReaperTest, AReleaseOfMemoryThatDoesNotEndHoldsUpNoVictim) {
+    const sys::SystemClock clock;
+    std::promise<void> go_on;
+    const auto gone_on = go_on.get_future().share();
+    std::atomic<int> released = 0;
+    auto made = Reaper::make(clock, {}, [&](const HeldProcess&) {
+        released++;
+        gone_on.wait();
+    });
+    ASSERT_TRUE(made);
+    for (int victim = 0; victim < 3; victim++) {
+        Child child;
+        std::promise<void> empty;
+        std::shared_ptr<ListedCgroup> cgroup;
+        cgroup = std::make_shared<ListedCgroup>([&](int) {
+            if (!child.alive() && !cgroup->counted_empty.exchange(true)) empty.set_value();
+            return child.alive() ? pids({&child}) : std::vector<pid_t>{};
+        });
+        (*made)->follow(cgroup);
+        EXPECT_EQ(empty.get_future().wait_for(long_enough), std::future_status::ready);
+    }
+    EXPECT_EQ(released, 1);
+    go_on.set_value();
+    made->reset();
 }
 
 TEST(ReaperTest, ARemovedCgroupEndsThePursuit) {

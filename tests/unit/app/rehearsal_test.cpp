@@ -31,8 +31,8 @@ struct Rehearsals : testing::Test {
         observation.readings[static_cast<std::size_t>(Signal::memory_available)] =
             Reading{.available = {(7_GiB).value}, .capacity = {(8_GiB).value}, .at = observation.at};
         observation.pods = std::move(pods);
-        return rehearse(EvictionConfig{}, std::move(observation), clock, [this](const PodUid& uid) {
-            asked.push_back(uid.value);
+        return rehearse(EvictionConfig{}, std::move(observation), clock, [this](const Action& action) {
+            asked.push_back(action.pod.value);
             return cgroup;
         });
     }

@@ -4,11 +4,14 @@
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "fakes/few_descriptors.hpp"
 #include "sys/fd.hpp"
 #include "unit/kernel/control_files.hpp"
 
@@ -194,10 +197,28 @@ TEST(CgroupDirs, WhatCannotBeOpenedIsSaidUntilTheNextListing) {
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_more), 0);
     const auto pods = dirs.list_pods();
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_FALSE(pods) << "a list that lacks some is an error";
     EXPECT_TRUE(uids(pods).empty());
     EXPECT_NE(dirs.trouble().find("2 of the pods' cgroups"), std::string::npos) << dirs.trouble();
     EXPECT_EQ(uids(dirs.list_pods()).size(), 2U);
     EXPECT_EQ(dirs.trouble(), "");
+    EXPECT_TRUE(dirs.complete());
+}
+
+TEST(CgroupDirs, WhatCouldBeOpenedIsVisitedThoughTheListLacksSome) {
+    const ControlFiles tree{{std::string("/kubepods/pod") + uid_a, {}}, {std::string("/kubepods/pod") + uid_b, {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    EXPECT_EQ(uids(dirs.list_pods()).size(), 2U);
+    std::vector<port::FoundPod> held;
+    Status listed;
+    {
+        const fakes::FewDescriptors three(3);  // the directory, and the files of one pod
+        listed = dirs.each_pod([&](port::FoundPod pod) { held.push_back(std::move(pod)); });
+    }
+    EXPECT_FALSE(listed);
+    EXPECT_FALSE(dirs.complete());
+    EXPECT_EQ(held.size(), 1U);
 }
 
 TEST(CgroupDirs, ADirectoryThatCannotBeListedIsSaidToo) {
@@ -209,9 +230,19 @@ TEST(CgroupDirs, ADirectoryThatCannotBeListedIsSaidToo) {
     const sys::Fd next(::dup(STDERR_FILENO));
     const rlimit none{static_cast<rlim_t>(next.get()), before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-    (void)dirs.list_pods();
+    const auto pods = dirs.list_pods();
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_FALSE(pods);
     EXPECT_NE(dirs.trouble().find("Too many open files"), std::string::npos) << dirs.trouble();
+}
+
+TEST(CgroupDirs, ACgroupThatAPodMadeIsNoPodsWhateverItsName) {
+    const std::string claimed = std::string("/kubepods/pod") + uid_a + "/pod" + uid_b;
+    const ControlFiles tree{{claimed, {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    EXPECT_FALSE(dirs.pod_at(claimed));
+    EXPECT_EQ(uids(dirs.list_pods()), std::set<std::string>{uid_a});
 }
 
 TEST(CgroupDirs, ALinkIsNoCgroup) {

@@ -123,6 +123,21 @@ TEST(PodTable, AnUnknownCgroupIsAsOldAsItWasFirstSeen) {
     EXPECT_TRUE(table.unknown().empty());
 }
 
+TEST(PodTable, AListingThatMayLackSomeTakesNoneAway) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod("uid-a"), pod("uid-b")});
+    auto found = *tree.list_pods();
+    table.set_cgroups({found[0]}, at(5));
+    table.apply(life(CgroupChange::emptied, 2), at(7), tree);
+    table.add_cgroups({found[1]}, at(8));
+    EXPECT_EQ(table.cgroup_of({"uid-a"}), found[0].cgroup);
+    EXPECT_EQ(table.cgroup_of({"uid-b"}), found[1].cgroup);
+    table.add_cgroups(found, at(9));
+    EXPECT_EQ(table.rows()[0].emptied_at, at(7));
+    EXPECT_EQ(table.rows()[1].cgroup, found[1].cgroup);
+}
+
 TEST(PodTable, EventsOfContainersAndStrangersChangeNothing) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;

@@ -258,6 +258,28 @@ TEST(Outcome, VanishedOfAPodThatWasMadeAgainDoesNotProtectTheNewOne) {
     EXPECT_EQ(evicted(node.look(1s)), "uid-big");
 }
 
+TEST(Outcome, OfAnotherCgroupOfThePodIsNotMixedUp) {
+    Node node = hard_node();
+    const Decision decision = node.look(0s);
+    ASSERT_EQ(decision.actions.size(), 1U);
+    Action action = decision.actions[0];
+    EXPECT_EQ(action.cgroup, node.find("big").cgroup);
+    action.cgroup = {4711};
+    node.outcomes = {{action, OutcomeStatus::failed, {}, {}, 0, "", "no"}};
+    EXPECT_THAT(node.look(1s).finished, IsEmpty());
+    action.cgroup = {};  // of a tape that does not tell
+    node.outcomes = {{action, OutcomeStatus::failed, {}, {}, 0, "", "no"}};
+    EXPECT_FALSE(node.look(2s).finished.empty());
+}
+
+TEST(SoftVictim, IsKilledInTheCgroupThatItWasChosenIn) {
+    Node node = soft_node();
+    const auto chosen = node.find("big").cgroup;
+    const Decision decision = node.look(40s);
+    ASSERT_EQ(decision.actions.size(), 1U);
+    EXPECT_EQ(decision.actions[0].cgroup, chosen);
+}
+
 TEST(Outcome, OfAnotherPodIsNotMixedUp) {
     Node node = hard_node();
     node.look(0s);

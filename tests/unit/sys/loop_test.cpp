@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "fakes/few_descriptors.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
 
@@ -163,6 +164,17 @@ TEST(Loop, IsNotAliveWhileACallbackHangs) {
     turn(loop);
     EXPECT_LT(inside, asked);
     EXPECT_GE(loop.alive_at(), asked);  // its end is a sign of life, too
+}
+
+TEST(Timer, TheFirstOneOfALoopTakesNoDescriptor) {
+    auto loop = make_loop();
+    bool rang = false;
+    const fakes::FewDescriptors none(0);
+    auto timer = loop.add_timer([&] { rang = true; });
+    ASSERT_TRUE(timer) << timer.error().text();
+    timer->arm(MonotonicTime{});
+    turn(loop);
+    EXPECT_TRUE(rang);
 }
 
 TEST(Timer, IsNeverEarlyAndFiresOnce) {

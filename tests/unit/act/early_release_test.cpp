@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "act/early_release.hpp"
+
+#include <chrono>
+#include <future>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace evictd::act {
+namespace {
+
+constexpr auto long_enough = std::chrono::seconds(20);
+
+TEST(EarlyReleases, FewProcessesWaitForTheReleaseOfTheirMemory) {
+    std::promise<void> go_on;
+    const auto gone_on = go_on.get_future().share();
+    auto early = EarlyRelease::make([&](const HeldProcess&) { gone_on.wait(); });
+    ASSERT_TRUE(early);
+    std::vector<HeldProcess> held(EarlyRelease::most_waiting + 5);
+    (*early)->take_from(held);
+    EXPECT_EQ(held.size(), 5U);
+    (*early)->take_from(held);
+    EXPECT_EQ(held.size(), 5U);
+    go_on.set_value();
+    const auto until = std::chrono::steady_clock::now() + long_enough;
+    while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held);
+    EXPECT_TRUE(held.empty());
+}
+
+}  // namespace
+}  // namespace evictd::act
