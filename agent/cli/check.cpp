@@ -42,7 +42,7 @@ void add_check(CLI::App& program, Action& action) {
     verb->add_flag("--kubelet-config", options->kubelet,
                    "it is the kubelet's: keys that evictd does not know are accepted, without 'kind' too");
     verb->footer(
-        "Every fault is told at once, as FILE:LINE: KEY: what is wrong (what would be right).\n"
+        "Every fault is reported at once, as FILE:LINE: KEY: what is wrong (what would be right).\n"
         "\nExamples:\n"
         "  evictd check /etc/evictd/config.yaml\n"
         "  evictd check --kubelet-config /var/lib/kubelet/config.yaml");

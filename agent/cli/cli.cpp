@@ -32,8 +32,8 @@ void describe(CLI::App& program) {
     program.set_version_flag("--version", "evictd " EVICTD_VERSION);
     program.require_subcommand(1);
     program.footer(
-        "Each verb has its own --help. Exit codes: 0 fine, 1 the answer is no, 2 wrong usage, 3 the agent\n"
-        "cannot be reached, 4 not permitted, 75 not now, try again.\n"
+        "Each verb has its own --help. Exit codes: 0 fine, 1 failure or negative result, 2 wrong usage,\n"
+        "3 the agent cannot be reached, 4 not permitted, 75 not now, try again.\n"
         "\nExamples:\n"
         "  evictd doctor                                 what this host can do, and what it cannot\n"
         "  evictd check /etc/evictd/config.yaml          what a configuration means\n"
@@ -58,18 +58,15 @@ bool has_verb(const CLI::App& program, const std::string& word) {
     return !program.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == word; }).empty();
 }
 
-// CLI11 would say that a verb is missing.
+// CLI11 would report a missing subcommand instead.
 Exit unknown_verb(const CLI::App& program, const std::string& word) {
     std::string verbs;
     for (const auto* verb : program.get_subcommands({})) {
-        if (verb->get_group().empty()) {
-            continue;  // hidden
-        }
         if (!verb->get_group().empty()) {  // not a hidden one
             verbs += (verbs.empty() ? "" : ", ") + verb->get_name();
         }
     }
-    std::cerr << "evictd: " << word << ": there is no such verb (" << verbs << ")\n";
+    std::cerr << "evictd: " << word << ": unknown command (commands: " << verbs << ")\n";
     return Exit::usage;
 }
 

@@ -116,7 +116,7 @@ void read_word(const Setting& setting, const Words<Value, count>& words, Value& 
         if (*text == word) return void(value = meaning);
         all += (all.empty() ? "" : word == words.back().first ? " or " : ", ") + std::string{word};
     }
-    setting.refuse('"' + printable(*text) + "\" stands here", all + " is expected");
+    setting.refuse("invalid value \"" + printable(*text) + '"', "expected " + all);
 }
 
 template <class Value, std::size_t count>

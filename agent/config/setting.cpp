@@ -59,9 +59,12 @@ std::string Setting::remark(std::string what, std::string remedy) const {
 }
 
 void Setting::refuse_type(std::string_view wanted) const {
-    std::string what{name_of(node_->kind)};
-    if (node_->kind == Node::Kind::scalar) what = '"' + printable(node_->scalar) + '"';
-    refuse(what + " stands here", std::string{wanted} + " is expected");
+    const std::string expected = "expected " + std::string{wanted};
+    if (node_->kind == Node::Kind::scalar) {
+        refuse("invalid value \"" + printable(node_->scalar) + '"', expected);
+    } else {
+        refuse(expected + ", found " + std::string{name_of(node_->kind)}, "");
+    }
 }
 
 std::optional<std::string> Setting::text() const {

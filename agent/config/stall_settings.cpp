@@ -24,7 +24,7 @@ void read_word(const Setting& setting, const std::array<Value, count>& values, V
         if (*text == name(one)) return void(value = one);
         all += (all.empty() ? "" : one == values.back() ? " or " : ", ") + std::string{name(one)};
     }
-    setting.refuse('"' + printable(*text) + "\" stands here", all + " is expected");
+    setting.refuse("invalid value \"" + printable(*text) + '"', "expected " + all);
 }
 
 // "10%", "0.5%": from a hundredth of a percent to the whole. More digits than two are more than can be measured.

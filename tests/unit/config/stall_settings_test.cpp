@@ -56,14 +56,14 @@ TEST(StallSettings, WhatCannotBeIsRefusedWithItsKeyAndWhatWouldBeRight) {
     EXPECT_THAT(fault("{share: nan%}"), HasSubstr("out of range"));
     EXPECT_THAT(fault("{share: 1e300%}"), HasSubstr("no share"));
     EXPECT_THAT(fault("{window: 1s}"), HasSubstr("no share of the window is given"));
-    EXPECT_THAT(fault("{share: 10%, window: 2s}"), HasSubstr("\"2s\" stands here (100ms, 1s or 10s is expected)"));
-    EXPECT_THAT(fault("{share: 10%, resource: disk}"), HasSubstr("memory, io or cpu is expected"));
+    EXPECT_THAT(fault("{share: 10%, window: 2s}"), HasSubstr("invalid value \"2s\" (expected 100ms, 1s or 10s)"));
+    EXPECT_THAT(fault("{share: 10%, resource: disk}"), HasSubstr("expected memory, io or cpu"));
     EXPECT_THAT(fault("{share: 10%, gracePeriod: 2h}"), HasSubstr("0s (hard) to 1h"));
     EXPECT_THAT(fault("{share: 10%, graceperiod: 2s}"), HasSubstr("did you mean gracePeriod?"));
     EXPECT_THAT(fault("{share: 10%, scope: pod, kind: full}"), IsEmpty());
     EXPECT_THAT(fault("{share: 10%, scope: pod, resource: io}"), HasSubstr("pods are watched for memory only"));
     EXPECT_THAT(fault("{share: 10%}, {share: 10%}"), HasSubstr("stands there twice"));
-    EXPECT_THAT(fault("10%"), HasSubstr("a map is expected"));
+    EXPECT_THAT(fault("10%"), HasSubstr("expected a map"));
     std::string many = "{share: 1%}";
     for (int i = 2; i <= 16; ++i) many += ", {share: " + std::to_string(i) + "%}";
     EXPECT_THAT(fault(many), HasSubstr("16 thresholds (at most 15)"));

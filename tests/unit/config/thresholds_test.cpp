@@ -194,10 +194,10 @@ const std::vector<Refused> refused{
     {"min_reclaim_negative", reclaim("-1"), reclaim_key,
      "negative eviction minimum reclaim specified for memory.available"},
     {"min_reclaim_format", reclaim("x"), reclaim_key, not_a_quantity},
-    {"value_is_a_list", "evictionHard: {memory.available: [1Gi]}", hard_key, "a list stands here"},
-    {"value_is_missing", "evictionHard: {memory.available: }", hard_key, "nothing stands here"},
-    {"hard_is_a_list", "evictionHard: [memory.available]", "evictionHard", "a list stands here"},
-    {"hard_is_text", "evictionHard: memory.available<1Gi", "evictionHard", "\"memory.available<1Gi\" stands here"},
+    {"value_is_a_list", "evictionHard: {memory.available: [1Gi]}", hard_key, "found a list"},
+    {"value_is_missing", "evictionHard: {memory.available: }", hard_key, "found nothing"},
+    {"hard_is_a_list", "evictionHard: [memory.available]", "evictionHard", "found a list"},
+    {"hard_is_text", "evictionHard: memory.available<1Gi", "evictionHard", "invalid value \"memory.available<1Gi\""},
 };
 
 INSTANTIATE_TEST_SUITE_P(Rows, ThresholdFaults, testing::ValuesIn(refused),
