@@ -101,7 +101,7 @@ Result<std::string> put_back(const port::PodControls& controls, const HeldRung& 
         return std::string();
     }
     if (*now != held.ours) {
-        return "memory.high was set to " + limit_text(*now) + " by somebody else, and is left so";
+        return "memory.high was changed to " + limit_text(*now) + " meanwhile, and is left at that";
     }
     const auto set = controls.set_limit(held.place, held.before);
     return set ? Result<std::string>("") : unless_gone(set.error());

@@ -118,7 +118,15 @@ Result<RaisedPods> remembered_raised(const std::string& path) {
     if (!text) {
         return tl::unexpected(text.error());
     }
-    return *text ? raised_from(**text, boot_id()) : RaisedPods{};
+    if (!*text) {
+        return RaisedPods{};
+    }
+    auto raised = raised_from(**text, boot_id());
+    if (!raised) {
+        return fail(raised.error().kind, path, raised.error().why,
+                    "look at the pods' oom_score_adj, then remove the file");
+    }
+    return raised;
 }
 
 }  // namespace evictd::act

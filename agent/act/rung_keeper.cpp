@@ -79,7 +79,7 @@ Status RungKeeper::set_limit(Holding& holding) {
         return tl::unexpected(before.error());
     }
     if (*before <= holding.held.ours) {
-        return fail(ErrorKind::failed, "memory.high", "somebody else has set it to " + std::to_string(before->value));
+        return fail(ErrorKind::failed, "memory.high", "it is already limited to " + std::to_string(before->value) + " bytes");
     }
     holding.held.before = *before;
     auto done = remember(&holding);
@@ -92,7 +92,7 @@ Status RungKeeper::freeze(Holding& holding) {
         return tl::unexpected(frozen.error());
     }
     if (*frozen) {
-        return fail(ErrorKind::failed, "freezer", "somebody else has frozen it");
+        return fail(ErrorKind::failed, "freezer", "it is already frozen");
     }
     auto done = remember(&holding);
     return done ? controls_.set_frozen(holding.held.place, true) : done;

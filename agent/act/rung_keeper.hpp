@@ -52,7 +52,7 @@ public:
     // Rungs of other kinds than squeeze and freeze are passed over.
     void want(const std::vector<WantedRung>& wanted);
     void release() { want({}); }
-    // What an agent that was killed left. How many were put back.
+    // Puts back what an agent that was killed left, and lists it.
     [[nodiscard]] PutBack recover();
 
     // When something is over, or to be tried again; none: nothing is held.

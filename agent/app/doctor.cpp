@@ -31,14 +31,14 @@ Finding pressure() {
     if (wide == ENOENT || wide == EOPNOTSUPP) {
         finding.state = State::missing;
         finding.chosen.clear();
-        finding.detail = "stalls are not told; they are a second source of kernel events beside the thresholds";
+        finding.detail = "stalls are not reported; they are a second source of kernel events beside the thresholds";
         finding.remedy = "boot with psi=1";
     } else if (wide != 0) {
         finding.state = State::unknown;
         finding.detail = std::string("a trigger: ") + std::strerror(wide);
     } else if (kernel::probe_pressure_trigger(500ms) != 0) {
         finding.state = State::fallback;
-        finding.detail = "windows must be multiples of 2 s: stalls are told later";
+        finding.detail = "windows must be multiples of 2 s: stalls are reported later";
         finding.remedy = "give evictd CAP_SYS_RESOURCE";
     }
     return finding;
@@ -60,7 +60,7 @@ Finding type_information() {
 Finding bpf_filesystem(const Config& config) {
     Finding finding{.check = "bpffs", .chosen = "/sys/fs/bpf", .detail = {}, .remedy = {}};
     if (access("/sys/fs/bpf", X_OK) != 0 && errno == EACCES) {
-        finding.detail = "what is in it only root can see";
+        finding.detail = "only root can see what is in it";
     } else if (!kernel::is_bpf_filesystem("/sys/fs/bpf")) {
         finding.state = State::fallback;
         finding.detail = "not mounted yet; evictd run mounts it, to pin maps for bpftool at " + config.agent.bpffs_path;
@@ -112,7 +112,7 @@ codec::DoctorReport examine(const Config& config) {
     }
     if (report.able) {
         report.verdict = all_well ? "evictd can do its job here, with everything it knows to use."
-                                  : "evictd can do its job here; what it has to do without stands above.";
+                                  : "evictd can do its job here, with the limits listed above.";
     } else {
         report.verdict = !facts.has_memory_cgroups ? "evictd cannot work here: there is no memory controller."
                          : !root           ? "evictd cannot work here as this user: run it, and doctor, as root."

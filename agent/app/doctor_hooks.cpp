@@ -33,7 +33,7 @@ constexpr std::array<HookMeaning, 13> meanings{{
     {"cgroup_removed", "cgroup_life: a pod's cgroup is removed", "cgroups are listed at each look instead"},
     {"cgroup_populated", "cgroup_life: a victim's last process is gone; asked only while one may end soon",
      "cgroup.procs is read at each look instead"},
-    {"oom", "tells whom the kernel's OOM killer took", "OOM kills by the kernel are not reported"},
+    {"oom", "reports which process the kernel's OOM killer chose", "OOM kills by the kernel are not reported"},
     {"oom_limit", "tells whose limit an OOM kill is for",
      "taken to be the nearest cgroup at its limit, else the machine"},
     {"oom_score", "tells when a pod's oom_score_adj is written",
@@ -43,7 +43,7 @@ constexpr std::array<HookMeaning, 13> meanings{{
     {"memcg", "tells when pods run into their limits", "v2: memory.events of the pods' cgroup only; v1: nothing"},
     {"sockets", "counts the sockets that pods hold, and their memory", "nothing is known of any pod's sockets"},
     {"sockets_shed", "can refuse a pod new sockets", "no pod is shed"},
-    {"sockets_short", "tells when sockets are refused memory", "SocketMemoryPressure is not told"},
+    {"sockets_short", "tells when sockets are refused memory", "SocketMemoryPressure is not reported"},
 }};
 
 const HookMeaning* meaning_of(const std::string& hook) {
@@ -143,7 +143,7 @@ bool examine_hooks(const Config& config, codec::DoctorReport& report) {
         const bool unseen = geteuid() != 0;
         finding.state = unseen ? State::unknown : State::fallback;
         finding.chosen = unseen ? "" : "files and a timed look";
-        finding.detail = unseen ? "which programs load only root can try" : loaded.error().text();
+        finding.detail = unseen ? "only root can try which programs load" : loaded.error().text();
         rows = unseen ? rows : file_rows(loaded.error().text());
         suffices = config.agent.bpf != BpfUse::required;
     }

@@ -37,7 +37,7 @@ Finding capabilities() {
     return {.check = "capabilities",
             .state = State::fallback,
             .chosen = {},
-            .detail = "without " + missing + "; what that costs stands at each check",
+            .detail = "without " + missing + "; each check lists the impact",
             .remedy = {}};
 }
 

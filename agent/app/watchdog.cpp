@@ -36,7 +36,7 @@ void Watchdog::look() {
     } else {
         needs_.withheld(dead);
         if (told_.empty()) {
-            sys::log::error("watchdog: " + dead + "; the service manager is no longer told that all is well");
+            sys::log::error("watchdog: " + dead + "; the watchdog's pings to the service manager are withheld");
         }
     }
     if (dead.empty() && !told_.empty()) {

@@ -101,7 +101,7 @@ void Wiring::House::tell_what_is_off() {
     }
 }
 
-// A threshold that this kernel can never tell of is said, and not refused: one configuration serves many nodes.
+// A threshold that this kernel cannot measure is reported and not refused: one configuration serves many nodes.
 void Wiring::House::want_stalls() const {
     kernel.stalls->want(config.eviction);
     if (const auto& uncounted = kernel.stalls->uncounted(); !uncounted.empty()) {
@@ -145,7 +145,7 @@ Status Wiring::House::drop_rights() {
     return {};
 }
 
-// From here on the service manager is told that all is well, or restarts us.
+// From here on the service manager gets its pings, or restarts us.
 Status Wiring::House::start_watchdog() {
     if (config.agent.realtime_priority > 0) {
         if (auto guarded = RealtimeGuard::make(config.agent.realtime_priority)) {
@@ -250,7 +250,7 @@ Status Wiring::run() {
     house.pod_sources.clear();
     house.scores.reset();  // puts back what is raised
     house.rungs.reset();   // likewise
-    house.agent->notice(Notice::agent_stopped, "evictd ends; nobody watches this node's thresholds but the kubelet");
+    house.agent->notice(Notice::agent_stopped, "evictd stopped; only the kubelet now watches this node's thresholds");
     return ran;
 }
 

@@ -38,7 +38,7 @@ void describe(CLI::App& program) {
         "  evictd doctor                                 what this host can do, and what it cannot\n"
         "  evictd check /etc/evictd/config.yaml          what a configuration means\n"
         "  evictd run --config /etc/evictd/config.yaml   the agent, in the foreground\n"
-        "  evictd status --watch                         what it sees, and who would go first\n"
+        "  evictd status --watch                         what it sees, and which pod would go first\n"
         "  evictd demo                                   see it work, on this machine, in ten seconds");
 }
 

@@ -24,7 +24,7 @@ struct Options {
 
 Exit run(const Options& options) {
     if (options.scenario == "thrash" && options.no_bpf) {
-        return tell({ErrorKind::invalid, "demo", "without BPF nobody knows which pod causes a stall",
+        return tell({ErrorKind::invalid, "demo", "without BPF it is not known which pod causes a stall",
                      "leave --no-bpf out, or play another scenario"});
     }
     const auto faults = demo::run_demo({.scenario = *demo::scenario_from(options.scenario),
@@ -54,9 +54,10 @@ void add_demo(CLI::App& program, Action& action) {
     verb->add_option(
             "--scenario", options->scenario,
             "spike: a pod takes memory at full speed; leak: slowly, and it shuts down when asked; pagecache: "
-            "its files fill the page cache, and nobody may be evicted; sockets: it opens connections until it gets "
-            "no more of them, and nobody is evicted; oomrace: the kernel's OOM killer is faster, and takes whom evictd "
-            "would have taken; thrash: it reads more files than fit, so that tasks stand still though bytes are free")
+            "its files fill the page cache, and no pod may be evicted; sockets: it opens connections until it gets "
+            "no more of them, and no pod is evicted; oomrace: the kernel's OOM killer is faster, and kills the pod that "
+            "evictd would have evicted; thrash: it reads more files than fit, so that tasks stall though bytes are "
+            "free")
         ->check(CLI::IsMember({"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"}))
         ->capture_default_str();
     verb->add_option("-o,--output", options->output, "text, or json: the agent's event records, one a line")
@@ -64,7 +65,7 @@ void add_demo(CLI::App& program, Action& action) {
         ->capture_default_str();
     verb->add_flag("--no-bpf", options->no_bpf, "let the agent do without BPF, as where the kernel does not allow it");
     verb->add_flag("--no-steering", options->no_steering,
-                   "oomrace: let the kernel choose by itself, to see whom it takes then");
+                   "oomrace: let the kernel choose by itself, to see which pod it takes");
     verb->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

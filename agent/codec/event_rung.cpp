@@ -32,13 +32,13 @@ std::string begun_sentence(const Rung& rung, bool dry_run) {
     const std::string bytes = bytes_text(rung.bytes.value);
     switch (rung.kind) {
         case RungKind::reclaim:
-            return pod + (dry_run ? " would be" : " is") + " asked for " + bytes + " of page cache: memory runs short";
+            return pod + (dry_run ? " would be" : " is") + " asked for " + bytes + " of page cache: memory is short";
         case RungKind::squeeze:
-            return pod + (dry_run ? " would" : " may") + " not grow beyond " + bytes + " while memory runs short";
+            return pod + (dry_run ? " would" : " may") + " not grow beyond " + bytes + " while memory is short";
         case RungKind::freeze:
             break;
     }
-    return pod + (dry_run ? " would stand" : " stands") + " still for a moment: it takes memory the fastest";
+    return pod + (dry_run ? " would be" : " is") + " briefly frozen: it takes memory the fastest";
 }
 
 std::string ended_sentence(const RungOutcome& outcome) {
@@ -47,15 +47,15 @@ std::string ended_sentence(const RungOutcome& outcome) {
         return pod + " gave back " + bytes_text(outcome.bytes.value) + " of the " +
                bytes_text(outcome.rung.bytes.value) + " asked for, within " + milliseconds(outcome.took);
     }
-    const char* what = outcome.rung.kind == RungKind::squeeze ? " may grow again" : " goes on";
+    const char* what = outcome.rung.kind == RungKind::squeeze ? " may grow again" : " resumed";
     return pod + what + " after " + milliseconds(outcome.took);
 }
 
 std::string failed_sentence_of(const Rung& rung) {
-    const char* what = rung.kind == RungKind::reclaim   ? " should be asked for page cache"
-                       : rung.kind == RungKind::squeeze ? " should be kept from growing"
-                                                        : " should stand still for a moment";
-    return "Pod " + rung.pod_name + what + ", but that cannot be done";
+    const char* what = rung.kind == RungKind::reclaim   ? "reclaim page cache from"
+                       : rung.kind == RungKind::squeeze ? "limit the growth of"
+                                                        : "freeze";
+    return std::string("Could not ") + what + " pod " + rung.pod_name;
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ std::string phrase_of(const SocketMemoryShort& event) {
 
 std::string phrase_of(const StallCrossed& event) {
     return std::string("tasks ") + (event.cgroup == CgroupId{} ? "of the node" : "of a pod") +
-           (event.over ? " stood still for memory for " : " stand still for memory no more than ") +
+           (event.over ? " stood still for memory for " : " stand still for memory for only ") +
            share_text(event.lost, event.window) + " of the last " + std::string(name(event.window));
 }
 std::string phrase_of(const EventsLost& event) {
@@ -80,15 +80,15 @@ bool is_outside_pods(const OomKill& kill) { return kill.pod.value.empty() && kil
 
 namespace {
 
-// A dead child is what people miss: the container goes on, and no restart tells of it.
+// A dead child is what people miss: the container keeps running, and no restart reports it.
 std::string consequence_of(const OomKill& kill) {
     if (kill.group) return "; all processes of its cgroup are killed with it (memory.oom.group)";
     if (is_outside_pods(kill)) return {};
     switch (kill.role) {
         case OomRole::first_process:
-            return "; it was the first process of its container, which ends with it";
+            return "; the container's main process; the container ends with it";
         case OomRole::child:
-            return "; it was not the first process of its container, which goes on without it";
+            return "; not the container's main process; the container keeps running";
         case OomRole::unknown:
             break;
     }
@@ -239,7 +239,7 @@ std::string socket_memory_sentence(const SocketMemoryShort& memory, const std::s
 
 std::string shed_sentence(const ShedEdge& edge, bool dry_run) {
     const std::string& pod = edge.pod.pod_name;
-    if (!edge.error.empty()) return "Pod " + pod + " should get no new sockets, but that cannot be done";
+    if (!edge.error.empty()) return "Could not keep pod " + pod + " from new sockets";
     if (dry_run && edge.begun) return "Dry run: pod " + pod + " would get no new sockets while memory is short";
     if (dry_run) return "Dry run: pod " + pod + " would get new sockets again";
     if (edge.begun) return "Pod " + pod + " gets no new sockets (EPERM) while memory is short; open ones stay open";

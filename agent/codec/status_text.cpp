@@ -293,7 +293,7 @@ Result<std::string> status_text(std::string_view json, Detail detail, const Text
     if (const auto stalls = stalls_table(document, style); !stalls.empty()) text += title("STALLS", style) + stalls;
     text += conditions_line(document, style);
     if (const Json* ranking = object_at(document, "ranking")) {
-        text += title("PODS, who would go first for " + shown(*ranking, "signal"), style);
+        text += title("PODS, in victim order for " + shown(*ranking, "signal"), style);
         text += list_at(*ranking, "pods").empty() ? "  none\n" : pods_table(*ranking, detail, style);
     }
     return text + in_flight_section(document, style) + owed_section(document, style) +

@@ -15,7 +15,7 @@ Result<std::vector<std::string>> run_demo(const DemoOptions& options) {
                     "sudo evictd demo");
     }
     if (options.scenario == Scenario::sockets && !options.bpf) {
-        return fail(ErrorKind::invalid, "demo", "without BPF nobody can be kept from sockets",
+        return fail(ErrorKind::invalid, "demo", "without BPF no pod can be kept from sockets",
                     "leave --no-bpf out, or play another scenario");
     }
     auto node = kernel::ProcFiles::open();

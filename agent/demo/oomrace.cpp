@@ -73,7 +73,7 @@ Verdict judge_oomrace(const Plan& plan, const Story& story, const Facts& facts) 
     Verdict verdict;
     auto& faults = verdict.faults;
     if (story.oom_killed().empty() || facts.oom_kills == 0) {
-        faults.emplace_back("the kernel's OOM killer killed nobody: there was no race to lose");
+        faults.emplace_back("the kernel's OOM killer killed no process: there was no race to lose");
     }
     for (const auto& event : story.oom_killed()) {
         if (event.pod && event.pod->uid != wanted.uid) {

@@ -33,9 +33,9 @@ const char* what_now(Scenario scenario) {
         case Scenario::sockets:
             return "it opens connections: first the soft threshold, then no new sockets, until memory is back";
         case Scenario::oomrace:
-            return "it grows, and nobody can act in time: whom does the kernel take?";
+            return "it grows, and no eviction comes in time: which pod does the kernel take?";
         case Scenario::thrash:
-            return "files are read again and again; bytes are free, and everybody waits";
+            return "files are read again and again; bytes are free, and every task waits";
         case Scenario::pagecache:
             break;
     }
@@ -213,10 +213,10 @@ Status Play::go_through() {
         return played;
     }
     if (plan.expects_eviction() || plan.neighbour || plan.scenario == Scenario::oomrace) {
-        return pass("does anybody else have to go?", afterwards);
+        return pass("does any other pod have to go?", afterwards);
     }
     note_full_cache();
-    return pass("the cgroup is full of page cache; does anybody have to go?", afterwards);
+    return pass("the cgroup is full of page cache; does any pod have to go?", afterwards);
 }
 
 void Play::note_full_cache() {
@@ -226,7 +226,7 @@ void Play::note_full_cache() {
                 "full       the pods use " + codec::bytes_text(most_used_.value) + " of " +
                     codec::bytes_text(stage_->plan().limit.value) +
                     (known ? ", and " + codec::bytes_text(status_->available->value) +
-                                 " are left all the same: cache that nobody needs counts as free"
+                                 " are left all the same: unused cache counts as free"
                            : std::string{}));
 }
 
@@ -261,7 +261,7 @@ void Play::refresh() {
         most_used_ = std::max(most_used_, *used);
     }
     if (report_.closed()) {
-        trouble({ErrorKind::failed, "stdout", "nobody reads it any more", ""});
+        trouble({ErrorKind::failed, "stdout", "it was closed", ""});
     }
     if (report_.is_live()) {
         if (now - drawn_at_ < between_pictures) {

@@ -26,7 +26,7 @@ void append_socket_faults(const Plan& plan, const Story& story, const Facts& fac
     }
     for (const auto* told : {&story.shed(), &story.restored()}) {
         if (!*told || !(*told)->pod || (*told)->pod->uid != plan.actor_pod().uid) {
-            faults.push_back("the agent did not tell that " + actor + (told == &story.shed() ? " gets no" : " gets") +
+            faults.push_back("the agent did not report that " + actor + (told == &story.shed() ? " gets no" : " gets") +
                              " new sockets");
         }
     }
@@ -155,7 +155,7 @@ Verdict shed_verdict(const Plan& plan, const Story& story, const Facts& facts) {
     const auto actor = plan.actor_pod().full_name();
     Verdict verdict{.right = true,
                     .faults = {},
-                    .sentence = actor + " got no new sockets while memory was short, and nobody was evicted.",
+                    .sentence = actor + " got no new sockets while memory was short, and no pod was evicted.",
                     .remarks = {}};
     const auto told = [&](const char* what, const std::optional<codec::Event>& event) {
         if (event->latency.total) {
@@ -188,11 +188,11 @@ Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
         return shed_verdict(plan, story, facts);
     }
     if (!plan.expects_eviction()) {
-        verdict.sentence = "Nobody was evicted: page cache that nobody needs goes before anybody has to.";
+        verdict.sentence = "No pod was evicted: unused page cache is reclaimed before any pod has to go.";
         verdict.remarks.push_back("All " + std::to_string(plan.pods.size()) + " pods are alive, with " +
                                   codec::bytes_text(facts.most_used.value) + " of " +
                                   codec::bytes_text(plan.limit.value) +
-                                  " in use; the kernel's OOM killer killed nobody.");
+                                  " in use; the kernel's OOM killer killed no process.");
         return verdict;
     }
     const auto biggest = std::max_element(plan.pods.begin(), plan.pods.end(),
@@ -204,7 +204,7 @@ Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
     verdict.remarks.insert(verdict.remarks.begin(),
                            "The other " + std::to_string(plan.pods.size() - 1) + " pods are alive, " +
                                biggest->full_name() +
-                               " among them, which is bigger but critical; the kernel's OOM killer killed nobody.");
+                               " among them, which is bigger but critical; the kernel's OOM killer killed no process.");
     return verdict;
 }
 

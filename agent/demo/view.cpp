@@ -40,13 +40,13 @@ std::string seconds(Duration after) {
 }
 
 std::string thresholds_text(const Plan& plan) {
-    std::string text = plan.hard > Bytes{0} ? "evicts at once below " + bytes_text(plan.hard.value) : "evicts";
+    std::string text = plan.hard > Bytes{0} ? "evicts immediately below " + bytes_text(plan.hard.value) : "evicts";
     if (plan.soft) {
         text += (plan.hard > Bytes{0} ? ", after " : " after ") + codec::span_text(plan.soft_grace) + " below " +
                 bytes_text(plan.soft->value);
     }
     if (plan.stall > 0) {
-        text += ", or when tasks stand still for " + std::to_string(plan.stall) + "% of a second";
+        text += ", or when tasks stall for " + std::to_string(plan.stall) + " % of a second";
     }
     return text;
 }
@@ -143,7 +143,7 @@ std::vector<std::string> upper(const Scene& scene, const TextStyle& style) {
                                    title("MEMORY OF ALL PODS", style)};
     append(lines, memory_bars(scene, style));
     lines.emplace_back();
-    lines.push_back(title("PODS, who would go first", style));
+    lines.push_back(title("PODS, in victim order", style));
     append(lines, lines_of(scene.status ? scene.status->pods : "  the agent has not looked yet\n"));
     append(lines, evicted_rows(scene, style));
     lines.emplace_back();

@@ -135,7 +135,7 @@ const std::vector<Candidate>& candidates() {
         {"cgroup_populated", "on_cgroup_populated", Attach::tracepoint, "cgroup_notify_populated", nullptr, "", true},
         {"oom", "on_mark_victim_task", Attach::tracepoint, "mark_victim", "task_struct", ""},
         {"oom", "on_mark_victim_pid", Attach::tracepoint, "mark_victim", "",
-         "the victim is known by its pid only, but where its limit is told"},
+         "the victim is known by its pid only, except where its limit is reported"},
         {"oom_limit", "on_oom_kill_process", Attach::fentry, "oom_kill_process", nullptr, ""},
         {"oom_score", "on_oom_score_adj_update", Attach::tracepoint, "oom_score_adj_update", "task_struct", ""},
         {"memcg", "on_try_to_free", Attach::fentry, "try_to_free_mem_cgroup_pages", nullptr, ""},

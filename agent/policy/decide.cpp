@@ -226,7 +226,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     }
     if (next.reclaiming) reclaim = next.reclaiming->asked;
     decision.why = why(course, decision, reclaim, config, observation);
-    if (!decision.ladder.empty()) decision.why += "; meanwhile " + say_ladder(decision.ladder);
+    if (!decision.ladder.empty()) decision.why += "; " + say_ladder(decision.ladder);
     return verdict;
 }
 

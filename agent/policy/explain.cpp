@@ -48,7 +48,7 @@ std::string nothing_met(const EvictionConfig& config, const Observation& observa
     const std::string available = say_amount(nearest->available, format);
     const std::string threshold = say_amount(nearest->quantity, format);
     return std::string(name(nearest->threshold.signal)) + " is " + available +
-           (available == threshold ? ", not under " : ", above ") + threshold + ": nothing to do";
+           (available == threshold ? ", not under " : ", above ") + threshold + ": no eviction needed";
 }
 
 // The one whose grace period ends first.
@@ -120,9 +120,9 @@ std::string reason_for(const RankedPod& chosen, Signal signal) {
 // Why the chosen pod goes first of those that may when tasks stand still.
 std::string stall_reason(const RankedPod& chosen, const MetStall& stall, const Observation& observation) {
     const Bytes work = work_for(stall, observation.pods[chosen.pod]);
-    if (work == Bytes{0}) return " goes first as for memory: nobody is seen to cause it";
+    if (work == Bytes{0}) return " goes first: no culprit found; using the memory order";
     return " did " + say_amount({work.value}, Quantity::Format::binary_si) +
-           " of reclaim work in the last 10s, and has the lowest priority of those who cause it, " +
+           " of reclaim work in the last 10s, and has the lowest priority of the pods that cause it, " +
            std::to_string(chosen.priority);
 }
 
@@ -134,7 +134,7 @@ std::string evicting(const Decision& decision, const Observation& observation) {
     std::string reason = eviction.stall ? stall_reason(*chosen, *eviction.stall, observation)
                                         : reason_for(*chosen, eviction.threshold.threshold.signal);
     if (chosen->exemption == Exemption::failed_before)
-        reason += ", and there is nobody else though its eviction failed before";
+        reason += ", and there is no other pod though its eviction failed before";
     std::string grace;
     if (!eviction.immediate) grace = "; it has " + say_duration(eviction.grace_period) + " to end by itself";
     return observation.pods[chosen->pod].pod->full_name() + reason + "; " +
@@ -259,7 +259,7 @@ std::string why(Course course, const Decision& decision, const std::vector<NodeR
             said = stalled(decision, observation);
             break;
         case Course::unconfirmed:
-            said = first() + "; but nobody stands still for memory and reclaim succeeds: nobody is evicted for it";
+            said = first() + "; but no task stalls for memory and reclaim succeeds: no pod is evicted for it";
             break;
         case Course::unknown_pod:
             said = say_awaited(*decision.awaited, observation) + "; " + first();

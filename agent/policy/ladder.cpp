@@ -272,15 +272,15 @@ std::string say_ladder(const std::vector<Rung>& rungs) {
         said += said.empty() ? "" : ", ";
         switch (rung.kind) {
             case RungKind::reclaim:
-                said += say_amount({rung.bytes.value}, Quantity::Format::binary_si) +
-                        " of page cache are asked back from " + rung.pod_name;
+                said += "reclaiming " + say_amount({rung.bytes.value}, Quantity::Format::binary_si) +
+                        " of page cache from " + rung.pod_name;
                 break;
             case RungKind::squeeze:
                 said += rung.pod_name + " may not grow beyond " +
                         say_amount({rung.bytes.value}, Quantity::Format::binary_si);
                 break;
             case RungKind::freeze:
-                said += rung.pod_name + " stands still for a moment";
+                said += rung.pod_name + " is briefly frozen";
                 break;
         }
     }

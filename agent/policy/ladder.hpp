@@ -25,7 +25,7 @@ namespace evictd::policy {
 // When to look again because of rungs that are held.
 [[nodiscard]] std::optional<MonotonicTime> next_ladder_clock(const LadderState& ladder, MonotonicTime now);
 
-// "64Mi of page cache are asked back from default/web"; empty: nobody is on a rung.
+// "reclaiming 64Mi of page cache from default/web"; empty: no pod is on a rung.
 [[nodiscard]] std::string say_ladder(const std::vector<Rung>& rungs);
 
 }  // namespace evictd::policy

@@ -120,8 +120,8 @@ TEST_F(RungKeeping, WhatSomebodyElseSetIsLeft) {
     keeper->want({});
     EXPECT_TRUE(web().frozen);
     ASSERT_EQ(told.size(), 2U);
-    EXPECT_THAT(told[0].error, HasSubstr("somebody else has set it to 104857600"));
-    EXPECT_THAT(told[1].error, HasSubstr("somebody else has frozen it"));
+    EXPECT_THAT(told[0].error, HasSubstr("it is already limited to 104857600 bytes"));
+    EXPECT_THAT(told[1].error, HasSubstr("it is already frozen"));
 }
 
 TEST_F(RungKeeping, ALimitThatSomebodyElseChangedMeanwhileIsLeftAndTold) {
@@ -131,7 +131,7 @@ TEST_F(RungKeeping, ALimitThatSomebodyElseChangedMeanwhileIsLeftAndTold) {
     EXPECT_EQ(web().high, 300_MiB);
     ASSERT_EQ(told.size(), 2U);
     EXPECT_EQ(told[1].status, RungStatus::ended);
-    EXPECT_EQ(told[1].error, "memory.high was set to 314572800 by somebody else, and is left so");
+    EXPECT_EQ(told[1].error, "memory.high was changed to 314572800 meanwhile, and is left at that");
     EXPECT_THAT(held_in(file), IsEmpty());
 }
 
@@ -222,7 +222,7 @@ TEST_F(RungKeeping, WhatCannotBePutBackStaysInTheFileAndSomebodyElsesLimitStays)
     const auto result = put_back_all(controls, file);
     ASSERT_EQ(result.failed.size(), 1U);
     ASSERT_EQ(result.left.size(), 1U);
-    EXPECT_NE(result.left[0].find("by somebody else"), std::string::npos) << result.left[0];
+    EXPECT_NE(result.left[0].find("meanwhile, and is left at that"), std::string::npos) << result.left[0];
     EXPECT_EQ(web().high, 300_MiB);
     ASSERT_EQ(held_in(file).size(), 1U);
     EXPECT_EQ(held_in(file)[0].kind, RungKind::freeze);

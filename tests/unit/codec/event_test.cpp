@@ -165,7 +165,7 @@ TEST(Events, ARungTellsWhoHowMuchAndHowLong) {
     EXPECT_EQ(told(RungKind::freeze, RungStatus::begun, 0_B).reason, "PodFrozen");
     event = told(RungKind::freeze, RungStatus::ended, 0_B);
     EXPECT_EQ(event.reason, "PodReleased");
-    EXPECT_EQ(event.message, "Pod default/hog goes on after 1 ms");
+    EXPECT_EQ(event.message, "Pod default/hog resumed after 1 ms");
 }
 
 TEST(Events, AReclaimThatWasCutShortBecauseItWasEnoughSucceeded) {
@@ -216,7 +216,7 @@ TEST(Events, ASheddingThatCannotBeDoneSaysSo) {
     const auto shed =
         std::find_if(events.begin(), events.end(), [](const auto& e) { return e.reason == "SocketsShed"; });
     ASSERT_NE(shed, events.end());
-    EXPECT_THAT(shed->message, HasSubstr("cannot be done"));
+    EXPECT_THAT(shed->message, HasSubstr("Could not keep pod default/hog from new sockets"));
     EXPECT_THAT(shed->error, HasSubstr("cannot be refused"));
     EXPECT_FALSE(shed->latency.any());
 }
@@ -271,7 +271,7 @@ TEST(Events, AnOomKillSaysInWhichContainerAndWhatBecomesOfIt) {
         {OomRole::first_process, false, "app", "0123",
          "of container app of pod default/web; it was the first process of its container, which ends with it"},
         {OomRole::child, false, "", "0123",
-         "of cgroup 0123, of pod default/web; it was not the first process of its container, which goes on without it"},
+         "of cgroup 0123, of pod default/web; not the container's main process; the container keeps running"},
         {OomRole::child, true, "app", "0123",
          "of container app of pod default/web; all processes of its cgroup are killed with it (memory.oom.group)"},
         {OomRole::unknown, false, "", "", "of pod default/web"},

@@ -159,7 +159,7 @@ TEST_F(VerdictOnSockets, AnEvictionOrAnotherPodsNameIsWrong) {
     Story other;
     other.hear(shed);
     other.hear(restored);
-    EXPECT_THAT(judge(plan, other, facts).faults, Contains(HasSubstr("did not tell")));
+    EXPECT_THAT(judge(plan, other, facts).faults, Contains(HasSubstr("did not report")));
 }
 
 TEST(StoryOfALeak, ShowsTheGracePeriodsInsteadOfLatencies) {

@@ -54,8 +54,8 @@ Node web_node(std::vector<Threshold> thresholds,
 TEST(Why, NothingToDo) {
     Node node = web_node({hard(100_MiB), soft(200_MiB, 10s), hard(1_GiB, {}, Signal::nodefs_available)});
     node.set(100_GiB, Signal::nodefs_available);
-    EXPECT_EQ(node.set(1229_MiB).look(0s).why, "memory.available is 1.2Gi, above 200Mi: nothing to do");
-    EXPECT_EQ(node.set(200_MiB).look(0s).why, "memory.available is 200Mi, not under 200Mi: nothing to do");
+    EXPECT_EQ(node.set(1229_MiB).look(0s).why, "memory.available is 1.2Gi, above 200Mi: no eviction needed");
+    EXPECT_EQ(node.set(200_MiB).look(0s).why, "memory.available is 200Mi, not under 200Mi: no eviction needed");
     EXPECT_EQ(web_node({}).look(0s).why, "no threshold is configured: nothing to do");
     EXPECT_EQ(web_node({hard(1_B)}).look(0s).why, "no threshold's signal can be read: no pod can be protected");
 }
@@ -86,7 +86,7 @@ TEST(Why, EvictingWithAGracePeriod) {
     EXPECT_EQ(node.look(31s).why, "default/web is being evicted; waiting for its last process");
     node.remove("web");
     EXPECT_EQ(node.set(1_GiB).look(32s).why,
-              "default/web is gone; memory.available is 1Gi, above 100Mi: nothing to do");
+              "default/web is gone; memory.available is 1Gi, above 100Mi: no eviction needed");
 }
 
 TEST(Why, AnUnknownUsage) {
@@ -119,7 +119,7 @@ TEST(Why, AFailure) {
     node.carry_out(node.set(96_MiB).look(0s), OutcomeStatus::failed, 0s, "not permitted");
     EXPECT_EQ(node.look(1s).why,
               "evicting default/web failed: not permitted; default/web is over its request by 512Mi, the most of the "
-              "evictable pods with priority 0, and there is nobody else though its eviction failed before; "
+              "evictable pods with priority 0, and there is no other pod though its eviction failed before; "
               "memory.available is 96Mi, under 100Mi for 1s");
 }
 

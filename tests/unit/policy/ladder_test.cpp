@@ -71,7 +71,7 @@ TEST_F(Ladder, NobodyWhileNoThresholdIsNear) {
 TEST_F(Ladder, ReclaimIsOnByDefaultAndAsksWhoIsOverTheRequestFirstForWhatIsMissing) {
     const auto decision = node.set(near()).look(0s);
     EXPECT_THAT(rungs_of(decision), ElementsAre("reclaim default/hog 40", "reclaim default/cache 14"));
-    EXPECT_THAT(decision.why, HasSubstr("meanwhile 40Mi of page cache are asked back from default/hog"));
+    EXPECT_THAT(decision.why, HasSubstr("; reclaiming 40Mi of page cache from default/hog"));
     EXPECT_FALSE(decision.evict);
     EXPECT_EQ(decision.look_again_at, at(20ms));
 }

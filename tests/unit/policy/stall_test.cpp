@@ -166,7 +166,7 @@ TEST_F(Stalling, WhereNobodyIsSeenToCauseItTheOrderIsTheKubelets) {
     lose(50);
     const auto decision = look(1s);
     EXPECT_EQ(evicted(decision), "uid-big");
-    EXPECT_THAT(decision.why, HasSubstr("nobody is seen to cause it"));
+    EXPECT_THAT(decision.why, HasSubstr("no culprit found; using the memory order"));
 }
 
 TEST_F(Stalling, ACriticalPodThatCausesItStays) {
@@ -327,7 +327,7 @@ TEST_F(Confirmed, BytesAloneEvictNobody) {
     const auto decision = look(1s);
     EXPECT_EQ(evicted(decision), "");
     EXPECT_THAT(decision.conditions, ElementsAre(Condition::memory_pressure)) << "it is met all the same";
-    EXPECT_THAT(decision.why, HasSubstr("nobody stands still for memory"));
+    EXPECT_THAT(decision.why, HasSubstr("no task stalls for memory"));
 }
 
 TEST_F(Confirmed, BytesAndAStallDo) {

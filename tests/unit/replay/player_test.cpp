@@ -20,7 +20,7 @@ std::string evicted(const ordered_json& step) {
 TEST(Player, AQuietStepHasItsFiveKeysAndNulls) {
     EXPECT_EQ(play_lines(memory_node).at(0),
               R"({"at":"0s","thresholds_met":[],"conditions":[],"evict":null,"ranking":null,)"
-              R"("why":"memory.available is 2Gi, above 1Gi: nothing to do"})");
+              R"("why":"memory.available is 2Gi, above 1Gi: no eviction needed"})");
 }
 
 TEST(Player, AnEvictionIsToldInTheKubeletsWords) {
