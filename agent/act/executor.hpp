@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out exactly what was decided, once, and says what came of it. It never chooses: not the pod, not the signal.
+// Carries out exactly what was decided, once, and reports the outcome. It never chooses: neither the pod nor the signal.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace evictd::act {
 
-// What goes on after the first signal, off the kill path: memory returned early, stragglers, thawing.
+// What happens after the first signal, off the kill path: memory returned early, stragglers, thawing.
 class AfterKill {
 public:
     AfterKill() = default;

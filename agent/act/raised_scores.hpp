@@ -21,8 +21,8 @@ namespace evictd::act {
 
 struct RaisedProcess {
     pid_t pid = 0;
-    std::uint64_t started = 0;
-    int score = 0;  // before
+    std::uint64_t started = 0;  // field 22 of /proc/PID/stat: clock ticks since boot
+    int score = 0;              // oom_score_adj before
     friend bool operator==(const RaisedProcess&, const RaisedProcess&) = default;
 };
 
@@ -65,7 +65,7 @@ Status remember_raised(const std::string& path, const RaisedPods& raised);
 // Adds to a file that remember_raised() wrote, for a cost of what is added and not of all that there is.
 Status remember_more(const std::string& path, const PodUid& pod, CgroupId cgroup,
                      std::span<const RaisedProcess> processes);
-// No file: empty.
+// No file: empty. A file that cannot be read or understood is an error that names it, and stays.
 [[nodiscard]] Result<RaisedPods> remembered_raised(const std::string& path);
 
 }  // namespace evictd::act

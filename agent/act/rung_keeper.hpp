@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds pods on the rungs that have to be put back, their limits and standstills, as long as it was decided and no
-// longer than was said, and tells what came of each. It never chooses whom. One thread; nothing in it waits for
-// reclaim.
+// Sets the rungs that have to be put back, limits and freezes, for as long as it was decided and no longer than their
+// deadline, and reports the outcome of each. It never chooses a pod. One thread; nothing in it waits for reclaim.
 #pragma once
 
 #include <functional>
@@ -52,7 +51,7 @@ public:
     // Rungs of other kinds than squeeze and freeze are passed over.
     void want(const std::vector<WantedRung>& wanted);
     void release() { want({}); }
-    // Puts back what an agent that was killed left, and lists it.
+    // Puts back what an agent that was killed left, and lists it. Nothing in a dry run.
     [[nodiscard]] PutBack recover();
 
     // When something is over, or to be tried again; none: nothing is held.

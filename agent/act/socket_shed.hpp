@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps pods from new sockets as it was decided, no longer than that, and says what changed. It never chooses whom.
+// Keeps pods from new sockets as it was decided, no longer than that, and reports what changed. It never chooses a pod.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace evictd::act {
 
 class SocketShed {
 public:
-    // Both outlive it. `sockets` null: they cannot be refused on this host, and every wish is told as failed. A dry run
-    // refuses nobody and tells what it would.
+    // Both outlive it. `sockets` null: they cannot be refused on this host, and every request is reported as failed. A
+    // dry run refuses no socket and reports what it would refuse.
     SocketShed(const sys::Clock& clock, port::Sockets* sockets, bool dry_run);
 
     // After every look, also where nothing changed: what is not said anew lapses within `refusal_holds`. Those that are
     // wanted and were not, and those that were and are not any more, one edge each; of a failure its beginning only.
     [[nodiscard]] std::vector<ShedEdge> carry_out(std::span<const ShedPod> wanted);
 
-    // An agent that hangs keeps nobody from sockets for longer: twenty times the longest time between two looks while a
+    // An agent that hangs keeps no pod from sockets for longer: twenty times the longest time between two looks while a
     // threshold is met. Half of it would lapse on a machine that is emulated or swaps.
     static constexpr Duration refusal_holds = std::chrono::seconds(2);
 

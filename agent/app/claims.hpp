@@ -11,11 +11,13 @@
 namespace evictd::app {
 
 // One agent for one pods' root, whatever the configurations say: the lock's name comes from the root's cgroup id, which
-// no other cgroup of this boot has. `patience`: how long an agent that is being killed is waited for.
+// no other cgroup of this boot has. `patience`: how long an agent that is being killed is waited for. `unreachable`:
+// another process holds it, which may pass.
 [[nodiscard]] Result<sys::LockFile> claim_pods(const port::PodsRoot& root, Duration patience);
 
 // One writer of the ledgers in `state_path`, which is made if it is not there: an agent with its guard, or `undo`.
-// The guard of an agent that was killed is waited for.
+// The guard of an agent that was killed is waited for, 5 s at most. Errors as above; `invalid`: others can change the
+// directory.
 [[nodiscard]] Result<sys::LockFile> claim_state(const std::string& state_path);
 
 // The ledgers: of limits and freezes, and of raised oom_score_adj.

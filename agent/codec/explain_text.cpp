@@ -127,7 +127,7 @@ std::string growth_section(const History& history, const TextStyle& style) {
                    {bytes_text(grown.grew.value), Tone::plain, std::nullopt},
                    {bytes_text(grown.usage.value), Tone::plain, std::nullopt}});
     }
-    return title("WHO GREW, within " + span_text(history.grown_over), style) + table.text(style);
+    return title("PODS THAT GREW, within " + span_text(history.grown_over), style) + table.text(style);
 }
 
 std::string events_section(const std::vector<Event>& events, const TextStyle& style) {

@@ -33,7 +33,7 @@ struct PinDirectory {
 
 // Mounts the BPF filesystem at /sys/fs/bpf if nothing is there, as bpftool and systemd do, makes `path` and
 // `path`/links (0700), and removes pins that a dead agent left. Refuses a directory that others may change, one on
-// another file system, the mount point itself, and one that an agent uses that is alive.
+// another file system, the mount point itself (`invalid`), and one that a living agent uses (`unreachable`).
 [[nodiscard]] Result<PinDirectory> prepare_pins(const std::string& path);
 
 // Stops at the first that the kernel refuses.
@@ -45,7 +45,8 @@ struct RemovedPins {
     std::vector<std::string> removed;  // "thresholds", "links/on_oom_kill"
     std::vector<std::string> foreign;  // what is not ours, and stays
 };
-// Removes what an agent that was killed left at `path`, and makes nothing. `vanished`: there is no such directory.
+// Removes what an agent that was killed left at `path`, and makes nothing. `vanished`: there is no such directory; other errors
+// as above.
 [[nodiscard]] Result<RemovedPins> remove_left_pins(const std::string& path);
 
 }  // namespace evictd::kernel

@@ -12,7 +12,7 @@
 
 namespace evictd::kernel {
 
-// A control file as a whole.
+// A control file as a whole; an error where it is longer than sys::control_file_limit.
 [[nodiscard]] Result<std::string> read_file_at(int directory, const char* name);
 
 // In ascending order. Opened anew each time: a v1 file that stays open shows an old list for a second.
