@@ -35,7 +35,8 @@ struct HttpLimits {
     Duration deadline = std::chrono::seconds(20);  // in all, also for who reads a byte a second
     // A request's headers; more is refused with 431. Locked memory, hence not the library's 32 KiB.
     std::size_t memory = std::size_t{8} << 10U;
-    // After each turn the lane rests this many times as long as the turn took: 1/25 of a CPU whatever the clients do.
+    // After each turn the lane rests this many times as long as the turn took, 250 ms at most: 1/25 of a CPU whatever
+    // the clients do, as long as a turn takes 10 ms or less.
     int rest = 24;
 };
 

@@ -28,7 +28,7 @@ tl::unexpected<Error> connect_error(const std::string& path, int error_number) {
         case ENOENT:
             return unreachable(path, "no agent is running");
         case ECONNREFUSED:
-            return unreachable(path, "it has ended and left its socket behind");
+            return unreachable(path, "nothing listens there: the agent has ended, or this is not its socket");
         case EAGAIN:
             return unreachable(path, "it does not answer");
         case EACCES:
