@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out exactly what was decided, once, and reports the outcome. It never chooses: neither the pod nor the signal.
+// Carries out exactly what was decided, once, and reports the outcome. It never chooses: neither the pod nor the
+// signal.
 #pragma once
 
 #include <functional>

@@ -95,7 +95,8 @@ Result<std::optional<std::string>> remembered_text(const std::string& path) {
         return sys::fail_errno(path, errno, errno == ELOOP ? "it is a symbolic link: remove it" : "");
     }
     if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        return fail(ErrorKind::invalid, path, "it is not a regular file of this user's, or others may write to it", "remove it");
+        return fail(ErrorKind::invalid, path, "it is not a regular file of this user's, or others may write to it",
+                    "remove it");
     }
     auto text = sys::read_all(file.get(), static_cast<std::size_t>(status.st_size));
     return text ? Result<std::optional<std::string>>(std::move(*text)) : tl::unexpected(text.error());

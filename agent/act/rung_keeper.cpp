@@ -79,7 +79,8 @@ Status RungKeeper::set_limit(Holding& holding) {
         return tl::unexpected(before.error());
     }
     if (*before <= holding.held.ours) {
-        return fail(ErrorKind::failed, "memory.high", "it is already limited to " + std::to_string(before->value) + " bytes");
+        return fail(ErrorKind::failed, "memory.high",
+                    "it is already limited to " + std::to_string(before->value) + " bytes");
     }
     holding.held.before = *before;
     auto done = remember(&holding);

@@ -53,11 +53,10 @@ void add_demo(CLI::App& program, Action& action) {
         "Show the main job on this machine: real pods, real pressure, one eviction; then clean up (needs root)");
     verb->add_option(
             "--scenario", options->scenario,
-            "spike: a pod takes memory at full speed; leak: slowly, and it shuts down when asked; pagecache: "
-            "its files fill the page cache, and no pod may be evicted; sockets: it opens connections until it gets "
-            "no more of them, and no pod is evicted; oomrace: the kernel's OOM killer is faster, and kills the pod that "
-            "evictd would have evicted; thrash: it reads more files than fit, so that tasks stall though bytes are "
-            "free")
+            "spike: a pod takes memory at full speed; leak: slowly, and it shuts down when asked; pagecache: its files "
+            "fill the page cache, and no pod may be evicted; sockets: it opens connections until it gets no more of "
+            "them, and no pod is evicted; oomrace: the kernel's OOM killer is faster, and kills the pod that evictd "
+            "would have evicted; thrash: it reads more files than fit, so that tasks stall though bytes are free")
         ->check(CLI::IsMember({"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"}))
         ->capture_default_str();
     verb->add_option("-o,--output", options->output, "text, or json: the agent's event records, one a line")

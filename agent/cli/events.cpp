@@ -118,7 +118,8 @@ Exit show(const Options& options) {
 void add_events(CLI::App& program, Action& action) {
     auto options = std::make_shared<Options>();
     auto* verb = program.add_subcommand("events", "What happened on this node, oldest first");
-    verb->add_flag("-f,--follow", options->follow, "keep printing new events until Ctrl-C; without --since, only new ones");
+    verb->add_flag("-f,--follow", options->follow,
+                   "keep printing new events until Ctrl-C; without --since, only new ones");
     verb->add_option("--since", options->since, "only events younger than this, such as 10m or 1h30m")
         ->type_name("SPAN")
         ->check(CLI::Validator(fault_of_span, ""));

@@ -60,7 +60,8 @@ Result<std::string> last_eviction(const std::string& socket) {
         return tl::unexpected(done.error());
     }
     if (id.empty()) {
-        return fail(ErrorKind::failed, "explain", "the event log holds no eviction", "evictd status shows which pod is next");
+        return fail(ErrorKind::failed, "explain", "the event log holds no eviction",
+                    "evictd status shows which pod is next");
     }
     return id;
 }

@@ -63,8 +63,8 @@ std::vector<std::string> signal_names() {
 
 void add_rank(CLI::App& program, Action& action) {
     auto options = std::make_shared<Options>();
-    auto* verb =
-        program.add_subcommand("rank", "Pods in the order in which they would be evicted, and the reason for each place");
+    auto* verb = program.add_subcommand(
+        "rank", "Pods in the order in which they would be evicted, and the reason for each place");
     verb->add_option("--signal", options->signal, "the signal that is short (memory.available)")
         ->type_name("SIGNAL")
         ->option_text("SIGNAL")

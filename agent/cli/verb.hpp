@@ -14,8 +14,8 @@ class App;
 
 namespace evictd::cli {
 
-// 0 fine; 1 failure or negative result; 2 wrong usage; 3 the agent cannot be reached; 4 not permitted; 75 not now, try again
-// (EX_TEMPFAIL of sysexits.h, which the systemd unit restarts).
+// 0 fine; 1 failure or negative result; 2 wrong usage; 3 the agent cannot be reached; 4 not permitted; 75 not now, try
+// again (EX_TEMPFAIL of sysexits.h, which the systemd unit restarts).
 enum class Exit : int { fine = 0, no = 1, usage = 2, unreachable = 3, not_permitted = 4, try_again = 75 };
 
 // Set by the verb that was called; run after parsing.

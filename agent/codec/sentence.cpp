@@ -86,9 +86,9 @@ std::string consequence_of(const OomKill& kill) {
     if (is_outside_pods(kill)) return {};
     switch (kill.role) {
         case OomRole::first_process:
-            return "; the container's main process; the container ends with it";
+            return "; it was the container's main process, and the container ends with it";
         case OomRole::child:
-            return "; not the container's main process; the container keeps running";
+            return "; it was not the container's main process; the container keeps running";
         case OomRole::unknown:
             break;
     }

@@ -154,7 +154,8 @@ Result<std::string> rank_text(std::string_view json, const TextStyle& style) {
                    {amount(number_at(pod, "request").value_or(0)), tone, std::nullopt},
                    {place.empty() ? standing(pod, amount) : place, tone, std::nullopt}});
     }
-    return "Victim order for " + printable(text_at(*ranking, "signal")) + ", the first to go on top\n" + table.text(style);
+    return "Victim order for " + printable(text_at(*ranking, "signal")) + ", the first to go on top\n" +
+           table.text(style);
 }
 
 }  // namespace evictd::codec

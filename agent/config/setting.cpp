@@ -63,7 +63,7 @@ void Setting::refuse_type(std::string_view wanted) const {
     if (node_->kind == Node::Kind::scalar) {
         refuse("invalid value \"" + printable(node_->scalar) + '"', expected);
     } else {
-        refuse(expected + ", found " + std::string{name_of(node_->kind)}, "");
+        refuse("found " + std::string{name_of(node_->kind)}, expected);
     }
 }
 

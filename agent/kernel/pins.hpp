@@ -45,8 +45,8 @@ struct RemovedPins {
     std::vector<std::string> removed;  // "thresholds", "links/on_oom_kill"
     std::vector<std::string> foreign;  // what is not ours, and stays
 };
-// Removes what an agent that was killed left at `path`, and makes nothing. `vanished`: there is no such directory; other errors
-// as above.
+// Removes what an agent that was killed left at `path`, and makes nothing. `vanished`: there is no such directory;
+// other errors as above.
 [[nodiscard]] Result<RemovedPins> remove_left_pins(const std::string& path);
 
 }  // namespace evictd::kernel

@@ -17,14 +17,14 @@ as_user() { # not root: it can do nothing, and says so
     chmod 755 "$work" "$work/config.yaml"
     cp "$EVICTD" "$work/evictd" 2> /dev/null && chmod 755 "$work/evictd"
     as_nobody "$work/evictd" undo --config "$work/config.yaml" > "$work/out" 2> "$work/err" || status=$?
-    [ "$status" -ne 0 ] && [ -s "$work/err" ]
+    [ "$status" -eq 4 ] && [ -s "$work/err" ]
 }
 check "not as root: it fails and says why" as_user
 spoken() { "$EVICTD" undo --config "$work/config.yaml" > "$work/out" 2> "$work/err"; [ -s "$work/out" ] || [ -s "$work/err" ]; }
 check "it says what it did" spoken
 mkdir -p "$work/state"
 printf "\x01garbage" > "$work/state/rungs"
-printf "\x01garbage" > "$work/state/scores"
-broken() { local status=0; "$EVICTD" undo --config "$work/config.yaml" > "$work/out" 2> "$work/err" || status=$?; [ "$status" -ne 0 ] && [ -s "$work/err" ]; }
+printf "\x01garbage" > "$work/state/raised_scores"
+broken() { local status=0; "$EVICTD" undo --config "$work/config.yaml" > "$work/out" 2> "$work/err" || status=$?; [ "$status" -eq 1 ] && complains "state/rungs:" && complains "state/raised_scores:"; }
 check "a broken ledger is a failure that is said" broken
 exit "$failed"

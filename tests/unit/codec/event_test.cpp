@@ -269,9 +269,9 @@ TEST(Events, AnOomKillSaysInWhichContainerAndWhatBecomesOfIt) {
     };
     const std::vector<Row> rows{
         {OomRole::first_process, false, "app", "0123",
-         "of container app of pod default/web; it was the first process of its container, which ends with it"},
+         "of container app of pod default/web; it was the container's main process, and the container ends with it"},
         {OomRole::child, false, "", "0123",
-         "of cgroup 0123, of pod default/web; not the container's main process; the container keeps running"},
+         "of cgroup 0123, of pod default/web; it was not the container's main process; the container keeps running"},
         {OomRole::child, true, "app", "0123",
          "of container app of pod default/web; all processes of its cgroup are killed with it (memory.oom.group)"},
         {OomRole::unknown, false, "", "", "of pod default/web"},
@@ -316,7 +316,7 @@ TEST(Events, AnOomKillOutsidePodsHasNoContainer) {
         EXPECT_EQ(event.oom->role, "");
         std::get<OomKill>(tick.kernel_events[0].kind).pod_cgroup = CgroupId{77};
         event = events_of(tick).at(0);
-        EXPECT_THAT(event.message, HasSubstr("its container")) << "in a pod, though not a known one";
+        EXPECT_THAT(event.message, HasSubstr("the container's main process")) << "in a pod, though not a known one";
     }
 }
 

@@ -171,8 +171,8 @@ TEST(Explain, TellsWhoWhenWhyHowFastAndWhoWasNext) {
     for (const char* part :
          {"default/hog was evicted, 2026-01-01 00:00:00.012", "over its request by 900Mi",
           "memory.available was 95Mi of 3Gi, below the hard threshold of 100Mi", "540 us = detect 50 us",
-          "memory.available, what was left of it", "PODS THAT GREW, within 27s", "800Mi", "VICTIM ORDER, at that moment",
-          "not evicted: critical", "and 12 more", "Evicted: Pod default/hog is gone"}) {
+          "memory.available, what was left of it", "PODS THAT GREW, within 27s", "800Mi",
+          "VICTIM ORDER, at that moment", "not evicted: critical", "and 12 more", "Evicted: Pod default/hog is gone"}) {
         EXPECT_THAT(text, HasSubstr(part));
     }
     for (const auto line : lines(text)) EXPECT_LE(width_of(line), 100U) << line;

@@ -187,14 +187,15 @@ struct Refused {
 
 TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
     const std::vector<Refused> rows{
-        {"[]", "f.yaml:1: expected a map, found a list"},
+        {"[]", "f.yaml:1: found a list (expected a map)"},
         {"just text", "f.yaml:1: invalid value \"just text\" (expected a map)"},
         {"kind: Pod", "f.yaml:1: kind: \"Pod\" is not a configuration of evictd"},
-        {"kind: [Pod]", "f.yaml:1: kind: expected text, found a list"},
+        {"kind: [Pod]", "f.yaml:1: kind: found a list (expected text)"},
         {"apiVersion: v1", "f.yaml:1: apiVersion: \"v1\" is not a kubelet configuration"},
         {"evictionPressureTransitionPeriod: -1s",
          "f.yaml:1: evictionPressureTransitionPeriod: must not be negative: -1s"},
-        {"evictionPressureTransitionPeriod: {}", "f.yaml:1: evictionPressureTransitionPeriod: expected text, found a map"},
+        {"evictionPressureTransitionPeriod: {}",
+         "f.yaml:1: evictionPressureTransitionPeriod: found a map (expected text)"},
         {"evictionMaxPodGracePeriod: 1m",
          "f.yaml:1: evictionMaxPodGracePeriod: invalid value \"1m\" (expected a whole number from"},
         {"evictionMaxPodGracePeriod: '1'",
@@ -232,7 +233,7 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         {"imageMaximumGCAge: 1m",
          "f.yaml:1: imageMaximumGCAge: invalid configuration: imageMaximumGCAge 1m0s must be "
          "greater than imageMinimumGCAge 2m0s"},
-        {"evictd: []", "f.yaml:1: evictd: expected a map, found a list"},
+        {"evictd: []", "f.yaml:1: evictd: found a list (expected a map)"},
         {"evictd: {eventLog: /var/log/x}", "f.yaml:1: evictd.eventLog: invalid value \"/var/log/x\" (expected a map)"},
         {"evictd: {ranking: QoS}", "f.yaml:1: evictd.ranking: invalid value \"QoS\" (expected kubelet or qos)"},
         {"evictd: {tieBreak: name}", "f.yaml:1: evictd.tieBreak: invalid value \"name\" (expected scaleDown or uid)"},
@@ -266,8 +267,7 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
          "from 1 to 1000"},
         {"evictd: {memoryAvailable: free}",
          "f.yaml:1: evictd.memoryAvailable: invalid value \"free\" (expected kubelet or reclaimable)"},
-        {"evictd: {sockets: {shed: 1}}",
-         "f.yaml:1: evictd.sockets.shed: invalid value \"1\" (expected true or false)"},
+        {"evictd: {sockets: {shed: 1}}", "f.yaml:1: evictd.sockets.shed: invalid value \"1\" (expected true or false)"},
         {"evictd: {sockets: {shedPods: 0}}",
          "f.yaml:1: evictd.sockets.shedPods: invalid value \"0\" (expected a whole number from 1 to 1000"},
         {"evictd: {ladder: {reclaim: 1}}",
