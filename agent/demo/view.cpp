@@ -45,6 +45,7 @@ std::string thresholds_text(const Plan& plan) {
         text += (plan.hard > Bytes{0} ? ", after " : " after ") + codec::span_text(plan.soft_grace) + " below " +
                 bytes_text(plan.soft->value);
     }
+    text += " left";
     if (plan.stall > 0) {
         text += ", or when tasks stall for " + std::to_string(plan.stall) + " % of a second";
     }
@@ -155,7 +156,7 @@ std::vector<std::string> upper(const Scene& scene, const TextStyle& style) {
 std::vector<std::string> opening(const Plan& plan) {
     return {"evictd demo, " + std::string(name(plan.scenario)) + ": " + plan.headline,
             std::to_string(plan.pods.size()) + " pods may use " + bytes_text(plan.limit.value) + " together; evictd " +
-                thresholds_text(plan) + " left"};
+                thresholds_text(plan)};
 }
 
 std::string story_line(const StoryLine& line, const TextStyle& style) {
