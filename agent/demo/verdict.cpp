@@ -121,8 +121,8 @@ std::vector<std::string> remarks_on_spike(const Plan& plan, const Story& story) 
 std::vector<std::string> remarks_on_thrash(const Plan& plan, const Story& story) {
     std::vector<std::string> remarks;
     if (const auto after = story.crossed_after()) {
-        remarks.push_back("Tasks stalled for " + std::to_string(plan.stall) + " % of a second " +
-                          latency_text(*after) + " after it began.");
+        remarks.push_back("Tasks stalled for " + std::to_string(plan.stall) + " % of a second " + latency_text(*after) +
+                          " after it began.");
     }
     const auto& latency = story.evicted().front().latency;
     if (latency.total) {
