@@ -106,7 +106,7 @@ HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
         return facts;
     }
     facts.has_memory_cgroups = true;
-    kernel::CgroupDirs cgroups(*hierarchies, config.cgroup_root);
+    kernel::CgroupDirs cgroups(*hierarchies, config.cgroup_root, config.cgroup_driver);
     checks.push_back(layout(*hierarchies));
     checks.push_back(pods_root(cgroups, facts));
     checks.push_back(pod_manifests(config, facts));

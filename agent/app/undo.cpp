@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/undo.hpp"
 
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <utility>
@@ -83,7 +84,12 @@ act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
 act::PutBack undo_scores(const std::string& path, kernel::CgroupDirs& cgroups) {
     Result<Raised> remembered = act::remembered_raised(path);
     if (!remembered) {
-        return {.done = {}, .left = {}, .failed = {remembered.error()}};
+        const bool aside = remembered.error().kind == ErrorKind::invalid && act::set_aside(path);
+        std::vector<std::string> left;
+        if (aside) {
+            left.push_back(path + " was moved to " + path + ".broken");
+        }
+        return {.done = {}, .left = std::move(left), .failed = {remembered.error()}};
     }
     act::PutBack result;
     if (!remembered->empty()) {
@@ -142,13 +148,17 @@ Result<act::PutBack> undo(const Config& config) {
     }
     act::PutBack result;
     const auto& agent = config.agent;
-    if (access(agent.state_path.c_str(), F_OK) == 0) {
+    if (access(agent.state_path.c_str(), F_OK) == 0 || errno != ENOENT) {
         const auto state = claim_state(agent.state_path);
-        if (!state) {
+        if (!state && state.error().kind == ErrorKind::unreachable) {
             return tl::unexpected(state.error());
         }
-        result.add(undo_rungs(rungs_path(agent)));
-        result.add(undo_scores(raised_path(agent), **cgroups));
+        if (state) {
+            result.add(undo_rungs(rungs_path(agent)));
+            result.add(undo_scores(raised_path(agent), **cgroups));
+        } else {
+            result.failed.push_back(state.error());
+        }
     }
     result.add(undo_pins(agent.bpffs_path));
     result.add(undo_socket(agent.socket_path));

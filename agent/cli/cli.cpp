@@ -88,7 +88,7 @@ Exit tell(const Error& error) {
 
 Exit tell_or_try_again(const Error& error) {
     const auto code = tell(error);
-    return code == Exit::unreachable ? Exit::try_again : code;
+    return code == Exit::unreachable || error.kind == ErrorKind::exhausted ? Exit::try_again : code;
 }
 
 Exit tell(const config::Faults& faults) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // evictd run: the agent, in the foreground.
+#include <exception>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "app/wiring.hpp"
 #include "cli/verb.hpp"
+#include "evictd/model/config.hpp"
 #include "evictd/model/quantity.hpp"
 #include "sys/log.hpp"
 
@@ -46,6 +49,20 @@ Result<std::optional<publish::TapeOptions>> tape(const Options& options) {
     return tape;
 }
 
+Exit run_with(const Config& config, const Options& options, const std::optional<publish::TapeOptions>& record) {
+    auto wiring = app::Wiring::make(
+        config, [options] { return load(options); }, record);
+    if (!wiring) {
+        return tell_or_try_again(wiring.error());
+    }
+    const auto ran = (*wiring)->run();
+    if (!ran) {
+        (void)tell(ran.error());
+        return Exit::try_again;  // it worked until then: the service manager starts it again
+    }
+    return Exit::fine;
+}
+
 Exit run_agent(const Options& options) {
     const auto record = tape(options);
     if (!record) {
@@ -59,17 +76,12 @@ Exit run_agent(const Options& options) {
     for (const auto& warning : config->warnings) {
         sys::log::warn(warning);
     }
-    auto wiring = app::Wiring::make(
-        *config, [options] { return load(options); }, *record);
-    if (!wiring) {
-        return tell_or_try_again(wiring.error());
+    try {
+        return run_with(*config, options, *record);
+    } catch (const std::exception& error) {  // no thread, no memory: the service manager starts it again
+        std::cerr << "evictd: " << error.what() << '\n';
+        return Exit::try_again;
     }
-    const auto ran = (*wiring)->run();
-    if (!ran) {
-        (void)tell(ran.error());
-        return Exit::try_again;  // it worked until then: the service manager starts it again
-    }
-    return Exit::fine;
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ using Action = std::function<Exit()>;
 
 // `evictd: what: why (what to do)` on stderr; the exit code that goes with the error's kind.
 Exit tell(const Error& error);
-// The same for verbs that take the agent's place: what another process holds now (`unreachable`) may be free later.
+// The same for verbs that take the agent's place: what another process holds now (`unreachable`), or the machine lacks
+// (`exhausted`), may be there later.
 Exit tell_or_try_again(const Error& error);
 // Every fault, a line each: `evictd: FILE:LINE: KEY: what (remedy)`.
 Exit tell(const config::Faults& faults);

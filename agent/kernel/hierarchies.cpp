@@ -9,6 +9,7 @@
 #include <linux/magic.h>
 #include <sys/statfs.h>
 
+#include "sys/fd.hpp"
 #include "sys/file.hpp"
 
 namespace evictd::kernel {
@@ -68,6 +69,9 @@ std::string Hierarchies::layout() const {
 
 Result<Hierarchies> find_hierarchies() {
     if (int error = cgroup_init(); error != 0) {
+        if (const int last = cgroup_get_last_errno(); error == ECGOTHER && last != 0) {
+            return sys::fail_errno("cgroups", last);
+        }
         return fail(ErrorKind::failed, "cgroups", cgroup_strerror(error), "mount a cgroup hierarchy, as systemd does");
     }
     Hierarchies found;

@@ -26,6 +26,11 @@ ErrorKind kind_of(int error_number) {
         case EACCES:
         case EPERM:
             return ErrorKind::not_permitted;
+        case EMFILE:
+        case ENFILE:
+        case ENOMEM:
+        case EAGAIN:
+            return ErrorKind::exhausted;
         default:
             return ErrorKind::failed;
     }

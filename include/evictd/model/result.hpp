@@ -15,6 +15,7 @@ enum class ErrorKind {
     not_permitted,  // the privilege is missing
     vanished,       // it went away while we looked: news, not a fault
     unreachable,    // a peer (agent, runtime, API server) does not answer
+    exhausted,      // the machine has no descriptor, process or memory left for it: it may work in a moment
 };
 
 // Printed as `what: why (remedy)`. `what` names the thing worked on, `why` the fault, `remedy` what a person can do.
