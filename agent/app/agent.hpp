@@ -103,7 +103,7 @@ private:
     [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] bool is_blind(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
-    [[nodiscard]] Duration paced(Duration wanted, const Tick& tick) const;
+    [[nodiscard]] Duration pause_after_look() const;
 
     Parts parts_;
     AgentOptions options_;
@@ -127,6 +127,7 @@ private:
     std::string trouble_told_;
     std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
+    Duration look_took_{};
     MonotonicTime last_kill_;
     MonotonicTime next_look_;
     bool timer_armed_ = false;

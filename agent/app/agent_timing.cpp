@@ -44,7 +44,7 @@ constexpr Duration look_for_readers = std::chrono::milliseconds(20);
 // A reader who asks right after a look gets the next one, not an old one: it comes as soon as it may.
 void Agent::request_look() {
     const auto now = parts_.clock.monotonic();
-    const auto earliest = last_look_ + look_for_readers;
+    const auto earliest = last_look_ + std::max(look_for_readers, pause_after_look());
     if (now >= earliest) {
         tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = now});
     } else if (earliest < next_look_) {
@@ -155,12 +155,10 @@ bool Agent::is_blind(const Readings& readings) const {
                        [&](const port::Watermark& line) { return !readings[static_cast<std::size_t>(line.signal)]; });
 }
 
-// A timed look reads files, and pods decide how many.
-Duration Agent::paced(Duration wanted, const Tick& tick) const {
-    const auto now = parts_.clock.monotonic();
-    const auto cost = now - tick.observation.cause.detected_at;
-    const bool killed = now - last_kill_ < hurry_after_a_kill;
-    return std::max(wanted, std::min(killed ? cost : timed_share * cost, longest_pause));
+// A timed look reads files, and pods decide how many: never more than half a CPU.
+Duration Agent::pause_after_look() const {
+    const bool killed = parts_.clock.monotonic() - last_kill_ < hurry_after_a_kill;
+    return std::max(look_took_, killed ? Duration::zero() : std::min(timed_share * look_took_, longest_pause));
 }
 
 std::optional<Duration> Agent::look_soon(const Tick& tick) const {
@@ -169,7 +167,7 @@ std::optional<Duration> Agent::look_soon(const Tick& tick) const {
         const auto distance = nearest(watermarks_, tick.observation.readings);
         const auto wanted =
             decision.in_flight.empty() && distance ? parts_.events.look_within(*distance).value_or(*timed) : *timed;
-        return paced(wanted, tick);
+        return std::max(wanted, pause_after_look());
     }
     if (disagrees(tick.observation.readings)) {
         return parts_.observer.counts_whole() ? look_under_pressure : look_when_disagreeing;
@@ -185,6 +183,7 @@ std::optional<Duration> Agent::look_soon(const Tick& tick) const {
 void Agent::schedule(const Tick& tick) {
     const auto now = parts_.clock.monotonic();
     const auto& decision = tick.decision;
+    look_took_ = now - tick.observation.cause.detected_at;
     pressure_ = !decision.thresholds_met.empty() || !decision.stalls_met.empty() || !decision.in_flight.empty();
     const auto killed = [](const Outcome& outcome) {
         return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
