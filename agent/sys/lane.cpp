@@ -46,6 +46,11 @@ Status Lane::start() {
     pthread_attr_t attributes{};
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, stack_size);
+    // By the thread itself it would come too late: post_urgent() may have been called before it runs.
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+    const sched_param normal{};  // not its maker's
+    pthread_attr_setschedparam(&attributes, &normal);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // a new thread inherits the mask: there is no moment without it
     const int created = pthread_create(&thread_, &attributes, enter, this);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -112,7 +117,6 @@ void* Lane::enter(void* lane) {
 }
 
 void Lane::work() {
-    schedule(pthread_self(), SCHED_OTHER, 0);
     pthread_setname_np(pthread_self(), name_.c_str());
     {
         const auto watched = ProofOfLife::of_this_program().watch(name_, loop_, duty_);

@@ -66,7 +66,7 @@ Outcome carry_out(act::AfterKill& after, ActionKind kind, const port::PodCgroupP
     const sys::SystemClock clock;
     act::Executor executor(clock, after, dry_run);
     const Action action{kind, PodUid{"uid"}, "default/pod"};
-    const auto outcomes = executor.carry_out({&action, 1}, clock.monotonic(), [&](const PodUid&) { return cgroup; });
+    const auto outcomes = executor.carry_out({&action, 1}, clock.monotonic(), [&](const Action&) { return cgroup; });
     EXPECT_EQ(outcomes.size(), 1U);
     return outcomes.front();
 }
