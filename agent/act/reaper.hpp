@@ -27,6 +27,8 @@ public:
     void finish_terminating(port::PodCgroupPtr pod) override;
     void drop_cache(port::PodCgroupPtr victim) override;
     [[nodiscard]] std::optional<KillRounds> rounds_of(CgroupId victim) const override;
+    Reaper(const Reaper&) = delete;
+    Reaper& operator=(const Reaper&) = delete;
     ~Reaper() override;
 
 private:

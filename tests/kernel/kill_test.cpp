@@ -217,7 +217,11 @@ TEST_F(Kill, AProcessWhoseMainThreadExitedIsThereAndDies) {
     EXPECT_FALSE(cgroup->surely_empty());
     const auto outcome = act_on(ActionKind::kill, cgroup);
     EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << outcome.error;
-    EXPECT_EQ(outcome.processes, 1);
+    if (cgroup->can_kill()) {
+        EXPECT_LE(outcome.processes, 1) << "it is listed after cgroup.kill, which has ended it on some kernels";
+    } else {
+        EXPECT_EQ(outcome.processes, 1);
+    }
     EXPECT_TRUE(pod.killed_by(SIGKILL));
     EXPECT_TRUE(eventually([&] { return is_populated(*cgroup, false); }));
 }

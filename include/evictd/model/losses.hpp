@@ -4,10 +4,8 @@
 
 #include <array>
 
-namespace evictd {
-
 // Why kernel events are lost; all there are, so that each can be counted from zero.
-namespace loss {
+namespace evictd::loss {
 inline constexpr const char* watermark = "watermark: ring buffer full";
 inline constexpr const char* oom_kill = "oom kill: ring buffer full";
 inline constexpr const char* cgroup = "cgroup: ring buffer full";
@@ -19,6 +17,4 @@ inline constexpr const char* undecodable = "record that could not be decoded";
 inline constexpr const char* cgroup_watch = "cgroup watch: the inotify queue was full";
 inline constexpr std::array all{watermark, oom_kill, cgroup,      memcg,       sockets,
                                 oom_score, stall,    undecodable, cgroup_watch};
-}  // namespace loss
-
-}  // namespace evictd
+}  // namespace evictd::loss
