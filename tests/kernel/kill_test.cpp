@@ -308,7 +308,9 @@ TEST_F(Kill, MoreProcessesThanDescriptorsDie) {
     const auto outcome = act_on(ActionKind::kill, cgroup);
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
     EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << outcome.error;
-    EXPECT_GT(outcome.processes, 0) << "the reaper reaches the rest if it takes too long";
+    if (!cgroup->can_kill()) {  // else they may have ended before they are listed
+        EXPECT_GT(outcome.processes, 0) << "the reaper reaches the rest if it takes too long";
+    }
     EXPECT_TRUE(pod.killed_by(SIGKILL));
     EXPECT_TRUE(eventually([&] { return is_populated(*cgroup, false); }));
 }
