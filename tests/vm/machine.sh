@@ -46,7 +46,7 @@ prepare_machine() { # prepare_machine: the kernel, the directory for logs, the c
     claims="evictd.kernel=$(basename "$kernel_dir") evictd.cpus=$cpus evictd.memory=$memory evictd.has=${has// /,} evictd.known=${known// /,}"
     # loglevel=1: the kernel's chatter would run through the cases' output; it is in dmesg. A panic is printed all the same, and
     # a CPU that comes out of the kernel no more is one: with where it is, and at once.
-    arguments="console=ttyS0 loglevel=1 panic=-1 oops=panic softlockup_panic=1 evictd.cgroups=$cgroups $claims"
+    arguments="console=ttyS0 loglevel=1 panic=-1 oops=panic softlockup_panic=1 unknown_nmi_panic=1 evictd.cgroups=$cgroups $claims"
     [ "$cgroups" != v2 ] || arguments+=" cgroup_no_v1=all"
     [ "$bpf" = on ] || arguments+=" evictd.without_bpf"
     arguments+=" psi=1 $append" # the boot's own word comes last, and counts

@@ -40,7 +40,7 @@ fetched=$?
 
 passed=0 failed=0 qemu_pid=""
 : > "$work/results" # STATE CASE SECONDS, for matrix.sh
-stop() { [ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -f "$work/disk.img" "$work/initrd.gz"; }
+stop() { [ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -f "$work"/{disk.img,initrd.gz,monitor.in,monitor.out}; }
 trap stop EXIT
 trap 'exit 130' INT TERM
 
@@ -111,21 +111,33 @@ hear() { # hear LINE
     esac
 }
 
-# One boot. Judges every case that ends; leaves the name of one that was under way when the machine died in $running.
+# One boot. Judges every case that ends; leaves the name of one that was under way when the machine died in $running, and in
+# $end how the machine ended.
 run_boot() { # run_boot CASE...
-    local line console
+    local line console status
     pack "$@" || exit 1
-    exec {console}< <(exec "${machine[@]}" -serial stdio -append "$arguments" < /dev/null 2>&1)
+    rm -f "$work"/monitor.{in,out}
+    mkfifo "$work"/monitor.{in,out} || exit 1
+    exec {console}< <(exec "${machine[@]}" -serial stdio -append "$arguments" -chardev "pipe,id=monitor,path=$work/monitor" \
+        -mon chardev=monitor < /dev/null 2>&1)
     qemu_pid=$! running="" finished="" host="" into=$work/boot.log
     : > "$into"
     deadline=$((SECONDS + 90)) # to init it takes 3 s on a quiet machine
+    end=late
     while [ $((deadline - SECONDS)) -gt 0 ]; do
-        IFS= read -r -t $((deadline - SECONDS)) line <&"$console" || break # it ended, or has been silent for too long
+        IFS= read -r -t $((deadline - SECONDS)) line <&"$console" || { [ $? -gt 128 ] || end=ended; break; }
         hear "${line//$'\r'/}"
     done
-    kill "$qemu_pid" 2>/dev/null
+    if [ "$end" = late ]; then
+        # An NMI that nobody expects: the kernel panics and prints where it is.
+        echo nmi 1<> "$work/monitor.in"
+        while IFS= read -r -t 20 line <&"$console"; do printf '%s\n' "${line//$'\r'/}" >> "$into"; done
+        kill "$qemu_pid" 2>/dev/null
+    fi
     exec {console}<&-
     wait "$qemu_pid" 2>/dev/null
+    status=$?
+    [ "$end" = late ] && end="no word in time" || end="QEMU ended with status $status"
     qemu_pid=""
 }
 
@@ -155,12 +167,13 @@ done
 # gone, and the kernel panics: "Oops: int3". Or it takes the breakpoint for ever where the 5-byte nop is long back: a soft lockup
 # at that nop. No other death is forgiven, and these once a case.
 emulator_fault() {
-    [[ $again != *" $1 "* ]] || return 1
+    [[ $forgiven != *" $1 "* ]] || return 1
     grep -qs "Oops: int3" "$work/$1".{log,dmesg} && return
     grep -qs "soft lockup" "$work/$1".{log,dmesg} && grep -qsE "Code: .*<(0f> 1f 44 00 00|cc>)" "$work/$1".{log,dmesg}
 }
 
-boots=0 again=""
+# A machine that ends or hangs before its first case says nothing of evictd: once, another is tried.
+boots=0 forgiven="" unborn=no
 while [ ${#pending[@]} -gt 0 ]; do
     boots=$((boots + 1))
     run_boot "${pending[@]}"
@@ -174,14 +187,18 @@ while [ ${#pending[@]} -gt 0 ]; do
         if [[ $finished != *" $name "* ]]; then
             dead=${running/#host}
             if [ -n "$dead" ] && emulator_fault "$dead"; then
-                again+=" $dead "
+                forgiven+=" $dead "
                 echo "note $boot $dead: the emulator ran an instruction that the kernel was patching; once more in a new machine"
                 dead=""
             elif [ -n "$dead" ]; then
-                fail "$dead" 0 "the machine died or hung" "$work/$dead.log"
+                fail "$dead" 0 "the machine died or hung: $end" "$work/$dead.log"
+            elif [[ -z ${finished//[ ]/} || $finished = " host " ]] && [ "$unborn" = no ]; then
+                unborn=yes
+                echo "note $boot: the machine did not come up ($end); a new one is tried once. What it said:"
+                tail -n 60 "$work/boot.log" | sed 's/^/  /'
             else
                 dead=$name
-                fail "$dead" 0 "the machine did not come up" "$work/boot.log"
+                fail "$dead" 0 "the machine did not come up: $end" "$work/boot.log"
             fi
             break
         fi
