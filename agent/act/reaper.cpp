@@ -158,7 +158,7 @@ void Reaper::finish_terminating(port::PodCgroupPtr pod) {
     });
 }
 
-// What is left then is another's fault or nobody's, and policy waits for it: no error is worth a line.
+// No error is logged: policy sees what stays charged, and reports it (MemoryNotReturned).
 void Reaper::drop_cache(port::PodCgroupPtr victim) {
     cache_lane_->post([victim = std::move(victim)] { (void)victim->drop_cache(); });
 }

@@ -14,12 +14,6 @@ namespace {
 // After a kill the freed pages sit in per-CPU lists this long before MemFree counts them (3 s measured on 6.18).
 constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
-// Soon, because something may be wrong; not at once, because it may be wrong again.
-constexpr Duration look_after_a_failed_one = std::chrono::milliseconds(100);
-
-// Another agent works on the pods: it may end at any time.
-constexpr Duration claim_again_after = std::chrono::seconds(1);
-
 }  // namespace
 
 Agent::Agent(Parts parts, AgentOptions options) : parts_(std::move(parts)), options_(std::move(options)) {
@@ -243,55 +237,6 @@ void Agent::set_config(const EvictionConfig& eviction, Duration look_period) {
 void Agent::notice(Notice notice, std::string message, std::string error) {
     parts_.publish(std::make_shared<const Record>(AgentNotice{
         .notice = notice, .wall = parts_.clock.wall(), .message = std::move(message), .error = std::move(error)}));
-}
-
-// Below a root that no process is in, pods may never come: it was left by a kubelet with another cgroup driver.
-bool Agent::pods_may_run_elsewhere() {
-    const auto known = parts_.observer.found(root_->id);
-    if (!known || known->populated) {
-        return false;
-    }
-    const auto found = parts_.cgroups.find_pods_root();
-    return found && found->id != root_->id;
-}
-
-// A refusal is reported once for each reason.
-void Agent::follow_later() {
-    const auto now = parts_.clock.monotonic();
-    if (!claim_refused_.empty() && now < claim_again_at_) {
-        return;
-    }
-    claim_again_at_ = now + claim_again_after;
-    const auto claimed = follow_pods_root();
-    const std::string refused = claimed ? "" : claimed.error().text();
-    if (refused != claim_refused_ && !refused.empty()) {
-        sys::log::error(refused);
-        notice(Notice::look_incomplete, "These pods are not watched: " + refused, refused);
-    }
-    claim_refused_ = refused;
-}
-
-// An error: another agent works on these pods.
-Status Agent::follow_pods_root() {
-    const auto found = parts_.cgroups.find_pods_root();
-    if (!found) {
-        (void)parts_.events.follow(std::nullopt);
-        return {};
-    }
-    auto done = parts_.claim_root(*found);
-    if (!done) {
-        return done;
-    }
-    // First hear of what is new, then list what is there: nothing falls between.
-    if (done = parts_.events.follow(found); !done) {
-        if (done.error().kind != ErrorKind::vanished) {
-            sys::log::error(done.error().text());
-        }
-        return {};
-    }
-    root_ = found;
-    list_cgroups();
-    return {};
 }
 
 // The kernel program knows pods by the map of the last look; who is newer than that is found by his cgroup.

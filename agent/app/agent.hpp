@@ -63,6 +63,9 @@ public:
     [[nodiscard]] MonotonicTime next_look() const { return next_look_; }
 
 private:
+    // Soon, because something may be wrong; not at once, because it may be wrong again.
+    static constexpr Duration look_after_a_failed_one = std::chrono::milliseconds(100);
+
     void on_kernel_events();
     class NextLook;
     void on_timer();

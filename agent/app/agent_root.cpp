@@ -13,6 +13,9 @@ namespace {
 // A pod's cgroup could not be opened. A listing of 10,000 pods takes some 40 ms.
 constexpr Duration list_again_after = std::chrono::seconds(1);
 
+// Another agent works on the pods: it may end at any time.
+constexpr Duration claim_again_after = std::chrono::seconds(1);
+
 }  // namespace
 
 // Where there is no pods' cgroup nothing can be read and no pod is protected. That must not look like a calm node.
@@ -45,6 +48,55 @@ void Agent::forget_removed_root() {
             lose_root();
         }
     }
+}
+
+// Below a root that no process is in, pods may never come: it was left by a kubelet with another cgroup driver.
+bool Agent::pods_may_run_elsewhere() {
+    const auto known = parts_.observer.found(root_->id);
+    if (!known || known->populated) {
+        return false;
+    }
+    const auto found = parts_.cgroups.find_pods_root();
+    return found && found->id != root_->id;
+}
+
+// A refusal is reported once for each reason.
+void Agent::follow_later() {
+    const auto now = parts_.clock.monotonic();
+    if (!claim_refused_.empty() && now < claim_again_at_) {
+        return;
+    }
+    claim_again_at_ = now + claim_again_after;
+    const auto claimed = follow_pods_root();
+    const std::string refused = claimed ? "" : claimed.error().text();
+    if (refused != claim_refused_ && !refused.empty()) {
+        sys::log::error(refused);
+        notice(Notice::look_incomplete, "These pods are not watched: " + refused, refused);
+    }
+    claim_refused_ = refused;
+}
+
+// An error: another agent works on these pods.
+Status Agent::follow_pods_root() {
+    const auto found = parts_.cgroups.find_pods_root();
+    if (!found) {
+        (void)parts_.events.follow(std::nullopt);
+        return {};
+    }
+    auto done = parts_.claim_root(*found);
+    if (!done) {
+        return done;
+    }
+    // First hear of what is new, then list what is there: nothing falls between.
+    if (done = parts_.events.follow(found); !done) {
+        if (done.error().kind != ErrorKind::vanished) {
+            sys::log::error(done.error().text());
+        }
+        return {};
+    }
+    root_ = found;
+    list_cgroups();
+    return {};
 }
 
 // A pod that could not be opened may run all the same: what is held of it stays, and it is listed again soon.

@@ -16,8 +16,6 @@ namespace {
 // move far (a hog at full speed takes 10 MiB in that time). With a pod that is counted as a whole our own look makes
 // the kernel add up its counters, which the timer then sees too: it is as rare as under pressure.
 constexpr Duration look_when_disagreeing = std::chrono::milliseconds(5);
-// A crossing was reported, and the look for it could not read its signal: out of descriptors, as a rule.
-constexpr Duration look_after_a_failed_one = std::chrono::milliseconds(100);
 // A threshold stays met and no event is due: nobody could be evicted, or it was not enough. The kubelet waits 10 s
 // here.
 constexpr Duration look_under_pressure = std::chrono::milliseconds(100);
@@ -67,7 +65,7 @@ void Agent::watch(const Readings& readings) {
     if (!parts_.observer.trouble().empty() && std::any_of(thresholds.begin(), thresholds.end(), is_unread)) {
         return;  // a look that failed is no reason to watch less
     }
-    auto wanted = watermarks_for(options_.eviction.thresholds, readings);
+    auto wanted = watermarks_for(thresholds, readings);
     const auto same = [](const port::Watermark& a, const port::Watermark& b) {
         return a.signal == b.signal && a.threshold == b.threshold;
     };
@@ -150,6 +148,7 @@ bool Agent::disagrees(const Readings& readings) const {
     });
 }
 
+// A crossing was reported, and the look for it could not read its signal: out of descriptors, as a rule.
 bool Agent::is_blind(const Readings& readings) const {
     return std::any_of(lines_under_.begin(), lines_under_.end(),
                        [&](const port::Watermark& line) { return !readings[static_cast<std::size_t>(line.signal)]; });

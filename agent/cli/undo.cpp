@@ -63,9 +63,8 @@ void add_undo(CLI::App& program, Action& action) {
     verb->add_option("--config", *file, "the configuration that the agent had (YAML)")->type_name("FILE");
     verb->footer(
         "Limits, freezes, raised oom_score_adj, pins and the socket of an agent that was killed. It exits with 0 if\n"
-        "nothing is left, with 1 if something could not be put back, with 4 without root, and with 75 while an agent "
-        "works\n"
-        "on these pods.\n"
+        "nothing is left, with 1 if something could not be put back, with 4 without root, and with 75 while an\n"
+        "agent works on these pods.\n"
         "\nExamples:\n"
         "  evictd undo\n"
         "  evictd undo --config /etc/evictd/config.yaml");

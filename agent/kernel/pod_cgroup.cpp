@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -29,9 +28,6 @@ constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 constexpr std::size_t most_listings = 16;
 constexpr std::size_t smallest_batch = 256;
 constexpr std::size_t largest_batch = 1024;
-
-// Less is not worth a walk over the kernel's lists.
-constexpr Bytes hardly_any_cache = 1_MiB;
 
 // The cgroup of this program is read anew after this time, and in a child: a kill must not wait for it. Nobody but root
 // moves us.
@@ -77,14 +73,6 @@ std::optional<std::string> own_path_below(const std::string& mount, bool v2) {
         own_since = now;
     }
     return own_path;
-}
-
-Bytes number_in(const Result<std::string>& text) {
-    std::int64_t value = 0;
-    if (text) {
-        (void)std::from_chars(text->data(), text->data() + text->size(), value);
-    }
-    return Bytes{value};
 }
 
 }  // namespace
@@ -262,44 +250,6 @@ Result<bool> CgroupHandle::populated() const {
         return !surely_empty();
     }
     return any || read ? Result<bool>(any) : tl::unexpected(read.error());
-}
-
-// Of memory that its pages are charged to, not of what its processes map. A kind that this kernel does not count is 0.
-Result<HeldMemory> CgroupHandle::held_memory() const {
-    const auto total = read_file_at(memory_.get(), v2_ ? "memory.current" : "memory.usage_in_bytes");
-    const auto stat = read_file_at(memory_.get(), "memory.stat");
-    if (!total || !stat) {
-        return tl::unexpected(total ? stat.error() : total.error());
-    }
-    const auto value = [&](const char* key) { return Bytes{flat_value(*stat, key)}; };
-    HeldMemory held{.total = number_in(total)};
-    if (v2_) {
-        held.anon = value("anon");
-        held.shmem = value("shmem");
-        held.file = std::max(Bytes{0}, value("file") - held.shmem);
-        held.slab = value("slab");
-        held.page_tables = value("pagetables");
-        held.kernel = value("kernel");
-    } else {
-        held.anon = value("total_rss");
-        held.shmem = value("total_shmem");
-        held.file = std::max(Bytes{0}, value("total_cache") - held.shmem);
-        held.kernel = number_in(read_file_at(memory_.get(), "memory.kmem.usage_in_bytes"));
-    }
-    return held;
-}
-
-// On v2 no more is asked for than there is page cache.
-Status CgroupHandle::drop_cache() const {
-    const auto held = held_memory();
-    if (!held || held->file < hardly_any_cache) {
-        return held ? Status{} : tl::unexpected(held.error());
-    }
-    const auto file = sys::openat(memory_.get(), v2_ ? "memory.reclaim" : "memory.force_empty", O_WRONLY);
-    if (!file) {
-        return tl::unexpected(file.error());
-    }
-    return sys::write_text(file->get(), v2_ ? std::to_string(held->file.value) : "0");
 }
 
 Status CgroupHandle::kill() const { return sys::write_text(kill_file_.get(), "1"); }

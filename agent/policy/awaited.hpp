@@ -26,7 +26,7 @@ void remember_waiting(const Decision& decision, MonotonicTime now, State& state)
 [[nodiscard]] std::optional<MonotonicTime> next_awaited_clock(Course course, const Decision& decision,
                                                               MonotonicTime now);
 
-// "pod cgroup 77 holds 80Mi, more than default/web, and no manifest of its pod (UID 1234...) is known yet; ..."
+// "a pod whose manifest is not known yet (UID 1234...) holds 80Mi, more than default/web, which would be evicted; ..."
 [[nodiscard]] std::string say_awaited(const AwaitedPod& awaited, const Observation& observation);
 
 }  // namespace evictd::policy

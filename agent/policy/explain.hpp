@@ -26,8 +26,8 @@ enum class Course : std::uint8_t {
     reclaimed,     // and that was enough
     no_candidate,  // every pod is exempt
     evicting,
-    stalled,        // tasks stand still, within the grace period, or as long as the last eviction may still be why
-    unconfirmed,    // a threshold on memory is met, and nobody stands still for it
+    stalled,        // tasks stall: the grace period runs, or the stall may still be from before the last eviction
+    unconfirmed,    // a threshold on memory is met, and no task stalls for memory
     unknown_pod,    // a pod that no source knows holds more than the one that would be evicted
     usage_unknown,  // the pods' usage could not be read
 };

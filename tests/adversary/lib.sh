@@ -54,6 +54,16 @@ attack() { # attack POD ARGUMENT...: the attacker in the pod, set up; its pid is
     printf -v quoted ' %q' "$ATTACKER" --ready "$work/ready.$pod" "$@"
     start_in "$pod" "exec$quoted" && wait_for 60 test -e "$work/ready.$pod"
 }
+begin_with_dentries() { # innocents, an agent, and the pod "names": the kernel remembers 200,000 names for it
+    begin 192
+    directory=$(mktemp -d /var/tmp/evictd-test-XXXXXX)
+    trap 'rmdir "$directory"; end_attack; clean_up' EXIT
+    innocents 4 16
+    start_agent
+    attack_begins
+    hostile names
+    attack names dentries "$directory" 200000
+}
 dies() { wait_for "${2:-10}" is_empty "${pod_path[$1]}"; } # dies POD [SECONDS]: to its last process
 chosen() { logged "\"reason\":\"(Evicting|Evicted)\".*\"name\":\"$1\""; } # chosen POD
 

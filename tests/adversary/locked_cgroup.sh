@@ -14,7 +14,8 @@ cp "$ATTACKER" "$lock/attacker" && chmod 755 "$lock/attacker" # where nobody can
 lockers=
 for mount in "${hierarchies[@]}"; do
     for at in "$mount/$name" "$mount/$name/kubepods"; do
-        as_nobody "$lock/attacker" --ready "$lock/ready" lock "$at" > /dev/null 2>&1 < /dev/null &
+        # Not as_nobody: $! has to be the process that holds the lock.
+        setpriv --reuid=65534 --regid=65534 --clear-groups -- "$lock/attacker" --ready "$lock/ready" lock "$at" > /dev/null 2>&1 < /dev/null &
         disown $!
         lockers+=" $!"
         wait_for 5 test -e "$lock/ready" && rm -f "$lock/ready"

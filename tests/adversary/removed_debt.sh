@@ -7,14 +7,7 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-begin
-directory=$(mktemp -d /var/tmp/evictd-test-XXXXXX)
-trap 'rmdir "$directory"; end_attack; clean_up' EXIT
-innocents 4 16
-start_agent
-attack_begins
-hostile names
-attack names dentries "$directory" 200000
+begin_with_dentries
 attack names hold 8
 reported() { cross 24 && wait_for 5 evicted names && wait_for 5 logged '"MemoryNotReturned".*"name":"names"'; }
 check "what an evicted pod left in dentries is reported" reported

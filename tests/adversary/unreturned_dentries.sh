@@ -1,19 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A pod makes the kernel remember 300,000 names and ends: the slab stays charged to it.
+# A pod makes the kernel remember 200,000 names and ends: the slab stays charged to it.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-begin
-directory=$(mktemp -d /var/tmp/evictd-test-XXXXXX)
-trap 'rmdir "$directory"; end_attack; clean_up' EXIT
-innocents 4 16
-start_agent
-attack_begins
-hostile names
-attack names dentries "$directory" 200000
+begin_with_dentries
 dies names
 if [ "$(usage_mib names)" -lt 40 ]; then
     skip "dentries of a pod that has ended" "they hold $(usage_mib names) MiB only"

@@ -32,6 +32,13 @@ protected:
         EXPECT_EQ(outcomes.size(), 1U);
         return outcomes.front();
     }
+    // The reserve is taken before.
+    Outcome kill_without_descriptors(const port::PodCgroupPtr& cgroup) {
+        Executor executor(clock_, after_, false);
+        const FewDescriptors none(0);
+        const Action action{ActionKind::kill, {"uid-7"}, "default/web"};
+        return executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; }).front();
+    }
 
     fakes::FakeClock clock_;
     MonotonicTime decided_at_ = clock_.monotonic() - std::chrono::microseconds(90);
@@ -163,6 +170,7 @@ TEST_F(ExecutorTest, MoreProcessesThanDescriptorsAreSignalledAllTheSame) {
     for (auto& child : children) child = std::make_unique<Child>();
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
         std::vector<pid_t> list;
+        list.reserve(children.size());
         for (const auto& child : children) list.push_back(child->pid());
         return list;
     });
@@ -178,11 +186,8 @@ TEST_F(ExecutorTest, MoreProcessesThanDescriptorsAreSignalledAllTheSame) {
 TEST_F(ExecutorTest, WithoutDescriptorsThoseHeldInReserveAreUsed) {
     Child child;
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
-    Executor executor(clock_, after_, false);
-    const FewDescriptors none(0);
-    const Action action{ActionKind::kill, {"uid-7"}, "default/web"};
-    const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
-    EXPECT_EQ(outcomes.front().status, OutcomeStatus::delivered) << outcomes.front().error;
+    const auto outcome = kill_without_descriptors(cgroup);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << outcome.error;
     EXPECT_EQ(child.ended_by(), SIGKILL);
 }
 
@@ -191,11 +196,8 @@ TEST_F(ExecutorTest, WhetherWeRunInThePodIsFoundOutWithTheReserveToo) {
     Child child;
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
     cgroup->opens_files = true;
-    Executor executor(clock_, after_, false);
-    const FewDescriptors none(0);
-    const Action action{ActionKind::kill, {"uid-7"}, "default/web"};
-    const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
-    EXPECT_EQ(outcomes.front().status, OutcomeStatus::delivered) << outcomes.front().error;
+    const auto outcome = kill_without_descriptors(cgroup);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << outcome.error;
     EXPECT_EQ(child.ended_by(), SIGKILL);
 }
 
@@ -256,6 +258,7 @@ TEST_F(ExecutorTest, APodThatTakesTooLongIsLeftToTheReaper) {
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
         clock_.advance(std::chrono::milliseconds(1));
         std::vector<pid_t> list;
+        list.reserve(children.size());
         for (const auto& child : children) list.push_back(child->pid());
         return list;
     });
