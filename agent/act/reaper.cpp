@@ -66,7 +66,7 @@ struct Reaper::Pursuit {
 
     [[nodiscard]] bool uses_freezer() const { return !victim->can_kill() && victim->can_freeze(); }
     [[nodiscard]] Struck strike_once(const sys::Clock& clock, EarlyRelease* release) const;
-    [[nodiscard]] Struck strike_frozen(const sys::Clock& clock, const std::string& rungs_path);
+    [[nodiscard]] Struck strike_frozen(const sys::Clock& clock, const std::optional<std::string>& rungs_path);
 };
 
 // SIGKILL to everybody once more: what forked away since then gets it now, and for the others it changes nothing.
@@ -85,7 +85,7 @@ Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, EarlyRelease* relea
 
 // Freezing makes every fork() in flight fail or its child start frozen, and nothing moves: what two walks in succession
 // list is all there is. Only against those who fork or move, because it also keeps the dying from ending.
-Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::string& rungs_path) {
+Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::optional<std::string>& rungs_path) {
     const VictimFreeze freeze(*victim, rungs_path);
     if (freeze.trouble().empty()) {
         freezes++;
@@ -104,10 +104,11 @@ Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::string
     return struck;
 }
 
-Reaper::Reaper(const sys::Clock& clock, std::string rungs_path) : clock_(clock), rungs_path_(std::move(rungs_path)) {}
+Reaper::Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path)
+    : clock_(clock), rungs_path_(std::move(rungs_path)) {}
 Reaper::~Reaper() = default;
 
-Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::string rungs_path,
+Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optional<std::string> rungs_path,
                                              EarlyRelease::Release release) {
     std::unique_ptr<Reaper> reaper(new Reaper(clock, std::move(rungs_path)));
     auto early = EarlyRelease::make(std::move(release));

@@ -20,8 +20,9 @@ namespace evictd::act {
 class Reaper final : public AfterKill {
 public:
     // `rungs_path`: a victim is frozen only after that was written beside it (held_rungs.hpp), so that an evictd that
-    // is killed leaves none frozen. Empty: not written, for tests. `release`: of one process's memory.
-    static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::string rungs_path = {},
+    // is killed leaves none frozen. Empty: not written, for tests. None: that ledger is another evictd's, and nothing
+    // is frozen. `release`: of one process's memory.
+    static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::optional<std::string> rungs_path = "",
                                                 EarlyRelease::Release release = release_memory);
     void follow(port::PodCgroupPtr victim) override;
     void finish_terminating(port::PodCgroupPtr pod) override;
@@ -33,7 +34,7 @@ public:
 
 private:
     struct Pursuit;
-    Reaper(const sys::Clock& clock, std::string rungs_path);
+    Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path);
     [[nodiscard]] bool pursue(Pursuit& pursuit);
     void pursue_next();
     [[nodiscard]] bool is_over(Pursuit& pursuit);
@@ -42,7 +43,7 @@ private:
     void note(const Pursuit& pursuit);
 
     const sys::Clock& clock_;
-    std::string rungs_path_;
+    std::optional<std::string> rungs_path_;
     mutable std::mutex mutex_;
     std::deque<std::pair<CgroupId, KillRounds>> rounds_;  // guarded by mutex_; the newest last
     // Before lane_, whose thread must be gone first.

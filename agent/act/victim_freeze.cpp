@@ -6,11 +6,15 @@
 
 namespace evictd::act {
 
-VictimFreeze::VictimFreeze(const port::PodCgroup& victim, const std::string& rungs_path)
+VictimFreeze::VictimFreeze(const port::PodCgroup& victim, const std::optional<std::string>& rungs_path)
     : victim_(victim), rungs_path_(rungs_path) {
-    if (!rungs_path_.empty()) {
+    if (!rungs_path_) {
+        trouble_ = "not frozen, because another evictd has the ledger that it would have to be written to";
+        return;
+    }
+    if (!rungs_path_->empty()) {
         const HeldRung held{RungKind::freeze, {victim.path(), victim.id()}, {}, {}};
-        if (auto written = remember_held(victims_path(rungs_path_), {held}); !written) {
+        if (auto written = remember_held(victims_path(*rungs_path_), {held}); !written) {
             trouble_ = "not frozen, because that could not be written down: " + written.error().text();
             return;
         }
@@ -29,8 +33,8 @@ VictimFreeze::~VictimFreeze() {
     const auto thawed = victim_.thaw();
     if (!thawed && thawed.error().kind != ErrorKind::vanished) {
         sys::log::error(victim_.path() + ": could not be thawed: " + thawed.error().text());
-    } else if (!rungs_path_.empty()) {
-        (void)remember_held(victims_path(rungs_path_), {});
+    } else if (!rungs_path_->empty()) {
+        (void)remember_held(victims_path(*rungs_path_), {});
     }
 }
 

@@ -3,6 +3,7 @@
 // process does not die, so that a freeze is written down first and undone on every way out.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "evictd/port/cgroups.hpp"
@@ -11,8 +12,8 @@ namespace evictd::act {
 
 class VictimFreeze {
 public:
-    // `rungs_path` as for Reaper::make(). If it cannot be written down, nothing is frozen.
-    VictimFreeze(const port::PodCgroup& victim, const std::string& rungs_path);
+    // `rungs_path` as for Reaper::make(), and outlives this. If it cannot be written down, nothing is frozen.
+    VictimFreeze(const port::PodCgroup& victim, const std::optional<std::string>& rungs_path);
     VictimFreeze(const VictimFreeze&) = delete;
     VictimFreeze& operator=(const VictimFreeze&) = delete;
     ~VictimFreeze();
@@ -22,7 +23,7 @@ public:
 
 private:
     const port::PodCgroup& victim_;
-    const std::string& rungs_path_;
+    const std::optional<std::string>& rungs_path_;
     bool begun_ = false;
     std::string trouble_;
 };

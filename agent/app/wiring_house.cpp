@@ -168,7 +168,8 @@ Status Wiring::House::make_rungs() {
 }
 
 Status Wiring::House::make_agent() {
-    auto made = act::Reaper::make(clock, rungs_path(config.agent));
+    auto made =
+        act::Reaper::make(clock, why_no_ledger.empty() ? std::optional(rungs_path(config.agent)) : std::nullopt);
     if (!made) {
         return tl::unexpected(made.error());
     }

@@ -214,19 +214,22 @@ TEST(ReaperTest, AFreezeIsWrittenDownBeforeAndForgottenAfter) {
     EXPECT_TRUE(remembered_held(victims_path(path)).value_or(HeldLedger{}).held.empty());
 }
 
+// None: a second evictd beside one that has the ledger.
 TEST(ReaperTest, WhatCannotBeWrittenDownIsNotFrozen) {
     const sys::SystemClock clock;
-    const auto cgroup = std::make_shared<ListedCgroup>([](int look) {
-        return look < 20 ? Result<std::vector<pid_t>>() : fail(ErrorKind::vanished, "/kubepods/pod7", "gone");
-    });
-    auto made = Reaper::make(clock, "/proc/no/such/rungs");
-    ASSERT_TRUE(made);
-    (*made)->follow(cgroup);
-    const auto until = clock.monotonic() + long_enough;
-    while (cgroup->looks < 21 && clock.monotonic() < until) std::this_thread::yield();
-    made->reset();
-    EXPECT_EQ(cgroup->looks, 21);
-    EXPECT_EQ(cgroup->freezes, 0);
+    for (const auto& ledger : {std::optional<std::string>("/proc/no/such/rungs"), std::optional<std::string>()}) {
+        const auto cgroup = std::make_shared<ListedCgroup>([](int look) {
+            return look < 20 ? Result<std::vector<pid_t>>() : fail(ErrorKind::vanished, "/kubepods/pod7", "gone");
+        });
+        auto made = Reaper::make(clock, ledger);
+        ASSERT_TRUE(made);
+        (*made)->follow(cgroup);
+        const auto until = clock.monotonic() + long_enough;
+        while (cgroup->looks < 21 && clock.monotonic() < until) std::this_thread::yield();
+        made->reset();
+        EXPECT_EQ(cgroup->looks, 21);
+        EXPECT_EQ(cgroup->freezes, 0) << ledger.value_or("none");
+    }
 }
 
 // The first one that the lane has: nothing that it takes may be missing then.
@@ -256,7 +259,7 @@ TEST(ReaperTest, AReleaseOfMemoryThatDoesNotEndHoldsUpNoVictim) {
     std::promise<void> go_on;
     const auto gone_on = go_on.get_future().share();
     std::atomic<int> released = 0;
-    auto made = Reaper::make(clock, {}, [&](const HeldProcess&) {
+    auto made = Reaper::make(clock, "", [&](const HeldProcess&) {
         released++;
         gone_on.wait();
     });
