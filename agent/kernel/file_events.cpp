@@ -32,6 +32,10 @@ constexpr Duration longest_look = std::chrono::seconds(1);
 constexpr std::int64_t level_slack = (4_MiB).value;
 constexpr Duration between_renewals = std::chrono::seconds(1);
 
+// Pods that live at a limit of their own change memory.events a hundred times a second, which is a look each time. What
+// is left out meanwhile is seen by the timed look.
+constexpr Duration limits_rest = std::chrono::milliseconds(100);
+
 // What epoll says of the watch over the pods' cgroups, and of levels to set anew; a number below is an index of
 // `watched_`.
 constexpr std::uint64_t pods_ready = ~std::uint64_t{0};
@@ -131,7 +135,11 @@ std::optional<FileEvents::Watched> FileEvents::usage_watch(const port::Watermark
     if (!sys::write_text(control->get(), request)) {
         return std::nullopt;
     }
-    return Watched{directory + "/memory.usage_in_bytes", std::move(event), std::move(*counter), watermark, level};
+    return Watched{.file = directory + "/memory.usage_in_bytes",
+                   .fd = std::move(event),
+                   .counter = std::move(*counter),
+                   .watermark = watermark,
+                   .level = level};
 }
 
 void FileEvents::arm_memory_events() {
@@ -139,7 +147,7 @@ void FileEvents::arm_memory_events() {
     if (auto file = sys::open(path, O_RDONLY)) {
         std::string text;
         (void)sys::read_text(file->get(), text);  // only changes from now on
-        add({path, std::move(*file), {}, {}, 0}, EPOLLPRI);
+        add({.file = path, .fd = std::move(*file), .rest = limits_rest}, EPOLLPRI);
     }
 }
 
@@ -147,7 +155,7 @@ void FileEvents::arm_pressure(const std::string& path) {
     auto file = sys::open(path, O_RDWR | O_NONBLOCK);
     if (file && sys::write_text(file->get(), std::string_view(pressure_trigger,
                                                               std::char_traits<char>::length(pressure_trigger) + 1))) {
-        add({path, std::move(*file), {}, {}, 0}, EPOLLPRI);
+        add({.file = path, .fd = std::move(*file)}, EPOLLPRI);
     }
 }
 
@@ -199,9 +207,7 @@ void FileEvents::drain(const Sink& sink) {
         const auto which = ready[i].data.u64;
         due = due || which == levels_ready;
         if (which < watched_.size()) {
-            told = true;
-            take_note(watched_[which].fd.get());
-            sink(KernelEvent{clock_.monotonic(), StallTriggered{watched_[which].file}});
+            told = tell(watched_[which], sink) || told;
         }
     }
     if (told) {
@@ -209,6 +215,18 @@ void FileEvents::drain(const Sink& sink) {
     } else if (due) {
         renew_levels();
     }
+}
+
+// False: it rests.
+bool FileEvents::tell(Watched& watched, const Sink& sink) {
+    take_note(watched.fd.get());
+    const auto now = clock_.monotonic();
+    if (now - watched.told_at < watched.rest) {
+        return false;
+    }
+    watched.told_at = now;
+    sink(KernelEvent{now, StallTriggered{watched.file}});
+    return true;
 }
 
 // Until the loop comes back from the look that is due now.

@@ -40,12 +40,15 @@ private:
         sys::Fd counter;                           // v1: memory.usage_in_bytes, which the eventfd refers to
         std::optional<port::Watermark> watermark;  // v1: what the level stands for
         std::int64_t level = 0;                    // v1: bytes of usage at which the eventfd is written to
+        Duration rest{0};                          // between two that are told
+        MonotonicTime told_at;
     };
     FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why);
     void arm();
     [[nodiscard]] std::string usage_directory(const port::Watermark& watermark) const;
     [[nodiscard]] std::int64_t usage_level(const port::Watermark& watermark) const;
     [[nodiscard]] std::optional<Watched> usage_watch(const port::Watermark& watermark) const;
+    [[nodiscard]] bool tell(Watched& watched, const Sink& sink);
     void put_off_levels();
     void renew_levels();
     [[nodiscard]] std::int64_t free_cache(const std::string& directory) const;

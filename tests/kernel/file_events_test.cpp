@@ -5,6 +5,8 @@
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -112,6 +114,31 @@ TEST_F(WithoutBpf, OnV2TheLimitThatIsHitIsToldByMemoryEvents) {
     pod.say('g');
     EXPECT_EQ(wait_for_event("/memory.events"), hierarchies().memory + cgroups_.path("kubepods/memory.events"));
     EXPECT_TRUE(pod.hear());
+}
+
+TEST_F(WithoutBpf, OnV2APodThatLivesAtItsLimitDoesNotTellOfItAllTheTime) {
+    if (!hierarchies().v2) GTEST_SKIP() << "cgroup v1 has no memory.events";
+    const ColdFile file(96_MiB);
+    cgroups_.make("kubepods/podreader");
+    PodProcess pod(cgroups_, "kubepods/podreader", [&](const Line& line) {
+        line.hear();
+        for (int i = 0; i < 3; i++) read_once(file.path(), 96_MiB);
+        line.say('r');
+        line.hear();
+    });
+    watch_pods(32_MiB);
+    std::vector<MonotonicTime> told;
+    pod.say('g');
+    for (const auto until = clock_.monotonic() + std::chrono::seconds(2); clock_.monotonic() < until;) {
+        events_->drain([&](const KernelEvent& event) {
+            const auto* stall = std::get_if<StallTriggered>(&event.kind);
+            if (stall != nullptr && stall->source.ends_with("/memory.events")) told.push_back(event.time);
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(pod.hear());
+    ASSERT_FALSE(told.empty());
+    for (std::size_t i = 1; i < told.size(); i++) EXPECT_GE(told[i] - told[i - 1], std::chrono::milliseconds(100)) << i;
 }
 
 TEST_F(WithoutBpf, PressureTriggersAreSetWhereThisKernelTellsOfPressure) {
