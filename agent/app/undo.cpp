@@ -84,12 +84,11 @@ act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
 act::PutBack undo_scores(const std::string& path, kernel::CgroupDirs& cgroups) {
     Result<Raised> remembered = act::remembered_raised(path);
     if (!remembered) {
-        const bool aside = remembered.error().kind == ErrorKind::invalid && act::set_aside(path);
-        std::vector<std::string> left;
-        if (aside) {
-            left.push_back(path + " was moved to " + path + ".broken");
+        Error fault = remembered.error();
+        if (fault.kind == ErrorKind::invalid && act::set_aside(path)) {
+            fault.remedy = "look at " + path + ".broken and at the pods' oom_score_adj";
         }
-        return {.done = {}, .left = std::move(left), .failed = {remembered.error()}};
+        return {.done = {}, .left = {}, .failed = {std::move(fault)}};
     }
     act::PutBack result;
     if (!remembered->empty()) {
