@@ -48,6 +48,7 @@ const std::vector<std::string>& reasons() {
                                                 "Evicting",
                                                 "Evicted",
                                                 "EvictionFailed",
+                                                "EvictionDelayed",
                                                 "MemoryNotReturned",
                                                 "OOMKilling",
                                                 "MemoryStall",

@@ -83,8 +83,9 @@ std::string decision_line(const Decision& decision, const Observation& observati
     add(line, "in_flight", listed(decision.in_flight, [](const Victim& victim) { return victim.pod_name; }));
     add(line, "finished", listed(decision.finished, finished));
     if (const auto& awaited = decision.awaited) {
-        line["awaited"] = {{"uid", awaited->unknown.pod.value},
-                           {"working_set", awaited->unknown.working_set.value},
+        line["awaited"] = {{"uid", awaited->largest.pod.value},
+                           {"count", awaited->count},
+                           {"working_set", awaited->together.value},
                            {"first", pod_name(awaited->first, observation)},
                            {"ends_in_ns", (awaited->until - observation.at).count()}};
     }

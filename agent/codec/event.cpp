@@ -10,6 +10,7 @@
 
 #include "event_id.hpp"
 #include "event_notice.hpp"
+#include "event_oom.hpp"
 #include "event_owed.hpp"
 #include "event_rung.hpp"
 #include "sentence.hpp"
@@ -59,27 +60,6 @@ std::string cause_text(const Cause& cause) {
     return cause.kind == CauseKind::kernel_event && cause.event ? phrase(*cause.event) : "";
 }
 
-EventOom event_oom(const OomKill& kill) {
-    EventOom oom{.process = kill.comm,
-                 .pid = kill.pid,
-                 .oom_score_adj = kill.oom_score_adj,
-                 .container = kill.container,
-                 .cgroup = kill.container_cgroup,
-                 .role = is_outside_pods(kill)                 ? ""
-                         : kill.role == OomRole::first_process ? "first_process"
-                         : kill.role == OomRole::child         ? "child"
-                                                               : "",
-                 .group = kill.group,
-                 .memcg = kill.memcg,
-                 .usage = std::nullopt,
-                 .limit = std::nullopt};
-    if (kill.memcg) {
-        oom.usage = kill.usage;
-        oom.limit = kill.limit;
-    }
-    return oom;
-}
-
 class TickEvents {
 public:
     explicit TickEvents(const Tick& tick) : tick_(tick) {}
@@ -94,6 +74,7 @@ public:
         if (tick_.decision.evict) evicting(*tick_.decision.evict);
         for (const auto& edge : tick_.shed) shed(edge);
         for (const auto& outcome : tick_.observation.rungs) rung(outcome);
+        if (const auto& awaited = tick_.decision.awaited; awaited && awaited->fresh) delayed(*awaited);
         for (const auto& victim : tick_.decision.failed) finished(victim);
         for (const auto& victim : tick_.decision.finished) finished(victim);
         for (const auto& owed : tick_.decision.owed) not_returned(owed);
@@ -232,6 +213,13 @@ private:
         event.latency = latency(tick_.observation.cause, done != nullptr ? done->decided_at : tick_.decided_at,
                                 signalled ? done->delivered_at : MonotonicTime{});
         if (done != nullptr) event.error = done->error;
+    }
+
+    void delayed(const AwaitedPods& awaited) {
+        Event& event = add(Severity::warning, "EvictionDelayed", tick_.decided_at);
+        const std::string first = name_pod(event, awaited.first);
+        event.message = delayed_sentence(awaited, first.empty() ? awaited.first.value : first, tick_.observation.at);
+        event.cause = cause_text(tick_.observation.cause);
     }
 
     // A limit of the pod's own is no threshold of the node's, and a stall is no amount: the message tells of it.

@@ -182,6 +182,14 @@ std::string evicting_sentence(const Eviction& eviction, const std::string& pod, 
     return text;
 }
 
+std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first, MonotonicTime now) {
+    const bool one = awaited.count == 1;
+    return "The eviction of pod " + first + " is delayed for at most " + to_string(awaited.until - now) + ": " +
+           (one ? "a pod whose manifest is" : std::to_string(awaited.count) + " pods whose manifests are") +
+           " not known yet (" + (one ? "UID " : "the largest: UID ") + awaited.largest.pod.value + ") " +
+           (one ? "holds " : "hold ") + bytes_text(awaited.together.value) + " and may come first";
+}
+
 std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run) {
     if (dry_run) return "Dry run: pod " + victim.pod_name + " would have been evicted; nothing was touched";
     const std::string pod = "Pod " + victim.pod_name;

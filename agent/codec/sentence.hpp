@@ -22,6 +22,7 @@ namespace evictd::codec {
 // `rounds`: what followed the first SIGKILL; null: nothing, or it is not known.
 [[nodiscard]] std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run);
 [[nodiscard]] std::string failed_sentence(const Victim& victim);
+[[nodiscard]] std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first, MonotonicTime now);
 // No pod's process: it has no container either, and what it was to its cgroup tells nothing.
 [[nodiscard]] bool is_outside_pods(const OomKill& kill);
 // `pod`: the pod the victim process belonged to; empty when it is none that we know.

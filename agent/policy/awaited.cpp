@@ -5,6 +5,7 @@
 
 #include "moments.hpp"
 #include "phrases.hpp"
+#include "thresholds.hpp"
 
 namespace evictd::policy {
 namespace {
@@ -17,19 +18,32 @@ constexpr Duration look_while_awaited = 50ms;
 // As the agent looks at other pressure that lasts.
 constexpr Duration look_without_usage = 100ms;
 
+// What it holds beyond its request, by which pods of one priority are ranked. A BestEffort pod comes before all that
+// are within theirs.
+Bytes beyond_request(const RankedPod& ranked, const EvictionConfig& config) {
+    const bool behind = config.ranking == RankingOrder::qos && ranked.qos != QosClass::best_effort;
+    if (behind || !ranked.exceeds_request) return {};
+    return {ranked.usage.value - ranked.request.value};
+}
+
 }  // namespace
 
-std::optional<AwaitedPod> awaited_before(const ObservedPod& first, const Observation& observation, const State& state) {
-    const Bytes held = first.usage ? first.usage->working_set : Bytes{0};
+std::optional<AwaitedPods> awaited_before(const RankedPod& first, const EvictionConfig& config,
+                                          const Observation& observation, const State& state) {
+    const ObservedPod& pod = observation.pods[first.pod];
+    const Bytes held = pod.usage ? pod.usage->working_set : Bytes{};
     const auto waiting_until = after(state.awaiting_since.value_or(observation.at), unknown_pod_period);
-    std::optional<AwaitedPod> awaited;
+    AwaitedPods awaited{.count = 0, .first = pod.pod->uid, .fresh = !state.awaiting_since};
     for (const auto& unknown : observation.unknown_pods) {
-        if (!unknown.populated || unknown.working_set <= held) continue;
-        if (awaited && unknown.working_set <= awaited->unknown.working_set) continue;
         const auto until = std::min(after(unknown.first_seen, unknown_pod_period), waiting_until);
-        if (observation.at < until) awaited = AwaitedPod{unknown, first.pod->uid, until};
+        if (!unknown.populated || observation.at >= until) continue;
+        if (unknown.working_set <= beyond_request(first, config)) continue;
+        if (awaited.count++ == 0 || unknown.working_set > awaited.largest.working_set) awaited.largest = unknown;
+        awaited.together += unknown.working_set;
+        awaited.until = std::max(awaited.until, until);
     }
-    return awaited;
+    if (awaited.largest.working_set > held) return awaited;
+    return would_relieve(awaited.together, config, observation.readings) ? std::optional(awaited) : std::nullopt;
 }
 
 void remember_waiting(const Decision& decision, MonotonicTime now, State& state) {
@@ -47,14 +61,19 @@ std::optional<MonotonicTime> next_awaited_clock(Course course, const Decision& d
     return std::min(decision.awaited->until, after(now, look_while_awaited));
 }
 
-std::string say_awaited(const AwaitedPod& awaited, const Observation& observation) {
+std::string say_awaited(const AwaitedPods& awaited, const Observation& observation) {
     const auto first = std::find_if(observation.pods.begin(), observation.pods.end(), [&](const ObservedPod& observed) {
         return observed.pod && observed.pod->uid == awaited.first;
     });
     const std::string name = first == observation.pods.end() ? awaited.first.value : first->pod->full_name();
-    return "a pod whose manifest is not known yet (UID " + awaited.unknown.pod.value + ") holds " +
-           say_amount({awaited.unknown.working_set.value}, Quantity::Format::binary_si) + ", more than " + name +
-           ", which would be evicted; no pod is evicted for memory before the manifest is known, or in the next " +
+    const std::string held = say_amount({awaited.together.value}, Quantity::Format::binary_si);
+    const std::string uid = "UID " + awaited.largest.pod.value;
+    const std::string who = awaited.count == 1
+                                ? "a pod whose manifest is not known yet (" + uid + ", " + held + ")"
+                                : std::to_string(awaited.count) + " pods whose manifests are not known yet (" + held +
+                                      ", the largest: " + uid + ")";
+    return who + " may come before " + name + " in the victim order; no pod is evicted for memory before " +
+           (awaited.count == 1 ? "its manifest is" : "their manifests are") + " known, or in the next " +
            say_duration(awaited.until - observation.at);
 }
 

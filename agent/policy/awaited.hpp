@@ -7,6 +7,7 @@
 #include <string>
 
 #include "decide.hpp"
+#include "evictd/model/config.hpp"
 #include "evictd/model/decision.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/state.hpp"
@@ -14,10 +15,12 @@
 
 namespace evictd::policy {
 
-// What `first`, the pod that would be evicted for memory, waits for: the largest unknown pod that holds more. None once
-// that is older than unknown_pod_period, or evictions have waited for so long: then they are as slow as the kubelet's.
-[[nodiscard]] std::optional<AwaitedPod> awaited_before(const ObservedPod& first, const Observation& observation,
-                                                       const State& state);
+// What the eviction of `first` for memory waits for: unknown pods that would come before it if they were BestEffort and
+// of its priority. None if that cannot save it: each holds less than `first`, and all together too little to end the
+// pressure. None of an age beyond unknown_pod_period, and none at all once evictions have waited for so long: then they
+// are as slow as the kubelet's.
+[[nodiscard]] std::optional<AwaitedPods> awaited_before(const RankedPod& first, const EvictionConfig& config,
+                                                        const Observation& observation, const State& state);
 
 // Remembers since when evictions wait, until there is one or the pressure ends.
 void remember_waiting(const Decision& decision, MonotonicTime now, State& state);
@@ -26,7 +29,7 @@ void remember_waiting(const Decision& decision, MonotonicTime now, State& state)
 [[nodiscard]] std::optional<MonotonicTime> next_awaited_clock(Course course, const Decision& decision,
                                                               MonotonicTime now);
 
-// "a pod whose manifest is not known yet (UID 1234...) holds 80Mi, more than default/web, which would be evicted; ..."
-[[nodiscard]] std::string say_awaited(const AwaitedPod& awaited, const Observation& observation);
+// "a pod whose manifest is not known yet (UID 1234..., 80Mi) may come before default/web; ..."
+[[nodiscard]] std::string say_awaited(const AwaitedPods& awaited, const Observation& observation);
 
 }  // namespace evictd::policy

@@ -75,9 +75,10 @@ void begin(const ObservedPod& observed, const Eviction& eviction, const Observat
     verdict.state.in_flight.push_back(std::move(flight));
 }
 
-// An unknown pod holds more than the one that would go.
-bool must_wait(const RankedPod& chosen, const Observation& observation, Verdict& verdict) {
-    verdict.decision.awaited = awaited_before(observation.pods[chosen.pod], observation, verdict.state);
+// Pods that are not known yet may come before the one that would go.
+bool must_wait(const RankedPod& chosen, const EvictionConfig& config, const Observation& observation,
+               Verdict& verdict) {
+    verdict.decision.awaited = awaited_before(chosen, config, observation, verdict.state);
     return verdict.decision.awaited.has_value();
 }
 
@@ -109,7 +110,7 @@ Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig
     }
     const RankedPod* chosen = choose(verdict.decision.ranking, observation, verdict.state);
     if (chosen == nullptr) return Course::no_candidate;
-    if (on_memory && must_wait(*chosen, observation, verdict)) return Course::unknown_pod;
+    if (on_memory && must_wait(*chosen, config, observation, verdict)) return Course::unknown_pod;
     return evict(observation.pods[chosen->pod], acting, config, observation, verdict);
 }
 
@@ -125,7 +126,7 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
     const ObservedPod& observed = observation.pods[chosen->pod];
     // Those who cause it may all be exempt; to evict another would help nobody.
     if (!may_cause(stall, observed)) return Course::no_candidate;
-    if (on_memory && must_wait(*chosen, observation, verdict)) return Course::unknown_pod;
+    if (on_memory && must_wait(*chosen, config, observation, verdict)) return Course::unknown_pod;
     Eviction eviction;
     eviction.pod = observed.pod->uid;
     eviction.stall = stall;

@@ -63,18 +63,6 @@ std::optional<Bytes> missing(const Owing& owing, const ObservedVictim& seen, con
     return missing_from_node(owing, observation);
 }
 
-// Some threshold that is met would not be with `left` more.
-bool would_relieve(Bytes left, const EvictionConfig& config, const Readings& readings) {
-    return std::any_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
-        if (traits(threshold.signal).condition != Condition::memory_pressure) return false;
-        Readings with = readings;
-        auto& reading = with[static_cast<std::size_t>(threshold.signal)];
-        if (!reading || !is_met(threshold, readings, MinReclaim::ignored)) return false;
-        reading->available.value += left.value;
-        return !is_met(threshold, with, MinReclaim::ignored);
-    });
-}
-
 bool is_tolerated(const Owing& owing) {
     if (!owing.left) return false;
     const std::int64_t share = owing.victim.usage.value_or(Bytes{0}).value / tolerated_share;

@@ -71,6 +71,17 @@ bool is_met(const Threshold& threshold, const Readings& readings, MinReclaim min
     return quantity > Quantity::of(reading->available.value);
 }
 
+bool would_relieve(Bytes more, const EvictionConfig& config, const Readings& readings) {
+    return std::any_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
+        if (traits(threshold.signal).condition != Condition::memory_pressure) return false;
+        Readings with = readings;
+        auto& reading = with[static_cast<std::size_t>(threshold.signal)];
+        if (!reading || !is_met(threshold, readings, MinReclaim::ignored)) return false;
+        reading->available.value += more.value;
+        return !is_met(threshold, with, MinReclaim::ignored);
+    });
+}
+
 ThresholdPass pass_thresholds(const EvictionConfig& config, const Observation& observation, const State& state) {
     ThresholdPass pass;
     for (const auto& threshold : config.thresholds) {

@@ -29,6 +29,9 @@ enum class MinReclaim { ignored, enforced };
 // Strictly value > available, with the minimum reclaim on top where it is enforced. No reading: not met.
 [[nodiscard]] bool is_met(const Threshold& threshold, const Readings& readings, MinReclaim min_reclaim);
 
+// Some threshold on memory that is met would not be with `more` available.
+[[nodiscard]] bool would_relieve(Bytes more, const EvictionConfig& config, const Readings& readings);
+
 // What is met at this look.
 struct ThresholdPass {
     std::vector<FirstObserved> merged;  // met, or met before and its minimum reclaim not reached; grace period ignored

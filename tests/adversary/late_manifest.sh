@@ -15,7 +15,7 @@ unknown() { # unknown POD: its cgroup, and no manifest
     make_cgroup "${pod_path[$1]}/c1"
 }
 why() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" | grep -oE '"why": ?"[^"]*"'; }
-waits() { why | grep -q "not known yet (UID $(uid_of "$1"))"; }
+waits() { why | grep -q "not known yet (UID $(uid_of "$1"),"; }
 late() { # 0.3 s; without BPF or on a loaded machine a source may take as long
     unknown late
     attack late hold 80 || return 1
@@ -30,7 +30,7 @@ never() {
     unknown never
     local made=$SECONDS
     attack never hold 80 || return 1
-    cross 24 && wait_for 2 waits never || return 1
+    cross 24 && wait_for 2 waits never && wait_for 2 logged '"EvictionDelayed".*"name":"middle"' || return 1
     wait_for 20 chosen middle || return 1
     echo "    an eviction $((SECONDS - made)) s after its cgroup was made"
     [ $((SECONDS - made)) -ge 9 ] && [ $((SECONDS - made)) -le 12 ] && calm && innocents_live

@@ -156,11 +156,14 @@ struct Exhaustion {
     std::int32_t share_percent = 0;  // of the growth
 };
 
-// A pod that no source knows yet, and that holds more memory than the pod that would be evicted.
-struct AwaitedPod {
-    UnknownPod unknown;
+// Pods that no source knows yet and that may come before the pod that would be evicted.
+struct AwaitedPods {
+    UnknownPod largest;
+    std::size_t count = 1;
+    Bytes together;         // the working sets of all
     PodUid first;           // would be evicted
     MonotonicTime until{};  // no longer than this
+    bool fresh = false;     // evictions wait since this look
 };
 
 struct Decision {
@@ -184,7 +187,7 @@ struct Decision {
     std::vector<Victim> failed;                     // an attempt on them failed at this look; they are tried again
     std::vector<OwedMemory> owed;                   // what is missing, until it is back
     std::optional<MonotonicTime> next_eviction_at;  // because of it, no pod is evicted for memory before
-    std::optional<AwaitedPod> awaited;              // no pod is evicted for memory before it is known
+    std::optional<AwaitedPods> awaited;             // no pod is evicted for memory before they are known
     std::vector<Victim> in_flight;                  // being evicted, this look's included
     std::optional<Exhaustion> exhaustion;           // within the next hour
     std::optional<MonotonicTime> look_again_at;     // a clock runs out then: grace period, transition period, kill

@@ -41,6 +41,30 @@ TEST(Events, EvictingIsMeasuredFromTheKernelToTheKill) {
     EXPECT_EQ(event.pod->qos, QosClass::best_effort);
 }
 
+TEST(Events, AnEvictionThatWaitsForAManifestIsToldOnce) {
+    auto tick = sample::calm();
+    AwaitedPods awaited{.largest = {.pod = {"late"}},
+                        .together = 80_MiB,
+                        .first = tick.observation.pods.at(0).pod->uid,
+                        .until = tick.observation.at + 9s,
+                        .fresh = true};
+    tick.decision.awaited = awaited;
+    const auto events = events_of(tick);
+    ASSERT_THAT(reasons(events), ElementsAre("EvictionDelayed"));
+    ASSERT_TRUE(events[0].pod);
+    EXPECT_EQ(events[0].message,
+              "The eviction of pod " + tick.observation.pods[0].pod->full_name() +
+                  " is delayed for at most 9s: a pod whose manifest is not known yet (UID late) holds 80Mi and may "
+                  "come first");
+    awaited.count = 2;
+    tick.decision.awaited = awaited;
+    EXPECT_THAT(events_of(tick)[0].message,
+                HasSubstr("2 pods whose manifests are not known yet (the largest: UID late) hold 80Mi and may"));
+    awaited.fresh = false;
+    tick.decision.awaited = awaited;
+    EXPECT_TRUE(events_of(tick).empty());
+}
+
 TEST(Events, AVictimThatForkedWhileItWasKilledIsSaidToHaveDoneSo) {
     auto tick = sample::evicted();
     tick.killed_in = {{tick.decision.finished.at(0).pod, {.rounds = 1}}};

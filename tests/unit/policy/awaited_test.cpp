@@ -12,12 +12,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-UnknownPod unknown(Bytes working_set, Duration first_seen = 0s, bool populated = true) {
-    return {.pod = {"late"},
-            .cgroup = {7},
-            .first_seen = at(first_seen),
-            .working_set = working_set,
-            .populated = populated};
+UnknownPod unknown(Bytes working_set, Duration first_seen = 0s, bool populated = true,
+                   const std::string& uid = "late") {
+    return {
+        .pod = {uid}, .cgroup = {7}, .first_seen = at(first_seen), .working_set = working_set, .populated = populated};
 }
 
 // Under its threshold, with one innocent pod that would go first.
@@ -39,8 +37,9 @@ TEST(Awaited, APodThatHoldsMoreAndIsNotKnownYetIsWaitedFor) {
     EXPECT_EQ(decision.awaited->first, PodUid{"uid-small"});
     EXPECT_EQ(decision.awaited->until, at(10s));
     EXPECT_EQ(decision.look_again_at, at(1050ms));
-    EXPECT_THAT(decision.why, HasSubstr("a pod whose manifest is not known yet (UID late) holds 80Mi, more than "
-                                        "default/small, which would be evicted"));
+    EXPECT_THAT(decision.why, HasSubstr("a pod whose manifest is not known yet (UID late, 80Mi) may come before "
+                                        "default/small in the victim order; no pod is evicted for memory before its "
+                                        "manifest is known"));
     EXPECT_THAT(decision.why, HasSubstr("or in the next 9s; memory.available is 90Mi, under 100Mi"));
 }
 
@@ -58,6 +57,45 @@ TEST(Awaited, ASmallerAnEmptyAndAnOldOneAreNot) {
     EXPECT_EQ(evicted(Short({unknown(80_MiB, 0s, false)}).look(1s)), "uid-small");
     EXPECT_EQ(evicted(Short({unknown(80_MiB)}).look(10s)), "uid-small");
     EXPECT_EQ(evicted(Short({}).look(1s)), "uid-small");
+}
+
+// The kubelet would take a BestEffort pod before one that is within its request, however little that pod holds. If all
+// of them do not end the pressure, the other goes anyway.
+TEST(Awaited, SeveralSmallOnesThatCouldEndThePressureAreWaitedFor) {
+    Short node({unknown(6_MiB, 0s, true, "first"), unknown(5_MiB, 1s, true, "second")});
+    const Decision decision = node.look(2s);
+    EXPECT_EQ(evicted(decision), "");
+    ASSERT_TRUE(decision.awaited);
+    EXPECT_EQ(decision.awaited->count, 2U);
+    EXPECT_EQ(decision.awaited->together, 11_MiB);
+    EXPECT_EQ(decision.awaited->largest.pod, PodUid{"first"});
+    EXPECT_EQ(decision.awaited->until, at(11s)) << "until the younger one is old";
+    EXPECT_THAT(decision.why, HasSubstr("2 pods whose manifests are not known yet (11Mi, the largest: UID first) may"));
+    EXPECT_EQ(evicted(Short({unknown(5_MiB), unknown(4_MiB)}).look(1s)), "uid-small");
+}
+
+TEST(Awaited, APodBeyondItsRequestWaitsOnlyForThoseThatHoldMoreThanThat) {
+    Short node({unknown(20_MiB), unknown(20_MiB)});
+    node.pods.push_back(pod({.name = "big", .working_set = 40_MiB, .request = 10_MiB, .cgroup = 3}));
+    EXPECT_EQ(evicted(node.look(1s)), "uid-big");
+    node.unknown_pods = {unknown(31_MiB)};
+    node.state = {};
+    EXPECT_EQ(evicted(node.look(2s)), "");
+}
+
+TEST(Awaited, WhereQosCountsFirstABestEffortPodComesBeforeAnyOther) {
+    Short node({unknown(20_MiB)});
+    node.pods.push_back(pod({.name = "big", .working_set = 40_MiB, .request = 10_MiB, .cgroup = 3}));
+    EXPECT_EQ(evicted(node.look(1s)), "uid-big");
+    node.state = {};
+    node.config.ranking = RankingOrder::qos;
+    EXPECT_EQ(evicted(node.look(2s)), "");
+}
+
+TEST(Awaited, ThatEvictionsWaitIsFreshOnce) {
+    Short node({unknown(80_MiB)});
+    EXPECT_TRUE(node.look(1s).awaited->fresh);
+    EXPECT_FALSE(node.look(1050ms).awaited->fresh);
 }
 
 TEST(Awaited, TheEndOfTheWaitIsALook) {
