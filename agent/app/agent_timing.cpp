@@ -214,7 +214,9 @@ void Agent::schedule(const Tick& tick) {
         next = std::min(next, now + look_after_asking);
     }
     next_look_ = next;
-    next_rehearsal_ = !pressure_ && near ? now + rehearse_when_near : MonotonicTime::max();
+    // Where looks are timed, so many of them are practice enough, and one more after each would double what they cost.
+    const bool timed = parts_.events.look_within(Bytes{0}).has_value();
+    next_rehearsal_ = !pressure_ && near && !timed ? now + rehearse_when_near : MonotonicTime::max();
     arm_timer();
 }
 

@@ -91,6 +91,25 @@ TEST_F(Agents, TimedLooksTakeATwentiethOfACpuAndAreNoMoreThanASecondApart) {
     EXPECT_EQ(pause_after(milliseconds(30)), milliseconds(600)) << "it does not die";
 }
 
+// With a practice after each timed look they took nearly twice the twentieth of a CPU that they may.
+TEST_F(Agents, NearALineTimedLooksArePracticeEnough) {
+    for (const auto& timed : {std::optional<Duration>(), std::optional<Duration>(std::chrono::milliseconds(50))}) {
+        declare(700_MiB);
+        tree.line(root_id).limit = 1024_MiB + 16_MiB;  // 240Mi are available, 40 more than the threshold
+        make();
+        clock.set(MonotonicTime{std::chrono::milliseconds(1)});  // long past: timers fire at once
+        events.timed = timed;
+        agent->set_config(eviction, std::chrono::seconds(10));
+        const auto looks = records.size();
+        const auto listings = tree.handle(hog_id)->listings;
+        clock.advance(std::chrono::milliseconds(10));
+        turn();
+        EXPECT_EQ(records.size() - looks, timed ? 1U : 0U);
+        EXPECT_EQ(tree.handle(hog_id)->listings - listings, timed ? 0 : 1);
+        agent.reset();
+    }
+}
+
 TEST_F(Agents, DoesNotHurryWhereOnlyTheMinimumReclaimIsMissing) {
     declare(700_MiB);  // 224Mi are available: above the threshold, below the threshold plus minimum reclaim
     make();
