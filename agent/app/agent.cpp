@@ -213,12 +213,17 @@ void Agent::on_timer() {
 }
 
 void Agent::set_pods(std::size_t source, port::PodSet set) {
-    for (const auto& error : set.rejected) {
+    const auto faults = source_faults_.note(source, set);
+    for (const auto& error : faults.rejected) {
         if (error.kind == ErrorKind::vanished) {
             sys::log::warn(error.text());  // the whole directory is not there (yet): no pod's fault
             continue;
         }
         notice(Notice::pod_rejected, error.text(), error.why);
+    }
+    if (const auto unread = say_unread(faults.unread); !unread.empty()) {
+        sys::log::error(unread);
+        notice(Notice::look_incomplete, unread, faults.unread.front().why);
     }
     table_.set_pods(source, std::move(set.pods));
     tick(Cause{.kind = CauseKind::pods_changed, .event = {}, .detected_at = parts_.clock.monotonic()});

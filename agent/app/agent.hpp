@@ -11,6 +11,7 @@
 #include "act/rung_keeper.hpp"
 #include "act/score_keeper.hpp"
 #include "act/socket_shed.hpp"
+#include "app/source_faults.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/state.hpp"
@@ -111,6 +112,7 @@ private:
     Parts parts_;
     AgentOptions options_;
     observe::PodTable table_;
+    SourceFaults source_faults_;
     State state_;
     std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded
     std::uint64_t looks_ = 0;
