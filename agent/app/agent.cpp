@@ -66,7 +66,7 @@ void Agent::tick(Cause cause) {
     want_rungs(verdict.decision.ladder);
     tick.decision = std::move(verdict.decision);
     tick.kernel_events = std::exchange(kernel_events_, {});
-    tick.no_pods_root = !root_;
+    note_place(tick);
     name_owners(tick.kernel_events);
     note_for_tape(tick);
     state_ = std::move(verdict.state);

@@ -76,6 +76,7 @@ private:
     [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning,
                                    observe::LookFor purpose = observe::LookFor::decision);
     void note_for_tape(Tick& tick);
+    void note_place(Tick& tick) const;
     void follow_victims();
     [[nodiscard]] port::PodCgroupPtr cgroup_for(const Action& action) const;
     void weigh_owed(Tick& tick) const;

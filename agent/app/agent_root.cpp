@@ -16,7 +16,20 @@ constexpr Duration list_again_after = std::chrono::seconds(1);
 // Another agent works on the pods: it may end at any time.
 constexpr Duration claim_again_after = std::chrono::seconds(1);
 
+// Enough to look one up; each tick carries them.
+constexpr std::size_t unknown_pods_named = 3;
+
 }  // namespace
+
+// For people: what is watched, and what runs there that no source knows.
+void Agent::note_place(Tick& tick) const {
+    tick.pods_root = root_ ? root_->path : "";
+    const auto& unknown = table_.unknown();
+    tick.without_manifest.count = unknown.size();
+    for (std::size_t i = 0; i < std::min(unknown.size(), unknown_pods_named); i++) {
+        tick.without_manifest.some.push_back(unknown[i].pod);
+    }
+}
 
 // Where there is no pods' cgroup nothing can be read and no pod is protected. That must not look like a calm node.
 void Agent::tell_root() {
