@@ -55,11 +55,14 @@ void Agent::lose_root() {
 
 // Its removal may not have been told: there are sources that cannot.
 void Agent::forget_removed_root() {
-    if (root_) {
-        const auto found = parts_.cgroups.find_pods_root();
-        if (!found || (found->path == root_->path && found->id != root_->id)) {
-            lose_root();
-        }
+    if (!root_) {
+        return;
+    }
+    const auto found = parts_.cgroups.find_pods_root();
+    const bool is_removed =
+        found ? found->path == root_->path && found->id != root_->id : found.error().kind == ErrorKind::vanished;
+    if (is_removed) {
+        lose_root();
     }
 }
 
@@ -93,21 +96,23 @@ void Agent::follow_later() {
 Status Agent::follow_pods_root() {
     const auto found = parts_.cgroups.find_pods_root();
     if (!found) {
-        (void)parts_.events.follow(std::nullopt);
-        return {};
+        if (!root_) {
+            (void)parts_.events.follow(std::nullopt);
+        }
+        return {};  // where it is unknown whether there is one, trouble() says so
     }
     auto done = parts_.claim_root(*found);
     if (!done) {
         return done;
     }
     // First hear of what is new, then list what is there: nothing falls between.
-    if (done = parts_.events.follow(found); !done) {
+    if (done = parts_.events.follow(*found); !done) {
         if (done.error().kind != ErrorKind::vanished) {
             sys::log::error(done.error().text());
         }
         return {};
     }
-    root_ = found;
+    root_ = *found;
     list_cgroups();
     return {};
 }

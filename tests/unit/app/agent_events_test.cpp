@@ -146,6 +146,19 @@ TEST_F(Agents, ARemovalThatNoSourceTellsIsSeenAtATimedLook) {
     EXPECT_FALSE(events.followed);
 }
 
+TEST_F(Agents, APodsCgroupThatCannotBeLookedAtIsNotRemoved) {
+    declare(100_MiB);
+    events.tells = false;
+    make();
+    tree.root_unknown = "Input/output error";
+    clock.set(MonotonicTime{});  // the timer is due at once
+    agent->set_config(eviction, Duration::zero());
+    ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
+    EXPECT_EQ(last().pods_root, "/kubepods");
+    EXPECT_TRUE(events.followed);
+    EXPECT_NE(last().observation.pods.at(0).cgroup, CgroupId{});
+}
+
 TEST_F(Agents, ScoresAreLookedAtWhenPodsChangeAndAfterALookPeriod) {
     declare(100_MiB);
     make();
