@@ -11,9 +11,9 @@
 
 namespace evictd::publish {
 
-// `address` as config/ checked it: by number, IPv6 in brackets. `invalid`: it is none. Any other error may pass: the
+// `text` as config/ checked it: by number, IPv6 in brackets. `invalid`: it is none. Any other error may pass: the
 // port is another program's for now, the address is not set up yet, no descriptor is left.
-[[nodiscard]] Result<sys::Fd> listen_on(const std::string& address);
+[[nodiscard]] Result<sys::Fd> listen_on(const std::string& text);
 [[nodiscard]] int port_of(const sys::Fd& listener);
 // The same for all connections from one host; empty where `address` is null.
 [[nodiscard]] std::string host_of(const sockaddr* address);

@@ -117,7 +117,7 @@ struct HttpServer::Core {
 
 // The first try is made here, so that an address that is none fails the start, and the rest is the lane's.
 Status HttpServer::Core::start() {
-    const auto listening = listen();
+    auto listening = listen();
     if (!listening && listening.error().kind == ErrorKind::invalid) return listening;
     auto made =
         sys::Lane::make("evictd-http", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);
