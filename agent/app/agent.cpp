@@ -66,7 +66,7 @@ void Agent::tick(Cause cause) {
     want_rungs(verdict.decision.ladder);
     tick.decision = std::move(verdict.decision);
     tick.kernel_events = std::exchange(kernel_events_, {});
-    tick.no_pods_root = !root_;
+    note_place(tick);
     name_owners(tick.kernel_events);
     note_for_tape(tick);
     state_ = std::move(verdict.state);
@@ -213,12 +213,17 @@ void Agent::on_timer() {
 }
 
 void Agent::set_pods(std::size_t source, port::PodSet set) {
-    for (const auto& error : set.rejected) {
+    const auto faults = source_faults_.note(source, set);
+    for (const auto& error : faults.rejected) {
         if (error.kind == ErrorKind::vanished) {
             sys::log::warn(error.text());  // the whole directory is not there (yet): no pod's fault
             continue;
         }
         notice(Notice::pod_rejected, error.text(), error.why);
+    }
+    if (const auto unread = say_unread(faults.unread); !unread.empty()) {
+        sys::log::error(unread);
+        notice(Notice::look_incomplete, unread, faults.unread.front().why);
     }
     table_.set_pods(source, std::move(set.pods));
     tick(Cause{.kind = CauseKind::pods_changed, .event = {}, .detected_at = parts_.clock.monotonic()});

@@ -11,6 +11,7 @@
 #include "act/rung_keeper.hpp"
 #include "act/score_keeper.hpp"
 #include "act/socket_shed.hpp"
+#include "app/source_faults.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/state.hpp"
@@ -75,6 +76,7 @@ private:
     [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning,
                                    observe::LookFor purpose = observe::LookFor::decision);
     void note_for_tape(Tick& tick);
+    void note_place(Tick& tick) const;
     void follow_victims();
     [[nodiscard]] port::PodCgroupPtr cgroup_for(const Action& action) const;
     void weigh_owed(Tick& tick) const;
@@ -111,6 +113,7 @@ private:
     Parts parts_;
     AgentOptions options_;
     observe::PodTable table_;
+    SourceFaults source_faults_;
     State state_;
     std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded
     std::uint64_t looks_ = 0;

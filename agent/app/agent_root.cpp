@@ -16,7 +16,20 @@ constexpr Duration list_again_after = std::chrono::seconds(1);
 // Another agent works on the pods: it may end at any time.
 constexpr Duration claim_again_after = std::chrono::seconds(1);
 
+// Enough to look one up; each tick carries them.
+constexpr std::size_t unknown_pods_named = 3;
+
 }  // namespace
+
+// For people: what is watched, and what runs there that no source knows.
+void Agent::note_place(Tick& tick) const {
+    tick.pods_root = root_ ? root_->path : "";
+    const auto& unknown = table_.unknown();
+    tick.without_manifest.count = unknown.size();
+    for (std::size_t i = 0; i < std::min(unknown.size(), unknown_pods_named); i++) {
+        tick.without_manifest.some.push_back(unknown[i].pod);
+    }
+}
 
 // Where there is no pods' cgroup nothing can be read and no pod is protected. That must not look like a calm node.
 void Agent::tell_root() {
@@ -42,11 +55,14 @@ void Agent::lose_root() {
 
 // Its removal may not have been told: there are sources that cannot.
 void Agent::forget_removed_root() {
-    if (root_) {
-        const auto found = parts_.cgroups.find_pods_root();
-        if (!found || (found->path == root_->path && found->id != root_->id)) {
-            lose_root();
-        }
+    if (!root_) {
+        return;
+    }
+    const auto found = parts_.cgroups.find_pods_root();
+    const bool is_removed =
+        found ? found->path == root_->path && found->id != root_->id : found.error().kind == ErrorKind::vanished;
+    if (is_removed) {
+        lose_root();
     }
 }
 
@@ -80,21 +96,23 @@ void Agent::follow_later() {
 Status Agent::follow_pods_root() {
     const auto found = parts_.cgroups.find_pods_root();
     if (!found) {
-        (void)parts_.events.follow(std::nullopt);
-        return {};
+        if (!root_) {
+            (void)parts_.events.follow(std::nullopt);
+        }
+        return {};  // where it is unknown whether there is one, trouble() says so
     }
     auto done = parts_.claim_root(*found);
     if (!done) {
         return done;
     }
     // First hear of what is new, then list what is there: nothing falls between.
-    if (done = parts_.events.follow(found); !done) {
+    if (done = parts_.events.follow(*found); !done) {
         if (done.error().kind != ErrorKind::vanished) {
             sys::log::error(done.error().text());
         }
         return {};
     }
-    root_ = found;
+    root_ = *found;
     list_cgroups();
     return {};
 }

@@ -27,7 +27,8 @@ Finding layout(const kernel::Hierarchies& hierarchies) {
 
 Finding pods_root(kernel::CgroupDirs& cgroups, HostFacts& facts) {
     Finding finding{.check = "pods' cgroup", .chosen = {}, .detail = {}, .remedy = {}};
-    if (const auto root = cgroups.find_pods_root()) {
+    const auto root = cgroups.find_pods_root();
+    if (root) {
         facts.has_pods_root = true;
         const auto pods = cgroups.list_pods();
         finding.chosen = root->path;
@@ -35,6 +36,10 @@ Finding pods_root(kernel::CgroupDirs& cgroups, HostFacts& facts) {
         return finding;
     }
     finding.state = State::missing;
+    if (root.error().kind != ErrorKind::vanished) {
+        finding.detail = root.error().why;
+        return finding;
+    }
     finding.detail = "looked for " + cgroups.searched() + " below " + cgroups.hierarchies().memory +
                      "; evictd waits until there is one";
     finding.remedy = "start the kubelet, or name its --cgroup-root as cgroupRoot";

@@ -86,7 +86,14 @@ std::unique_ptr<publish::HttpServer> serve(const std::string& address, const pub
         {"/healthz", [] { return health(true); }},
         {"/readyz", [&metrics] { return health(metrics.has_looked()); }},
     };
-    auto served = publish::HttpServer::make(address, std::move(pages));
+    const auto tell = [address](const Status& listening) {
+        if (listening) {
+            sys::log::info("metrics: listening on " + address);
+        } else {
+            sys::log::error("no metrics for now, tried again every 10 s: " + listening.error().text());
+        }
+    };
+    auto served = publish::HttpServer::make({.address = address, .tell = tell}, std::move(pages));
     if (!served) {
         sys::log::error("no metrics: " + served.error().text());
         return nullptr;

@@ -56,8 +56,8 @@ act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
     act::PutBack result;
     const auto root = cgroups.find_pods_root();
     if (!root) {
-        result.failed.push_back({ErrorKind::failed, "pods' cgroup", "not found: looked for " + cgroups.searched(),
-                                 "name the kubelet's --cgroup-root as cgroupRoot"});
+        result.failed.push_back(root.error());
+        result.failed.back().remedy = "name the kubelet's --cgroup-root as cgroupRoot";
         return result;
     }
     Raised left;
@@ -144,6 +144,8 @@ Result<act::PutBack> undo(const Config& config) {
             return tl::unexpected(claimed.error());
         }
         pods = std::move(*claimed);
+    } else if (root.error().kind != ErrorKind::vanished) {
+        return tl::unexpected(root.error());  // another agent may work on it
     }
     act::PutBack result;
     const auto& agent = config.agent;

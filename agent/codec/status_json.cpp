@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "event.hpp"
-#include "event_id.hpp"
 #include "evictd/model/quantity.hpp"
 #include "json_value.hpp"
 #include "sentence.hpp"
 #include "stall_json.hpp"
+#include "status_json_victims.hpp"
 #include "status_sockets.hpp"
 #include "units_text.hpp"
 
@@ -169,79 +169,6 @@ Json order_json(const VictimOrder& order, const Observation& observation) {
     return {{"signal", name(order.signal)}, {"pods", std::move(pods)}};
 }
 
-Json victim_json(const Victim& victim) {
-    const MetThreshold& met = victim.eviction.threshold;
-    Json json{{"id", eviction_id(victim.pod, victim.cause)},
-              {"pod", victim.pod_name},
-              {"uid", victim.pod.value},
-              {"qos", name(victim.qos)},
-              {"priority", victim.priority}};
-    if (victim.eviction.stall) {
-        json["stall"] = stall_json(*victim.eviction.stall);
-    } else if (!victim.eviction.broken_limit) {
-        json["signal"] = name(met.threshold.signal);
-        json["threshold"] = quantity_text(met.threshold.signal, met.quantity);
-        json["available"] = quantity_text(met.threshold.signal, met.available);
-        json["kind"] = met.threshold.hard() ? "hard" : "soft";
-    }
-    json["grace_period"] = to_string(victim.eviction.grace_period);
-    if (victim.usage) json["usage_bytes"] = victim.usage->value;
-    const auto latency = latency_of(victim);
-    Json spans = Json::object();
-    const auto add = [&](const char* key, const std::optional<Duration>& span) {
-        if (span) spans[key] = std::chrono::round<std::chrono::microseconds>(*span).count();
-    };
-    add("detect", latency.detect);
-    add("decide", latency.decide);
-    add("act", latency.act);
-    add("total", latency.total);
-    add("empty", latency.empty);
-    if (!spans.empty()) json["latency_us"] = std::move(spans);
-    if (victim.cause.event) json["cause"] = phrase(*victim.cause.event);
-    json["failed"] = victim.failed || !victim.error.empty();
-    if (!victim.error.empty()) json["error"] = victim.error;
-    return json;
-}
-
-Json in_flight_json(const Tick& tick) {
-    Json victims = Json::array();
-    for (const auto& victim : tick.decision.in_flight) {
-        Json json = victim_json(victim);
-        const bool killed = victim.killed_at != MonotonicTime{};
-        json["state"] = tick.dry_run ? "dry_run" : killed ? "killed" : "terminating";
-        if (!tick.dry_run && !killed && victim.kill_at != MonotonicTime{}) {
-            json["kill_at"] = rfc3339(wall_time(tick.observation, victim.kill_at));
-        }
-        victims.push_back(std::move(json));
-    }
-    return victims;
-}
-
-Json owed_json(const Tick& tick) {
-    Json list = Json::array();
-    for (const auto& owed : tick.decision.owed) {
-        Json json{{"id", eviction_id(owed.pod, owed.cause)}, {"pod", owed.pod_name}, {"uid", owed.pod.value}};
-        json["state"] = owed.overdue ? "not_returned" : "returning";
-        json["evicted"] = owed.evicted;
-        if (owed.owed) json["owed_bytes"] = owed.owed->value;
-        if (owed.left) json["left_bytes"] = owed.left->value;
-        json["since"] = rfc3339(wall_time(tick.observation, owed.since));
-        list.push_back(std::move(json));
-    }
-    return list;
-}
-
-Json past_json(const std::vector<PastEviction>& evictions) {
-    Json list = Json::array();
-    for (const auto& past : evictions) {
-        Json json{{"time", rfc3339(past.ended)}};
-        json.update(victim_json(past.victim));
-        if (past.dry_run) json["dry_run"] = true;
-        list.push_back(std::move(json));
-    }
-    return list;
-}
-
 Json sources_json(const std::vector<SourceRow>& sources) {
     Json list = Json::array();
     for (const auto& row : sources) {
@@ -257,6 +184,20 @@ Json cause_json(const Cause& cause) {
     Json json{{"kind", kinds.at(static_cast<std::size_t>(cause.kind))}};
     if (cause.event) json["event"] = phrase(*cause.event);
     return json;
+}
+
+// Which cgroup's pods are watched, and which of them cannot be evicted because no source knows them.
+void add_pods_cgroup(const Tick& tick, Json& json) {
+    if (tick.pods_root.empty()) {
+        json["no_pods_cgroup"] = true;
+    } else {
+        json["pods_cgroup"] = tick.pods_root;
+    }
+    const auto& unlisted = tick.without_manifest;
+    if (unlisted.count == 0) return;
+    Json uids = Json::array();
+    for (const auto& uid : unlisted.some) uids.push_back(uid.value);
+    json["pods_without_manifest"] = {{"count", unlisted.count}, {"uids", std::move(uids)}};
 }
 
 Json agent_json(const AgentStatus& agent) {
@@ -278,7 +219,7 @@ std::string status_json(const StatusInput& input) {
         json["time"] = rfc3339(tick.observation.wall);
         json["cause"] = cause_json(tick.observation.cause);
         json["why"] = tick.decision.why;
-        if (tick.no_pods_root) json["no_pods_cgroup"] = true;
+        add_pods_cgroup(tick, json);
         json["signals"] = signals_json(input.agent, tick);
         if (Json stalls = stalls_json(input.agent, tick); !stalls.empty()) json["stalls"] = std::move(stalls);
         if (const auto& out = tick.decision.exhaustion) {

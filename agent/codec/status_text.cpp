@@ -10,8 +10,10 @@
 #include "event_text.hpp"
 #include "evictd/model/quantity.hpp"
 #include "json_value.hpp"
+#include "status_page.hpp"
 #include "status_text_pods.hpp"
 #include "status_text_stall.hpp"
+#include "status_text_victims.hpp"
 #include "text_table.hpp"
 #include "units_text.hpp"
 
@@ -19,14 +21,6 @@ namespace evictd::codec {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string shown(const Json& json, const char* key) { return printable(text_at(json, key)); }
-
-Cell cell(std::string text, Tone tone = Tone::plain) { return {std::move(text), tone, std::nullopt}; }
-
-std::string title(const std::string& text, const TextStyle& style) {
-    return "\n" + toned(text, Tone::bold, style) + "\n";
-}
 
 // "Out of memory in 2.3 s at this rate: memory.available falls by 1.2Gi a second, 95 % of it shop/web's."
 std::string exhaustion_line(const Json& document, const TextStyle& style) {
@@ -75,11 +69,6 @@ std::string header(const Json& document, const TextStyle& style) {
     line += ".\n";
     if (const auto why = shown(document, "why"); !why.empty()) line += why + "\n";
     return line + exhaustion_line(document, style);
-}
-
-std::int64_t quantity_at(const Json& json, const char* key) {
-    const auto quantity = parse_quantity(text_at(json, key));
-    return quantity ? quantity->value() : 0;
 }
 
 // "hard 100Mi", "soft 10% (307Mi) for 1m30s".
@@ -178,82 +167,23 @@ std::string conditions_line(const Json& document, const TextStyle& style) {
     return line.empty() ? "" : title("CONDITIONS", style) + line + "\n";
 }
 
-std::string in_flight_section(const Json& document, const TextStyle& style) {
-    std::string text;
-    const auto now = parse_rfc3339(text_at(document, "time"));
-    for (const auto& victim : list_at(document, "in_flight")) {
-        text += "  " + toned(shown(victim, "pod"), Tone::red, style);
-        const auto kill_at = parse_rfc3339(text_at(victim, "kill_at"));
-        const auto state = text_at(victim, "state");
-        if (state == "dry_run")
-            text += "  would be evicted; a dry run touches nothing\n";
-        else if (state == "killed")
-            text += "  killed; its last process has not ended yet\n";
-        else if (kill_at && now)
-            text += "  asked to end (SIGTERM); SIGKILL in " + span_text(*kill_at - *now) + "\n";
-        else
-            text += "  being evicted\n";
+// What runs and is in no row of the table above.
+std::string without_manifest(const Json& document, const TextStyle& style) {
+    const Json* pods = object_at(document, "pods_without_manifest");
+    const auto count = pods != nullptr ? number_at(*pods, "count").value_or(0) : 0;
+    if (count <= 0) return {};
+    const std::string text =
+        count == 1 ? "1 pod has no manifest: its requests and priority are unknown, and it is never evicted"
+                   : std::to_string(count) +
+                         " pods have no manifest: their requests and priority are unknown, and they are never evicted";
+    std::string lines = "  " + toned(text, Tone::yellow, style) + "\n";
+    std::int64_t named = 0;
+    for (const auto& uid : list_at(*pods, "uids")) {
+        if (!uid.is_string()) continue;
+        lines += "    UID " + printable(uid.get<std::string>()) + "\n";
+        named++;
     }
-    return text.empty() ? "" : title("BEING EVICTED", style) + text;
-}
-
-std::string owed_section(const Json& document, const TextStyle& style) {
-    std::string text;
-    for (const auto& owed : list_at(document, "memory_owed")) {
-        const auto left = number_at(owed, "left_bytes");
-        const bool missing = text_at(owed, "state") == "not_returned";
-        text += "  " + toned(shown(owed, "pod"), missing ? Tone::red : Tone::yellow, style) + "  no process left; " +
-                (left ? bytes_text(*left) : std::string("an unknown amount")) +
-                (missing ? " not returned" : " not returned yet") + "\n";
-    }
-    const auto now = parse_rfc3339(text_at(document, "time"));
-    const auto next = parse_rfc3339(text_at(document, "next_eviction_at"));
-    if (now && next) text += "  no other pod is evicted for memory in the next " + span_text(*next - *now) + "\n";
-    return text.empty() ? "" : title("MEMORY NOT RETURNED", style) + text;
-}
-
-std::string span_at(const Json* spans, const char* key) {
-    const auto value = spans != nullptr ? microseconds_at(*spans, key) : std::nullopt;
-    return value ? latency_text(*value) : "-";
-}
-
-Cell because_cell(const Json& past) {
-    if (flag_at(past, "failed")) return cell("FAILED: " + shown(past, "error"), Tone::red);
-    const std::string begin = flag_at(past, "dry_run") ? "dry run: " : "";
-    if (const Json* stall = object_at(past, "stall")) return cell(begin + stall_because(*stall));
-    const auto signal = signal_from(text_at(past, "signal")).value_or(Signal::memory_available);
-    const auto amount = [&](const char* key) { return amount_text(signal, Amount{quantity_at(past, key)}); };
-    return cell(begin + shown(past, "signal") + " " + amount("available") + " < " + amount("threshold"));
-}
-
-// Of ten digits; `evictd explain` takes the beginning of an id, too.
-constexpr std::size_t shown_of_id = 8;
-
-std::string evictions_section(const Json& document, const TextStyle& style) {
-    const auto& list = list_at(document, "last_evictions");
-    if (list.empty()) return title("LAST EVICTIONS", style) + "  none since the agent started\n";
-    Table table({{"TIME", Fit::left},
-                 {"ID", Fit::left},
-                 {"POD", Fit::clip},
-                 {"FREED", Fit::right},
-                 {"TOTAL", Fit::right},
-                 {"= DETECT", Fit::right},
-                 {"+ DECIDE", Fit::right},
-                 {"+ ACT", Fit::right},
-                 {"EMPTY", Fit::right},
-                 {"BECAUSE", Fit::clip}});
-    for (auto past = list.rbegin(); past != list.rend(); ++past) {
-        const auto time = parse_rfc3339(text_at(*past, "time"));
-        const auto usage = number_at(*past, "usage_bytes");
-        const Json* spans = object_at(*past, "latency_us");
-        const bool failed = flag_at(*past, "failed");
-        table.add({cell(time ? time_of_day(*time, style.utc_offset, 0) : "-"),
-                   cell(shown(*past, "id").substr(0, shown_of_id)), cell(shown(*past, "pod"), Tone::bold),
-                   cell(usage && !failed ? bytes_text(*usage) : "-"), cell(span_at(spans, "total"), Tone::bold),
-                   cell(span_at(spans, "detect")), cell(span_at(spans, "decide")), cell(span_at(spans, "act")),
-                   cell(span_at(spans, "empty")), because_cell(*past)});
-    }
-    return title("LAST EVICTIONS", style) + table.text(style);
+    return named == 0 || named >= count ? lines : lines + "    and " + std::to_string(count - named) + " more\n";
 }
 
 std::string sources_section(const Json& document, const TextStyle& style) {
@@ -268,6 +198,11 @@ std::string sources_section(const Json& document, const TextStyle& style) {
                                        : "",
                         chosen.empty() ? Tone::red : Tone::yellow),
                    cell(shown(row, "detail"), Tone::dim)});
+    }
+    if (const auto cgroup = shown(document, "pods_cgroup"); !cgroup.empty()) {
+        table.add({cell("pods' cgroup"), cell(cgroup)});
+    } else if (flag_at(document, "no_pods_cgroup")) {
+        table.add({cell("pods' cgroup"), cell("none", Tone::red), cell("LOST", Tone::red)});
     }
     for (const auto& source : list_at(document, "pod_sources")) {
         if (source.is_string()) table.add({cell("pods"), cell(printable(source.get<std::string>()))});
@@ -295,9 +230,9 @@ Result<std::string> status_text(std::string_view json, Detail detail, const Text
     if (const Json* ranking = object_at(document, "ranking")) {
         text += title("PODS, in victim order for " + shown(*ranking, "signal"), style);
         text += list_at(*ranking, "pods").empty() ? "  none\n" : pods_table(*ranking, detail, style);
+        text += without_manifest(document, style);
     }
-    return text + in_flight_section(document, style) + owed_section(document, style) +
-           evictions_section(document, style) + sources_section(document, style);
+    return text + victims_sections(document, style) + sources_section(document, style);
 }
 
 }  // namespace evictd::codec

@@ -8,6 +8,7 @@
 #include "evictd/model/stall.hpp"
 #include "json_value.hpp"
 #include "sentence.hpp"
+#include "status_page.hpp"
 #include "text_table.hpp"
 #include "units_text.hpp"
 
@@ -17,8 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array windows{StallWindow::tenth, StallWindow::second, StallWindow::ten_seconds};
-
-Cell cell(std::string text, Tone tone = Tone::plain) { return {std::move(text), tone, std::nullopt}; }
 
 StallWindow window_at(const Json& json) {
     for (const auto window : windows) {

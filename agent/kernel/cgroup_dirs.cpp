@@ -2,7 +2,9 @@
 #include "kernel/cgroup_dirs.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -60,13 +62,23 @@ std::string CgroupDirs::searched() const {
     return text;
 }
 
-std::vector<port::PodsRoot> CgroupDirs::roots_there() const {
+// Only ENOENT and ENOTDIR prove that one is not there. After any other error the one that was found before is taken to
+// be there still.
+std::vector<port::PodsRoot> CgroupDirs::roots_there(const std::optional<port::PodsRoot>& before) {
     std::vector<port::PodsRoot> there;
+    unknown_root_.clear();
     for (const auto& path : candidates()) {
         struct stat status {};
-        if (stat((hierarchies_.memory + path).c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+        if (stat((hierarchies_.memory + path).c_str(), &status) == 0) {
             const auto level = static_cast<std::uint32_t>(std::count(path.begin(), path.end(), '/'));
-            there.push_back({path, CgroupId{status.st_ino}, level});
+            if (S_ISDIR(status.st_mode)) {
+                there.push_back({path, CgroupId{status.st_ino}, level});
+            }
+        } else if (const int error_number = errno; error_number != ENOENT && error_number != ENOTDIR) {
+            unknown_root_ = sys::fail_errno(path, error_number).value().text();
+            if (before && before->path == path) {
+                there.push_back(*before);
+            }
         }
     }
     return there;
@@ -83,10 +95,9 @@ bool CgroupDirs::has_processes(const port::PodsRoot& root) const {
 }
 
 // Of several, the first with running pods is taken, else the first.
-std::optional<port::PodsRoot> CgroupDirs::find_pods_root() {
-    root_.reset();
+Result<port::PodsRoot> CgroupDirs::find_pods_root() {
+    const auto there = roots_there(std::exchange(root_, std::nullopt));
     living_.clear();
-    const auto there = roots_there();
     for (const auto& root : there) {
         if (there.size() > 1 && has_processes(root)) {
             root_ = living_.empty() ? root : root_;
@@ -96,7 +107,13 @@ std::optional<port::PodsRoot> CgroupDirs::find_pods_root() {
     if (!root_ && !there.empty()) {
         root_ = there.front();
     }
-    return root_;
+    if (root_) {
+        return *root_;
+    }
+    if (!unknown_root_.empty()) {
+        return fail(ErrorKind::failed, "pods' cgroup", "it is unknown whether there is one: " + unknown_root_);
+    }
+    return fail(ErrorKind::vanished, "pods' cgroup", "not found (" + searched() + ")");
 }
 
 void CgroupDirs::collect(const std::string& path, int depth, const std::function<void(port::FoundPod)>& visit) const {
@@ -180,6 +197,9 @@ std::string CgroupDirs::trouble() const {
     if (living_.size() > 1) {
         return "pods run below " + living_[0] + " and below " + living_[1] + "; only those below " + living_[0] +
                " are watched";
+    }
+    if (refused_ == 0 && !unknown_root_.empty()) {
+        return "it is unknown whether pods run below " + unknown_root_;
     }
     return refused_ == 0 ? std::string()
                          : std::to_string(refused_) + " of the pods' cgroups cannot be opened, and what is not " +

@@ -19,7 +19,7 @@ public:
     // root is taken where several are there and none or each of them has running pods; empty: systemd.
     CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver = "");
 
-    [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override;
+    [[nodiscard]] Result<port::PodsRoot> find_pods_root() override;
     Status each_pod(const std::function<void(port::FoundPod)>& visit) const override;
     [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override;
     [[nodiscard]] bool complete() const override { return refused_ == 0; }
@@ -33,7 +33,7 @@ public:
 
 private:
     void collect(const std::string& path, int depth, const std::function<void(port::FoundPod)>& visit) const;
-    [[nodiscard]] std::vector<port::PodsRoot> roots_there() const;
+    std::vector<port::PodsRoot> roots_there(const std::optional<port::PodsRoot>& before);
     [[nodiscard]] bool has_processes(const port::PodsRoot& root) const;
     [[nodiscard]] port::PodCgroupPtr open(const std::string& path) const;
     void refuse(const Error& error) const;
@@ -43,6 +43,7 @@ private:
     bool cgroupfs_ = false;    // the kubelet's driver
     std::optional<port::PodsRoot> root_;
     std::vector<std::string> living_;  // where there are several roots: those with running pods
+    std::string unknown_root_;         // which may be there, and why that cannot be said; empty: none
     // By path, as long as somebody holds them: listing 10,000 pods anew must not take 10,000 descriptors more.
     mutable std::unordered_map<std::string, std::weak_ptr<const port::PodCgroup>> opened_;
     mutable std::size_t sweep_at_ = 256;

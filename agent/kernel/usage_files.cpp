@@ -56,6 +56,8 @@ bool is_gone(const port::PodCgroup& cgroup) {
     return !populated && populated.error().kind == ErrorKind::vanished;
 }
 
+bool is_gone(const Result<port::PodsRoot>& root) { return !root && root.error().kind == ErrorKind::vanished; }
+
 }  // namespace
 
 std::int64_t flat_value(const std::string& text, const std::string& key) {
@@ -152,13 +154,13 @@ Status UsageFiles::read(std::vector<port::CgroupUsage>& rows) {
     rows.clear();
     const auto root = cgroups_.find_pods_root();
     if (!root) {
-        return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
+        return tl::unexpected(root.error());
     }
     auto whole = read_one(root->path);
     auto pods = cgroups_.list_pods();
     if (!whole || !pods) {
         const Error& error = whole ? pods.error() : whole.error();
-        const bool gone = error.kind == ErrorKind::vanished && !cgroups_.find_pods_root();
+        const bool gone = error.kind == ErrorKind::vanished && is_gone(cgroups_.find_pods_root());
         return fail(gone ? ErrorKind::vanished : ErrorKind::failed, error.what, error.why);
     }
     count_processes(*pods);

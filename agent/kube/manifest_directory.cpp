@@ -47,21 +47,53 @@ Error invalid(std::string what, std::string why, std::string remedy) {
     return {ErrorKind::invalid, std::move(what), std::move(why), std::move(remedy)};
 }
 
-Error not_opened(const std::string& path, int error_number) {
-    switch (error_number) {
-        case EXDEV:
-        case ELOOP:
-            return invalid(path, "symbolic link leads out of the directory",
-                           "link to a path within it, relative to it, or copy the file");
-        case ENOENT:
-            return invalid(path, "symbolic link leads nowhere", "remove it");
-        // A socket cannot be opened, nor can a device without a driver.
-        case ENXIO:
-        case ENODEV:
-            return invalid(path, "not a regular file", "remove it");
-        default:
-            return sys::fail_errno(path, error_number, "let evictd's user read it").value();
+struct CloseDirectory {
+    void operator()(DIR* directory) const { (void)::closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+// `vanished` and `invalid` prove that there is no such directory; any other error says nothing of what is in it.
+tl::unexpected<Error> fail_directory(const std::string& path, int error_number) {
+    auto failed = sys::fail_errno(path, error_number);
+    auto& error = failed.value();
+    if (error_number == ENOENT) {
+        error.remedy = "it is watched for: make it, or name another directory";
+    } else if (error_number == ENOTDIR || error_number == ELOOP || error_number == ENAMETOOLONG) {
+        error.kind = ErrorKind::invalid;
+    } else if (error.kind == ErrorKind::vanished || error.kind == ErrorKind::invalid) {
+        error.kind = ErrorKind::failed;
     }
+    return failed;
+}
+
+Result<Directory> open_directory(const std::string& path) {
+    sys::Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    Directory directory(fd ? ::fdopendir(fd.get()) : nullptr);
+    if (!directory) return fail_directory(path, errno);
+    (void)fd.release();  // closedir() closes it
+    return directory;
+}
+
+// All of them, or an error.
+Result<std::set<std::string>> manifests_in(DIR* directory, const std::string& path) {
+    std::set<std::string> names;
+    for (errno = 0; const dirent* entry = ::readdir(directory); errno = 0) {
+        if (!is_manifest_name(entry->d_name)) continue;
+        names.insert(entry->d_name);
+        if (names.size() > most_manifests)
+            return fail(ErrorKind::failed, path, "has more than " + std::to_string(most_manifests) + " manifests",
+                        "is it the right directory?");
+    }
+    if (errno != 0) return fail_directory(path, errno);
+    return names;
+}
+
+// With the error's kind `invalid`, the text is refused; any other says nothing of it.
+Result<Manifest> parse(int fd, const std::string& path, std::optional<PodOrigin> origin) {
+    const auto text = sys::read_all(fd, largest_manifest);
+    if (text) return parse_manifest(path, *text, origin);
+    const bool is_refused = text.error().kind == ErrorKind::invalid;
+    return fail(text.error().kind, {}, text.error().why, is_refused ? "split it into several files" : "");
 }
 
 }  // namespace
@@ -75,37 +107,27 @@ bool is_manifest_name(std::string_view name) {
 ManifestDirectory::ManifestDirectory(std::string path, std::optional<PodOrigin> origin)
     : path_(std::move(path)), origin_(origin) {}
 
-Result<std::set<std::string>> ManifestDirectory::list(int directory) const {
-    const int copy = ::fcntl(directory, F_DUPFD_CLOEXEC, 0);  // closedir() closes it
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(copy), ::closedir);
-    if (!entries) return sys::fail_errno(path_, errno);
-    std::set<std::string> names;
-    while (const dirent* entry = ::readdir(entries.get())) {
-        if (!is_manifest_name(entry->d_name)) continue;
-        names.insert(entry->d_name);
-        if (names.size() > most_manifests)
-            return fail(ErrorKind::invalid, path_, "has more than " + std::to_string(most_manifests) + " manifests",
-                        "is it the right directory?");
-    }
-    return names;
+void ManifestDirectory::read_again(const std::string& name) {
+    if (const auto known = known_.find(name); known != known_.end()) known->second.read_again = true;
 }
 
+void ManifestDirectory::read_all_again() {
+    for (auto& known : known_) known.second.read_again = true;
+}
+
+std::string ManifestDirectory::shown(const std::string& name) const { return printable(path_of(name), 512); }
+
 port::PodSet ManifestDirectory::look(const std::set<std::string>& unfinished) {
-    port::PodSet set;
     declared_.clear();
-    const auto directory = sys::open(path_, O_RDONLY | O_DIRECTORY);
-    auto names = directory ? list(directory->get()) : Result<std::set<std::string>>(tl::unexpected(directory.error()));
-    if (!names) {
-        known_.clear();
-        Error error = std::move(names.error());
-        if (error.kind == ErrorKind::vanished) error.remedy = "it is watched for: make it, or name another directory";
-        set.rejected.push_back(std::move(error));
-        return set;
-    }
+    const auto directory = open_directory(path_);
+    if (!directory) return look_without_list(directory.error());
+    const auto names = manifests_in(directory->get(), path_);
+    if (!names) return look_without_list(names.error());
     std::erase_if(known_, [&](const auto& known) { return !names->contains(known.first); });
+    port::PodSet set;
     for (const std::string& name : *names) {
         if (!unfinished.contains(name))
-            read(directory->get(), name, set);
+            read(::dirfd(directory->get()), name, set);
         else if (const auto known = known_.find(name); known != known_.end())
             add(known->second.manifest, set);
     }
@@ -113,38 +135,75 @@ port::PodSet ManifestDirectory::look(const std::set<std::string>& unfinished) {
     return set;
 }
 
-void ManifestDirectory::read(int directory, const std::string& name, port::PodSet& set) {
-    const std::string path = printable(path_of(name), 512);
-    const sys::Fd fd = open_beneath(directory, name);
-    struct stat status {};
-    if (!fd || ::fstat(fd.get(), &status) != 0) {
-        const int error_number = errno;
-        known_.erase(name);
-        // Removed since it was listed: no news that the next look would not bring.
-        if (error_number == ENOENT && ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
-        set.rejected.push_back(not_opened(path, error_number));
-        return;
+port::PodSet ManifestDirectory::look_without_list(Error error) {
+    port::PodSet set;
+    if (error.kind == ErrorKind::vanished || error.kind == ErrorKind::invalid) {
+        known_.clear();
+        set.rejected.push_back(std::move(error));
+        return set;
     }
-    if (!S_ISREG(status.st_mode)) {
-        known_.erase(name);
-        set.rejected.push_back(invalid(path, "not a regular file", "remove it, or give it another name"));
-        return;
-    }
-    const auto known = known_.find(name);
-    if (known != known_.end() && is_same(known->second.status, status)) return add(known->second.manifest, set);
-    auto manifest = parse(fd.get(), name);
-    if (!manifest) {
-        known_.erase(name);
-        set.rejected.push_back(invalid(path, manifest.error().why, manifest.error().remedy));
-        return;
-    }
-    add(known_.insert_or_assign(name, Known{status, std::move(*manifest)}).first->second.manifest, set);
+    for (const auto& known : known_) add(known.second.manifest, set);
+    settle_uids(set);
+    error.why += set.pods.empty() ? "; no pods are known from it until it can be read"
+                                  : "; the pods known from it are kept as they were";
+    if (error.kind == ErrorKind::not_permitted) error.remedy = "let evictd's user read it";
+    set.unread.push_back(std::move(error));
+    return set;
 }
 
-Result<Manifest> ManifestDirectory::parse(int fd, const std::string& name) const {
-    const auto text = sys::read_all(fd, largest_manifest);
-    if (!text) return fail(text.error().kind, {}, text.error().why, "split it into several files");
-    return parse_manifest(path_of(name), *text, origin_);
+void ManifestDirectory::read(int directory, const std::string& name, port::PodSet& set) {
+    const sys::Fd fd = open_beneath(directory, name);
+    if (!fd) return judge_unopened(directory, name, errno, set);
+    struct stat status {};
+    if (::fstat(fd.get(), &status) != 0) return keep(name, sys::fail_errno({}, errno).value(), set);
+    if (!S_ISREG(status.st_mode)) return reject(name, "not a regular file", "remove it, or give it another name", set);
+    const auto known = known_.find(name);
+    if (known != known_.end() && !known->second.read_again && is_same(known->second.status, status))
+        return add(known->second.manifest, set);
+    auto manifest = parse(fd.get(), path_of(name), origin_);
+    if (manifest)
+        return add(known_.insert_or_assign(name, Known{status, std::move(*manifest)}).first->second.manifest, set);
+    if (manifest.error().kind == ErrorKind::invalid)
+        return reject(name, manifest.error().why, manifest.error().remedy, set);
+    keep(name, manifest.error(), set);
+}
+
+// The error of open() alone proves little: the file may have been replaced since.
+void ManifestDirectory::judge_unopened(int directory, const std::string& name, int error_number, port::PodSet& set) {
+    struct stat status {};
+    if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        // Removed since it was listed: no news that the next look would not bring.
+        if (errno == ENOENT)
+            known_.erase(name);
+        else
+            keep(name, sys::fail_errno({}, error_number).value(), set);
+        return;
+    }
+    const bool is_link = S_ISLNK(status.st_mode);
+    if (is_link && (error_number == EXDEV || error_number == ELOOP))
+        return reject(name, "symbolic link leads out of the directory",
+                      "link to a path within it, relative to it, or copy the file", set);
+    if (is_link && (error_number == ENOENT || error_number == ENOTDIR || error_number == ENAMETOOLONG))
+        return reject(name, "symbolic link leads nowhere", "remove it", set);
+    // A socket cannot be opened, nor can a device without a driver.
+    if (!S_ISREG(status.st_mode) && (error_number == ENXIO || error_number == ENODEV))
+        return reject(name, "not a regular file", "remove it", set);
+    keep(name, sys::fail_errno({}, error_number).value(), set);
+}
+
+void ManifestDirectory::reject(const std::string& name, std::string why, std::string remedy, port::PodSet& set) {
+    known_.erase(name);
+    set.rejected.push_back(invalid(shown(name), std::move(why), std::move(remedy)));
+}
+
+void ManifestDirectory::keep(const std::string& name, const Error& error, port::PodSet& set) {
+    const auto known = known_.find(name);
+    const bool has_pods = known != known_.end() && !known->second.manifest.pods.empty();
+    set.unread.push_back({error.kind, shown(name),
+                          error.why + (has_pods ? "; its pods are kept as they were"
+                                                : "; no pods are known from it until it can be read"),
+                          error.kind == ErrorKind::not_permitted ? "let evictd's user read it" : ""});
+    if (known != known_.end()) add(known->second.manifest, set);
 }
 
 void ManifestDirectory::add(const Manifest& manifest, port::PodSet& set) {

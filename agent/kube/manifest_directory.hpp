@@ -35,22 +35,29 @@ public:
 
     // In the order of the files' names. Never blocks on what it finds. Of several pods with one uid, the one that the
     // last look found keeps it, else the first: a file that is added displaces no pod.
-    // `unfinished` are being written: what was read of them before holds.
+    // `unfinished` are being written: what was read of them before holds. So does what was read of a file or directory
+    // that cannot be read now (PodSet::unread): any local user can take the last descriptor of the machine, and a pod
+    // that is not known cannot be evicted. Only proof that there is no such manifest, or a text that is refused, drops
+    // what is known of it.
     [[nodiscard]] port::PodSet look(const std::set<std::string>& unfinished);
     // To be read again, even if it looks unchanged: two writes may fall into one tick of the file's clock.
-    void forget(const std::string& name) { known_.erase(name); }
-    void forget_all() { known_.clear(); }
+    void read_again(const std::string& name);
+    void read_all_again();
 
 private:
     struct Known {
         struct stat status {};
         Manifest manifest;
+        bool read_again = false;
     };
 
-    Result<std::set<std::string>> list(int directory) const;
+    port::PodSet look_without_list(Error error);
     void read(int directory, const std::string& name, port::PodSet& set);
-    Result<Manifest> parse(int fd, const std::string& name) const;
+    void judge_unopened(int directory, const std::string& name, int error_number, port::PodSet& set);
+    void reject(const std::string& name, std::string why, std::string remedy, port::PodSet& set);
+    void keep(const std::string& name, const Error& error, port::PodSet& set);
     [[nodiscard]] std::string path_of(const std::string& name) const { return path_ + "/" + name; }
+    [[nodiscard]] std::string shown(const std::string& name) const;  // its path, for messages
     void add(const Manifest& manifest, port::PodSet& set);
     void settle_uids(port::PodSet& set);
 

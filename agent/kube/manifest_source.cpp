@@ -16,8 +16,9 @@ namespace {
 // new pod unknown for longer; either way it is far below the time a container takes to start.
 constexpr Duration pause_before_a_look = std::chrono::milliseconds(5);
 
-// How often the directory is looked at where it cannot be watched. A container takes about as long to start.
-constexpr Duration pause_without_a_watch = std::chrono::seconds(1);
+// How often the directory is looked at where it cannot be watched, or where something in it cannot be read: no event
+// says when it can be. A container takes about as long to start.
+constexpr Duration pause_before_another_try = std::chrono::seconds(1);
 
 // The rest after a look is this many times the CPU time that it took, so that 10,000 manifests that come one by one are
 // not 10,000 looks at 10,000: twice as much would keep a new one unknown for longer than a container takes to start.
@@ -33,8 +34,11 @@ std::string absolute(const std::string& directory) {
 }
 
 bool is_same(const port::PodSet& a, const port::PodSet& b) {
-    return a.pods == b.pods && std::equal(a.rejected.begin(), a.rejected.end(), b.rejected.begin(), b.rejected.end(),
-                                          [](const Error& x, const Error& y) { return x.text() == y.text(); });
+    const auto same_texts = [](const std::vector<Error>& some, const std::vector<Error>& others) {
+        return std::equal(some.begin(), some.end(), others.begin(), others.end(),
+                          [](const Error& x, const Error& y) { return x.text() == y.text(); });
+    };
+    return a.pods == b.pods && same_texts(a.rejected, b.rejected) && same_texts(a.unread, b.unread);
 }
 
 }  // namespace
@@ -65,12 +69,15 @@ std::string ManifestSource::describe() const {
 void ManifestSource::begin() {
     auto soon = lane_->loop().add_timer([this] { look(); });
     auto settle = lane_->loop().add_timer([this] {
-        for (const auto& name : std::exchange(unfinished_, {})) manifests_.forget(name);
+        for (const auto& name : std::exchange(unfinished_, {})) manifests_.read_again(name);
         look();
     });
-    if (!soon || !settle) return sys::log::error(describe() + ": " + (soon ? settle : soon).error().text());
+    auto again = lane_->loop().add_timer([this] { look(); });
+    for (const auto* timer : {&soon, &settle, &again})
+        if (!*timer) return sys::log::error(describe() + ": " + timer->error().text());
     soon_ = std::move(*soon);
     settle_ = std::move(*settle);
+    again_ = std::move(*again);
     if (watch_) {
         auto readable = lane_->loop().add_fd(watch_->fd(), [this] { on_event(); });
         if (readable)
@@ -89,12 +96,12 @@ void ManifestSource::on_event() {
 
 void ManifestSource::absorb(const DirectoryWatch::Changes& changes) {
     if (changes.lost) {
-        manifests_.forget_all();
+        manifests_.read_all_again();
         unfinished_.clear();
     }
     for (const auto& name : changes.complete) {
         unfinished_.erase(name);
-        manifests_.forget(name);
+        manifests_.read_again(name);
     }
     for (const auto& name : changes.begun) {
         if (!is_manifest_name(name)) continue;
@@ -112,7 +119,7 @@ void ManifestSource::look() {
     const auto begin = sys::thread_cpu_time();
     look_now();
     rest_ =
-        std::clamp(rest_after_a_look * (sys::thread_cpu_time() - begin), pause_before_a_look, pause_without_a_watch);
+        std::clamp(rest_after_a_look * (sys::thread_cpu_time() - begin), pause_before_a_look, pause_before_another_try);
 }
 
 void ManifestSource::look_now() {
@@ -123,10 +130,8 @@ void ManifestSource::look_now() {
         absorb(watch_->read());
     }
     auto set = manifests_.look(unfinished_);
-    if (no_watch_) {
-        set.rejected.push_back(*no_watch_);
-        settle_.arm_in(pause_without_a_watch);
-    }
+    if (no_watch_) set.unread.push_back(*no_watch_);
+    if (!set.unread.empty()) again_.arm_in(pause_before_another_try);
     publish(std::move(set));
 }
 

@@ -51,7 +51,8 @@ private:
     Duration rest_{0};  // between an event and the look it calls for
     sys::Source readable_;
     sys::Timer soon_;    // look again, a moment after an event
-    sys::Timer settle_;  // read what was begun and never closed; look without a watch
+    sys::Timer settle_;  // read what was begun and never closed
+    sys::Timer again_;   // look without an event: it cannot be watched, or not all of it can be read
     // The last member: its thread uses all of the above, and is gone before they are.
     std::unique_ptr<sys::Lane> lane_;
 };

@@ -5,21 +5,16 @@
 #include "publish/http_server.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <charconv>
+#include <atomic>
 #include <exception>
 #include <list>
-#include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
-#include <arpa/inet.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "publish/http_address.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
 #include "sys/lane.hpp"
@@ -36,73 +31,6 @@ constexpr std::size_t headroom = 16;
 constexpr Duration look_over = std::chrono::milliseconds(250);
 // However long a turn took.
 constexpr Duration longest_rest = std::chrono::milliseconds(250);
-// What the kernel completes before we accept. A flood waits there and costs us nothing; an honest client waits behind
-// it, some 0.5 s, where a shorter queue would have its attempts dropped for seconds.
-constexpr int backlog = 1024;
-
-union Address {
-    sockaddr any;
-    sockaddr_in four;
-    sockaddr_in6 six;
-};
-
-// As config/ checked it: by number, IPv6 in brackets.
-std::optional<std::pair<Address, socklen_t>> parse(const std::string& text) {
-    const auto colon = text.rfind(':');
-    if (colon == std::string::npos || colon == 0) return std::nullopt;
-    std::uint16_t port = 0;
-    const char* end = text.data() + text.size();
-    if (const auto read = std::from_chars(text.data() + colon + 1, end, port);
-        read.ec != std::errc{} || read.ptr != end)
-        return std::nullopt;
-    Address address{};
-    if (text.front() == '[') {
-        address.six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-        const auto host = text.substr(1, colon < 2 ? 0 : colon - 2);
-        if (inet_pton(AF_INET6, host.c_str(), &address.six.sin6_addr) != 1) return std::nullopt;
-        return std::pair{address, socklen_t{sizeof address.six}};
-    }
-    address.four.sin_family = AF_INET;
-    address.four.sin_port = htons(port);
-    if (inet_pton(AF_INET, text.substr(0, colon).c_str(), &address.four.sin_addr) != 1) return std::nullopt;
-    return std::pair{address, socklen_t{sizeof address.four}};
-}
-
-Result<sys::Fd> listen_on(const std::string& text) {
-    const auto refuse = [&](const std::string& why) {
-        return fail(ErrorKind::failed, "evictd.httpAddress", text + " cannot be listened on: " + why,
-                    "choose an address of this host and a port that is free");
-    };
-    const auto address = parse(text);
-    if (!address) return refuse("not an address and a port");
-    sys::Fd listener(::socket(address->first.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    const int on = 1;
-    if (!listener || ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-        ::bind(listener.get(), &address->first.any, address->second) != 0 || ::listen(listener.get(), backlog) != 0)
-        return refuse(std::generic_category().message(errno));
-    return listener;
-}
-
-int port_of(const sys::Fd& listener) {
-    Address address{};
-    socklen_t size = sizeof address;
-    if (::getsockname(listener.get(), &address.any, &size) != 0) return 0;
-    return ntohs(address.any.sa_family == AF_INET6 ? address.six.sin6_port : address.four.sin_port);
-}
-
-std::string host_of(const sockaddr* address) {
-    Address copy{};
-    if (address == nullptr) return {};
-    if (address->sa_family == AF_INET6) {
-        std::copy_n(static_cast<const char*>(static_cast<const void*>(address)), sizeof copy.six,
-                    static_cast<char*>(static_cast<void*>(&copy)));
-        return {static_cast<const char*>(static_cast<const void*>(&copy.six.sin6_addr)), sizeof(in6_addr)};
-    }
-    std::copy_n(static_cast<const char*>(static_cast<const void*>(address)), sizeof copy.four,
-                static_cast<char*>(static_cast<void*>(&copy)));
-    return {static_cast<const char*>(static_cast<const void*>(&copy.four.sin_addr)), sizeof(in_addr)};
-}
-
 struct Connection {
     MHD_Connection* library = nullptr;
     int fd = -1;
@@ -134,8 +62,8 @@ MHD_Result send(MHD_Connection* connection, HttpAnswer answer) {
 }  // namespace
 
 struct HttpServer::Core {
-    Core(sys::Fd listening, HttpPages served, HttpLimits limited)
-        : listener(std::move(listening)), pages(std::move(served)), limits(limited) {}
+    Core(HttpPlace where, HttpPages served, HttpLimits limited)
+        : place(std::move(where)), pages(std::move(served)), limits(limited) {}
     Core(const Core&) = delete;
     Core& operator=(const Core&) = delete;
     ~Core() {
@@ -146,27 +74,33 @@ struct HttpServer::Core {
         stop();  // where the lane never began, or dropped it
     }
 
-    sys::Fd listener;
+    HttpPlace place;
     HttpPages pages;
     HttpLimits limits;
     sys::SystemClock clock;
-    MHD_Daemon* daemon = nullptr;       // the lane's, as is all below
+    std::atomic<int> port = 0;          // 0: not listening yet
+    std::string told;                   // why it does not listen; empty: nothing was told. The lane's, as is all below
+    MHD_Daemon* daemon = nullptr;       // null: not listening yet
     std::list<Connection> connections;  // the oldest first
     std::exception_ptr thrown;          // by a page: kept while the library's C is on the stack
     bool had_connections = false;
     bool unfinished = false;  // the library has more to do, without hearing from a client
     sys::Source ready;        // none: it rests
     sys::Timer timer;
+    sys::Timer again;                 // to listen, or to watch the library's epoll set
     std::unique_ptr<sys::Lane> lane;  // last: its thread must be gone first
 
     Status start();
+    Status listen();
     void begin();
-    void listen();
+    void try_to_listen();
+    void watch();
     void on_timer();
     void turn();
     void stop() {
         ready.reset();
         timer = {};
+        again = {};
         if (daemon != nullptr) MHD_stop_daemon(std::exchange(daemon, nullptr));
     }
 
@@ -181,42 +115,75 @@ struct HttpServer::Core {
                                  const char* version, const char* upload, std::size_t* upload_size, void** context);
 };
 
+// The first try is made here, so that an address that is none fails the start, and the rest is the lane's.
 Status HttpServer::Core::start() {
-    const auto idle = std::chrono::ceil<std::chrono::seconds>(limits.idle).count();
-    const auto most = limits.connections + headroom;
-    daemon =
-        MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, on_request, this, MHD_OPTION_LISTEN_SOCKET, listener.get(),
-                         MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned int>(most), MHD_OPTION_CONNECTION_TIMEOUT,
-                         static_cast<unsigned int>(idle), MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory,
-                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, this, MHD_OPTION_END);
-    if (daemon == nullptr) return fail(ErrorKind::failed, "evictd.httpAddress", "the HTTP library does not start");
-    (void)listener.release();  // the library's now
+    auto listening = listen();
+    if (!listening && listening.error().kind == ErrorKind::invalid) return listening;
     auto made =
         sys::Lane::make("evictd-http", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);
     if (!made) return tl::unexpected(made.error());
+    if (!listening) {
+        told = listening.error().text();
+        place.tell(listening);
+    }
     lane = std::move(*made);
     (void)lane->post([this] { begin(); });
     return {};
 }
 
-void HttpServer::Core::begin() {
-    auto made = lane->loop().add_timer([this] { on_timer(); });
-    if (!made) return sys::log::error("http: " + made.error().text());
-    timer = std::move(*made);
-    listen();
+Status HttpServer::Core::listen() {
+    auto listener = listen_on(place.address);
+    if (!listener) return tl::unexpected(listener.error());
+    const auto idle = std::chrono::ceil<std::chrono::seconds>(limits.idle).count();
+    const auto most = limits.connections + headroom;
+    daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, on_request, this, MHD_OPTION_LISTEN_SOCKET,
+                              listener->get(), MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned int>(most),
+                              MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned int>(idle),
+                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory, MHD_OPTION_NOTIFY_CONNECTION,
+                              on_connection, this, MHD_OPTION_END);
+    if (daemon == nullptr) return fail(ErrorKind::failed, "evictd.httpAddress", "the HTTP library does not start");
+    port = port_of(*listener);
+    (void)listener->release();  // the library's now
+    return {};
 }
 
-void HttpServer::Core::listen() {
+void HttpServer::Core::begin() {
+    auto made = lane->loop().add_timer([this] { on_timer(); });
+    auto retry = lane->loop().add_timer([this] { try_to_listen(); });
+    if (!made || !retry) return sys::log::error("http: " + (made ? retry : made).error().text());
+    timer = std::move(*made);
+    again = std::move(*retry);
+    if (daemon != nullptr)
+        watch();
+    else
+        again.arm_in(place.retry);
+}
+
+void HttpServer::Core::try_to_listen() {
+    if (daemon == nullptr) {
+        const auto listening = listen();
+        const auto why = listening ? std::string() : listening.error().text();
+        if (std::exchange(told, why) != why) place.tell(listening);
+        if (!listening) return again.arm_in(place.retry);
+    }
+    if (!ready) watch();
+}
+
+void HttpServer::Core::watch() {
     const auto* info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     auto added = lane->loop().add_fd(info->epoll_fd, [this] { turn(); });
-    if (!added) return sys::log::error("http: " + added.error().text());
-    ready = std::move(*added);
+    if (added) {
+        ready = std::move(*added);
+        return;
+    }
+    sys::log::error("http: " + added.error().text());
+    again.arm_in(place.retry);
 }
 
 // The end of a rest, or time to look over the connections.
 void HttpServer::Core::on_timer() {
     if (!ready) {
-        listen();
+        watch();
         if (!unfinished) {
             // Also once after the last: only when it runs does the library listen again after it was full.
             if (had_connections) timer.arm_in(look_over);
@@ -297,16 +264,15 @@ MHD_Result HttpServer::Core::on_request(void* core, MHD_Connection* connection, 
     }
 }
 
-HttpServer::HttpServer(std::unique_ptr<Core> core, int port) : core_(std::move(core)), port_(port) {}
+HttpServer::HttpServer(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 HttpServer::~HttpServer() = default;
 
-Result<std::unique_ptr<HttpServer>> HttpServer::make(const std::string& address, HttpPages pages, HttpLimits limits) {
-    auto listener = listen_on(address);
-    if (!listener) return tl::unexpected(listener.error());
-    const auto port = port_of(*listener);
-    auto core = std::make_unique<Core>(std::move(*listener), std::move(pages), limits);
+int HttpServer::port() const { return core_->port; }
+
+Result<std::unique_ptr<HttpServer>> HttpServer::make(HttpPlace place, HttpPages pages, HttpLimits limits) {
+    auto core = std::make_unique<Core>(std::move(place), std::move(pages), limits);
     if (auto started = core->start(); !started) return tl::unexpected(started.error());
-    return std::unique_ptr<HttpServer>(new HttpServer(std::move(core), port));
+    return std::unique_ptr<HttpServer>(new HttpServer(std::move(core)));
 }
 
 }  // namespace evictd::publish

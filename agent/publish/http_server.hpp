@@ -24,6 +24,17 @@ struct HttpAnswer {
 // program, as in every lane.
 using HttpPages = std::map<std::string, std::function<HttpAnswer()>>;
 
+// Where it is served. An address that is another program's for now is tried again: in a rolling update the agent before
+// us may still hold it.
+struct HttpPlace {
+    std::string address;  // "127.0.0.1:20262", "[::1]:20262"; port 0: any that is free
+    // Why it does not listen, once for each reason in turn; then, once, that it does. Nothing where the first try
+    // succeeds. Called by make(), and later in the server's lane.
+    std::function<void(const Status& listening)> tell = [](const Status&) {};
+    // Prometheus scrapes every 15 to 60 s: twice as much would cost it one scrape more, half would only be more tries.
+    Duration retry = std::chrono::seconds(10);
+};
+
 struct HttpLimits {
     // Prometheus needs one connection, a probe one, a person's browser six.
     std::size_t connections = 48;
@@ -42,20 +53,20 @@ struct HttpLimits {
 
 class HttpServer {
 public:
-    // `address`: "127.0.0.1:20262", "[::1]:20262"; port 0: any that is free. Fails where it cannot be listened on.
-    [[nodiscard]] static Result<std::unique_ptr<HttpServer>> make(const std::string& address, HttpPages pages,
+    // Fails where the address is none.
+    [[nodiscard]] static Result<std::unique_ptr<HttpServer>> make(HttpPlace place, HttpPages pages,
                                                                   HttpLimits limits = {});
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
     ~HttpServer();  // hangs up at once
 
-    [[nodiscard]] int port() const { return port_; }
+    // 0: it does not listen yet. Any thread.
+    [[nodiscard]] int port() const;
 
 private:
     struct Core;
-    HttpServer(std::unique_ptr<Core> core, int port);
+    explicit HttpServer(std::unique_ptr<Core> core);
     std::unique_ptr<Core> core_;
-    int port_;
 };
 
 }  // namespace evictd::publish

@@ -64,6 +64,11 @@ begin_with_dentries() { # innocents, an agent, and the pod "names": the kernel r
     hostile names
     attack names dentries "$directory" 200000
 }
+take_descriptors() { # the agent has none left: no number below the limit is free
+    local free=0
+    while [ -e "/proc/$agent/fd/$free" ]; do free=$((free + 1)); done
+    prlimit --pid "$agent" --nofile="$free:8192"
+}
 dies() { wait_for "${2:-10}" is_empty "${pod_path[$1]}"; } # dies POD [SECONDS]: to its last process
 chosen() { logged "\"reason\":\"(Evicting|Evicted)\".*\"name\":\"$1\""; } # chosen POD
 

@@ -7,11 +7,6 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-take_descriptors() { # no number below the limit is free
-    local free=0
-    while [ -e "/proc/$agent/fd/$free" ]; do free=$((free + 1)); done
-    prlimit --pid "$agent" --nofile="$free:8192"
-}
 begin
 innocents 3
 hostile hog

@@ -136,8 +136,9 @@ public:
         return controller;
     }
 
-    [[nodiscard]] std::optional<port::PodsRoot> find_pods_root() override {
-        if (lines_.empty()) return std::nullopt;
+    [[nodiscard]] Result<port::PodsRoot> find_pods_root() override {
+        if (!root_unknown.empty()) return fail(ErrorKind::failed, "pods' cgroup", root_unknown);
+        if (lines_.empty()) return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
         return port::PodsRoot{"/kubepods", CgroupId{lines_.front().id}, 1};
     }
     Status each_pod(const std::function<void(port::FoundPod)>& visit) const override {
@@ -157,7 +158,8 @@ public:
     [[nodiscard]] std::string trouble() const override { return trouble_text; }
 
     std::string trouble_text;
-    std::string broken;  // why no pass can be read; empty: it can
+    std::string root_unknown;  // why it cannot be said whether there is a pods' root; empty: it can
+    std::string broken;        // why no pass can be read; empty: it can
     std::optional<port::RootCount> timer;
     Result<std::optional<port::RootCount>> controller = std::optional<port::RootCount>{};
     int controller_reads = 0;

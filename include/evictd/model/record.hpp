@@ -2,6 +2,7 @@
 // What publishers get: one look from its cause to its outcomes, or a notice of the agent about itself.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,13 @@ struct KilledIn {
     KillRounds rounds;
 };
 
+// Cgroups named as a pod's whose manifest no source knows, however old they are (Observation has the new ones): they
+// are never evicted.
+struct PodsWithoutManifest {
+    std::size_t count = 0;
+    std::vector<PodUid> some;  // a few of them, for people
+};
+
 // One tick. `decided_at` is taken after decide(), before the first action.
 struct Tick {
     std::vector<KernelEvent> kernel_events;  // those that called for this look, the cause among them
@@ -73,7 +81,8 @@ struct Tick {
     std::vector<HeldBy> held;  // by those of Decision::owed that are fresh, as far as it could be read
     std::vector<KilledIn> killed_in;
     bool dry_run = false;
-    bool no_pods_root = false;  // no pods' cgroup is watched: no pod is protected
+    std::string pods_root;  // the pods' cgroup that is watched; empty: none, and no pod is protected
+    PodsWithoutManifest without_manifest;
     // For the tape only, and empty when none is written: what else decide() was given.
     std::uint64_t number = 0;  // counts looks; a gap is a record that was lost
     std::shared_ptr<const EvictionConfig> config;

@@ -139,8 +139,9 @@ public:
     Cgroups& operator=(const Cgroups&) = delete;
     virtual ~Cgroups() = default;
 
-    // Looks again. None: no pod was ever started on this node, or everything was removed.
-    [[nodiscard]] virtual std::optional<PodsRoot> find_pods_root() = 0;
+    // Looks again. `vanished`: no pod was ever started on this node, or everything was removed. Any other error: none
+    // was found, and there may be one. One that was found before and cannot be looked at now is found again.
+    [[nodiscard]] virtual Result<PodsRoot> find_pods_root() = 0;
     // Each pod below the root found last that can be opened. An error: there may be more.
     virtual Status each_pod(const std::function<void(FoundPod)>& visit) const = 0;
     // All of them, or an error.

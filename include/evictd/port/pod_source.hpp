@@ -12,10 +12,13 @@
 
 namespace evictd::port {
 
-// All the pods a source knows now, and what it had to skip (each Error names file and line).
+// All the pods a source knows now.
 struct PodSet {
     std::vector<PodPtr> pods;
-    std::vector<Error> rejected;
+    std::vector<Error> rejected;  // what it refuses; each Error names file and line. Its pods are not in `pods`
+    // What cannot be read or watched for now. The pods that were known of it are still in `pods`, and the source tries
+    // again.
+    std::vector<Error> unread{};
 };
 
 class PodSource {

@@ -165,7 +165,11 @@ Result<app::KernelSources> open_iterator(const PodTree& tree, const sys::Clock& 
     if (!sources) {
         return sources;
     }
-    if (auto following = sources->events->follow(sources->cgroups->find_pods_root()); !following) {
+    const auto root = sources->cgroups->find_pods_root();
+    if (!root) {
+        return tl::unexpected(root.error());
+    }
+    if (auto following = sources->events->follow(*root); !following) {
         return tl::unexpected(following.error());
     }
     return sources;

@@ -89,7 +89,7 @@ const AgentNotice& notice_in(const RecordPtr& record) { return std::get<AgentNot
 TEST_F(Agents, APodsCgroupThatGoesAndComesBackIsReportedOnceEach) {
     declare(100_MiB);
     make();
-    EXPECT_FALSE(last().no_pods_root);
+    EXPECT_EQ(last().pods_root, "/kubepods");
     records.clear();
     tree.declare({});
     events.tell(CgroupLife{CgroupChange::removed, {root_id}, "/kubepods"}, clock.monotonic());
@@ -99,7 +99,7 @@ TEST_F(Agents, APodsCgroupThatGoesAndComesBackIsReportedOnceEach) {
     EXPECT_EQ(notice_in(records[0]).message,
               "The pods' cgroup /kubepods was removed: no pod is protected until there is one");
     EXPECT_FALSE(notice_in(records[0]).error.empty()) << "a warning";
-    EXPECT_TRUE(last().no_pods_root);
+    EXPECT_EQ(last().pods_root, "");
     clock.advance(std::chrono::seconds(1));
     agent->request_look();
     EXPECT_EQ(records.size(), 3U) << "once";
@@ -110,13 +110,28 @@ TEST_F(Agents, APodsCgroupThatGoesAndComesBackIsReportedOnceEach) {
     agent->request_look();
     ASSERT_EQ(records.size(), 5U);
     EXPECT_EQ(notice_in(records[3]).message, "The pods' cgroup /kubepods is watched: its pods are protected");
-    EXPECT_FALSE(last().no_pods_root);
+    EXPECT_EQ(last().pods_root, "/kubepods");
+}
+
+TEST_F(Agents, PodsWithoutAManifestAreCountedAndAFewNamed) {
+    std::vector<fakes::FakeCgroup> tree_of_six{{.id = root_id, .level = 1, .usage = 100_MiB, .limit = 1_GiB},
+                                               {.id = hog_id, .level = 2, .usage = 7_MiB, .pod = "hog"}};
+    for (std::uint64_t id = 10; id < 15; id++) {
+        tree_of_six.push_back({.id = id, .level = 2, .usage = 1_MiB, .pod = std::to_string(id)});
+    }
+    tree.declare(tree_of_six);
+    make();
+    EXPECT_EQ(last().without_manifest.count, 5U);
+    EXPECT_EQ(last().without_manifest.some.size(), 3U);
+    agent->set_pods(0, {.pods = {pod("hog"), pod("10"), pod("11"), pod("12"), pod("13")}, .rejected = {}});
+    EXPECT_EQ(last().without_manifest.count, 1U);
+    EXPECT_EQ(last().without_manifest.some, std::vector{PodUid{"14"}});
 }
 
 TEST_F(Agents, ANodeWithoutAPodsCgroupIsReportedAtTheStart) {
     make();
     EXPECT_EQ(notice_in(records.at(0)).message, "No pods' cgroup is watched: no pod is protected until there is one");
-    EXPECT_TRUE(last().no_pods_root);
+    EXPECT_EQ(last().pods_root, "");
 }
 
 TEST_F(Agents, ARemovalThatNoSourceTellsIsSeenAtATimedLook) {
@@ -127,8 +142,21 @@ TEST_F(Agents, ARemovalThatNoSourceTellsIsSeenAtATimedLook) {
     clock.set(MonotonicTime{});  // the timer is due at once
     agent->set_config(eviction, Duration::zero());
     ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
-    EXPECT_TRUE(last().no_pods_root);
+    EXPECT_EQ(last().pods_root, "");
     EXPECT_FALSE(events.followed);
+}
+
+TEST_F(Agents, APodsCgroupThatCannotBeLookedAtIsNotRemoved) {
+    declare(100_MiB);
+    events.tells = false;
+    make();
+    tree.root_unknown = "Input/output error";
+    clock.set(MonotonicTime{});  // the timer is due at once
+    agent->set_config(eviction, Duration::zero());
+    ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
+    EXPECT_EQ(last().pods_root, "/kubepods");
+    EXPECT_TRUE(events.followed);
+    EXPECT_NE(last().observation.pods.at(0).cgroup, CgroupId{});
 }
 
 TEST_F(Agents, ScoresAreLookedAtWhenPodsChangeAndAfterALookPeriod) {

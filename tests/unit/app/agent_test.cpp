@@ -179,6 +179,33 @@ TEST_F(Agents, BrokenManifestsBecomeNotices) {
     EXPECT_EQ(std::get<AgentNotice>(*records[0]).message, "a.yaml:3: no uid (add metadata.uid)");
 }
 
+// The source delivers a set each second while something cannot be read, or whenever another pod changes.
+TEST_F(Agents, WhatCannotBeReadOfTheManifestsIsReportedOnceWhileItLasts) {
+    declare(100_MiB);
+    make();
+    const auto set_pods = [&](std::vector<Error> unread) {
+        records.clear();
+        agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")},
+                            .rejected = {Error{ErrorKind::invalid, "b.yaml:3", "no uid", ""}},
+                            .unread = std::move(unread)});
+        return records.size() - 1;  // without the look
+    };
+    const Error full{ErrorKind::exhausted, "a.yaml", "Too many open files; its pods are kept as they were", ""};
+    ASSERT_EQ(set_pods({full}), 2U);
+    const auto& notice = std::get<AgentNotice>(*records[1]);
+    EXPECT_EQ(notice.notice, Notice::look_incomplete);
+    EXPECT_EQ(notice.message, "a.yaml: Too many open files; its pods are kept as they were");
+    EXPECT_FALSE(notice.error.empty());
+    EXPECT_EQ(set_pods({full}), 0U) << "the rejected one neither";
+    std::vector<Error> many(6, full);
+    for (std::size_t i = 0; i < many.size(); i++) many[i].what = std::to_string(i) + ".yaml";
+    ASSERT_EQ(set_pods(many), 1U);
+    EXPECT_TRUE(std::get<AgentNotice>(*records[0]).message.ends_with("; and 3 more manifests cannot be read"));
+    EXPECT_EQ(set_pods({full}), 0U) << "it has lasted since the first report";
+    EXPECT_EQ(set_pods({}), 0U);
+    EXPECT_EQ(set_pods({full}), 1U) << "another time";
+}
+
 TEST_F(Agents, ALookThatSeesLessThanThereIsIsToldOnce) {
     declare(100_MiB);
     make();

@@ -88,6 +88,7 @@ inline Tick calm() {
     tick.decision.ranking[2].priority = 2'000'000'000;
     tick.decision.why = "Nothing to do: no threshold is met.";
     tick.decided_at = monotonic(look_at + 40us);
+    tick.pods_root = "/kubepods.slice";
     return tick;
 }
 

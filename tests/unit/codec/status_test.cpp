@@ -123,12 +123,37 @@ TEST(StatusText, ShowsWhatAPersonAsksFirst) {
 
 TEST(StatusText, ItsFirstLineSaysThatNoPodIsProtected) {
     auto tick = sample::calm();
-    tick.no_pods_root = true;
+    tick.pods_root.clear();
     EXPECT_TRUE(json::parse(document(tick))["no_pods_cgroup"].get<bool>());
     const auto text = status_text(document(tick), Detail::normal, {});
     ASSERT_TRUE(text);
     EXPECT_THAT(text->substr(0, text->find('\n')), HasSubstr("NO PODS' CGROUP: no pod is protected"));
     EXPECT_THAT(*status_text(document(sample::calm()), Detail::normal, {}), Not(HasSubstr("PODS' CGROUP")));
+}
+
+TEST(StatusText, NamesThePodsCgroupThatIsWatched) {
+    auto tick = sample::calm();
+    EXPECT_EQ(json::parse(document(tick))["pods_cgroup"], "/kubepods.slice");
+    EXPECT_THAT(*status_text(document(tick), Detail::normal, {}),
+                testing::ContainsRegex("pods' cgroup +/kubepods.slice\n"));
+    tick.pods_root.clear();
+    EXPECT_FALSE(json::parse(document(tick)).contains("pods_cgroup"));
+    EXPECT_THAT(*status_text(document(tick), Detail::normal, {}), testing::ContainsRegex("pods' cgroup +none +LOST\n"));
+}
+
+TEST(StatusText, CountsThePodsThatAreNeverEvictedForWantOfAManifest) {
+    auto tick = sample::calm();
+    EXPECT_FALSE(json::parse(document(tick)).contains("pods_without_manifest"));
+    EXPECT_THAT(*status_text(document(tick), Detail::normal, {}), Not(HasSubstr("no manifest")));
+    tick.without_manifest = {1, {PodUid{"uid-a"}}};
+    EXPECT_EQ(json::parse(document(tick))["pods_without_manifest"], json::parse(R"({"count":1,"uids":["uid-a"]})"));
+    EXPECT_THAT(*status_text(document(tick), Detail::normal, {}),
+                HasSubstr("  1 pod has no manifest: its requests and priority are unknown, and it is never evicted\n"
+                          "    UID uid-a\n\n"));
+    tick.without_manifest = {5, {PodUid{"uid-a"}, PodUid{"uid-b"}}};
+    EXPECT_THAT(*status_text(document(tick), Detail::normal, {}),
+                HasSubstr("  5 pods have no manifest: their requests and priority are unknown, and they are never "
+                          "evicted\n    UID uid-a\n    UID uid-b\n    and 3 more\n"));
 }
 
 TEST(StatusText, TheOtherWayToCountMemoryStandsBelowTheOneThatIsCompared) {

@@ -140,6 +140,29 @@ TEST(CgroupDirs, WithoutAPodsRootThereIsNoneAndTheErrorSaysWhereWasLooked) {
     EXPECT_NE(pods.error().text().find("/kubepods.slice, /kubepods"), std::string::npos);
 }
 
+TEST(CgroupDirs, ARootThatCannotBeLookedAtIsNotTakenForAMissingOne) {
+    const ControlFiles tree{{std::string("/kubepods/pod") + uid_a, {}}};
+    const std::string path = tree.v2().memory + "/kubepods";
+    CgroupDirs dirs(tree.v2(), "");
+    const auto before = dirs.find_pods_root();
+    ASSERT_TRUE(before);
+    std::filesystem::rename(path, path + ".away");
+    std::filesystem::create_symlink("kubepods", path);  // to itself: any error that does not prove absence
+    const auto kept = dirs.find_pods_root();
+    ASSERT_TRUE(kept) << "it was there before";
+    EXPECT_EQ(kept->id, before->id);
+    EXPECT_EQ(dirs.trouble(), "it is unknown whether pods run below /kubepods: Too many levels of symbolic links");
+    CgroupDirs fresh(tree.v2(), "");
+    const auto unknown = fresh.find_pods_root();
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().kind, ErrorKind::failed);
+    std::filesystem::remove(path);
+    const auto none = dirs.find_pods_root();
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().kind, ErrorKind::vanished);
+    EXPECT_EQ(dirs.trouble(), "");
+}
+
 TEST(CgroupDirs, APodMadeLaterIsFoundByItsPath) {
     const std::string path = std::string("/kubepods/pod") + uid_a;
     const ControlFiles tree{{path + "/container", {{"cgroup.procs", "1\n"}}}};

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fakes/few_descriptors.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kube_manifests.hpp"
 
@@ -36,7 +37,8 @@ public:
         if (heard_.wait_for(lock, patience, [&] { return calls_ > 0 && holds(latest_); }))
             return testing::AssertionSuccess();
         return testing::AssertionFailure() << "pods: " << names(latest_) << ", rejected: " << latest_.rejected.size()
-                                           << (latest_.rejected.empty() ? "" : " " + latest_.rejected[0].text());
+                                           << (latest_.rejected.empty() ? "" : " " + latest_.rejected[0].text())
+                                           << (latest_.unread.empty() ? "" : ", " + latest_.unread[0].text());
     }
     testing::AssertionResult until_pods(const std::string& expected) {
         return until([&](const port::PodSet& set) { return names(set) == expected; });
@@ -218,6 +220,26 @@ TEST_F(ManifestSourceTest, BadInputIsToldAndGoneWhenItIsCorrected) {
     }));
     dir.write("a.yaml", manifest("a"));
     EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a b" && set.rejected.empty(); }));
+}
+
+// No event says that a descriptor is free again.
+TEST_F(ManifestSourceTest, WhatCannotBeReadIsKeptAndReadOnceItCan) {
+    dir.write("a.yaml", manifest("a"));
+    dir.write("b.tmp", manifest("b"));
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    ASSERT_TRUE(listener.until_pods("a"));
+    {
+        const fakes::FewDescriptors none(0);
+        std::filesystem::rename(dir / "b.tmp", dir / "b.yaml");
+        EXPECT_TRUE(listener.until([&](const port::PodSet& set) {
+            return names(set) == "a" && set.unread.size() == 1 && set.rejected.empty() &&
+                   set.unread[0].text() == dir.path().string() +
+                                               ": Too many open files; the pods known from it are "
+                                               "kept as they were";
+        }));
+    }
+    EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a b" && set.unread.empty(); }));
 }
 
 TEST_F(ManifestSourceTest, AFifoDoesNotHoldUpTheOthers) {

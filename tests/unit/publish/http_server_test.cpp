@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -26,7 +28,7 @@ constexpr Duration at_once = 5s;
 
 struct Served : testing::Test {
     void serve(HttpLimits limits = {}) {
-        auto made = HttpServer::make("127.0.0.1:0",
+        auto made = HttpServer::make({.address = "127.0.0.1:0"},
                                      {{"/page", [] { return HttpAnswer{.body = "text\n"}; }},
                                       {"/big", [] { return HttpAnswer{.body = std::string(32U << 20U, 'x')}; }}},
                                      limits);
@@ -184,24 +186,58 @@ TEST_F(Served, HangsUpAtOnceWhenItGoes) {
     EXPECT_LT(sys::SystemClock().monotonic() - begin, 1s);
 }
 
-TEST_F(Served, AnAddressThatCannotBeListenedOnIsOneClearLine) {
+TEST_F(Served, WhatIsNoAddressIsAnError) {
+    for (const char* address : {"localhost:1", "127.0.0.1", "127.0.0.1:65536", "[::1"}) {
+        const auto made = HttpServer::make({.address = address}, {});
+        ASSERT_FALSE(made) << address;
+        EXPECT_EQ(made.error().text(), std::string("evictd.httpAddress: ") + address +
+                                           " cannot be listened on: not an address and a port (choose an address of "
+                                           "this host and a port that is free)");
+    }
+}
+
+// As in a rolling update, where the agent before us ends later than we start.
+TEST_F(Served, APortThatIsTakenIsServedOnceItIsFree) {
     serve();
-    const auto address = "127.0.0.1:" + std::to_string(server->port());
-    const auto second = HttpServer::make(address, {});
-    ASSERT_FALSE(second);
-    EXPECT_EQ(second.error().text(), "evictd.httpAddress: " + address +
-                                         " cannot be listened on: Address already in use (choose an address of this "
-                                         "host and a port that is free)");
-    EXPECT_FALSE(HttpServer::make("localhost:1", {}));
-    EXPECT_FALSE(HttpServer::make("127.0.0.1", {}));
-    EXPECT_FALSE(HttpServer::make("127.0.0.1:65536", {}));
-    EXPECT_FALSE(HttpServer::make("[::1", {}));
+    const int port = server->port();
+    const auto address = "127.0.0.1:" + std::to_string(port);
+    std::mutex mutex;
+    std::vector<std::string> told;
+    const auto tell = [&](const Status& listening) {
+        const std::scoped_lock lock(mutex);
+        told.push_back(listening ? "listening" : listening.error().text());
+    };
+    const auto second = HttpServer::make({.address = address, .tell = tell, .retry = 10ms},
+                                         {{"/page", [] { return HttpAnswer{.body = "the second\n"}; }}});
+    ASSERT_TRUE(second) << second.error().text();
+    EXPECT_EQ((*second)->port(), 0);
+    EXPECT_THAT(get("/page"), HasSubstr("text\n")) << "time for some tries";
+    server.reset();
+    std::string answer;
+    for (const auto end = sys::SystemClock().monotonic() + 10s; answer.empty() && sys::SystemClock().monotonic() < end;)
+        answer = ask(port, "/page");
+    EXPECT_THAT(answer, HasSubstr("the second\n"));
+    EXPECT_EQ((*second)->port(), port);
+    const std::scoped_lock lock(mutex);
+    EXPECT_EQ(told, (std::vector<std::string>{"evictd.httpAddress: " + address +
+                                                  " cannot be listened on: Address already in use (choose an address "
+                                                  "of this host and a port that is free)",
+                                              "listening"}));
+}
+
+TEST_F(Served, EndsAtOnceWhileItsPortIsTaken) {
+    serve();
+    auto second = HttpServer::make({.address = "127.0.0.1:" + std::to_string(server->port())}, {});
+    ASSERT_TRUE(second);
+    const auto begin = sys::SystemClock().monotonic();
+    second->reset();
+    EXPECT_LT(sys::SystemClock().monotonic() - begin, 1s);
 }
 
 TEST_F(Served, ListensOnIpv6Too) {
-    auto six = HttpServer::make("[::1]:0", {});
-    if (!six) GTEST_SKIP() << "no IPv6 here: " << six.error().text();
-    EXPECT_GT((*six)->port(), 0);
+    const auto six = HttpServer::make({.address = "[::1]:0"}, {});
+    ASSERT_TRUE(six);
+    if ((*six)->port() == 0) GTEST_SKIP() << "no IPv6 here";
 }
 
 }  // namespace

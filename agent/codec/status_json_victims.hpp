@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The evictions' part of the status document: those under way, what victims have not given back, and those that ended.
+#pragma once
+
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "status_json.hpp"
+
+namespace evictd::codec {
+
+[[nodiscard]] nlohmann::ordered_json in_flight_json(const Tick& tick);
+[[nodiscard]] nlohmann::ordered_json owed_json(const Tick& tick);
+[[nodiscard]] nlohmann::ordered_json past_json(const std::vector<PastEviction>& evictions);
+
+}  // namespace evictd::codec

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The agent has no descriptor left, as any local user can bring about for the whole machine, and a manifest changes meanwhile.
+# Pods that were known stay known and are evicted; manifests that came meanwhile are read as soon as there are descriptors again.
+# shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+begin
+innocents 3
+hostile hog
+attack hog hold 60
+pod_path[late]=$name/kubepods/besteffort/pod$(uid_of late)
+make_cgroup "${pod_path[late]}/c1"
+start_agent
+attack_begins
+reload "$(hard $(($(available) - 16)))"
+sleep 0.3
+take_descriptors
+touch "$work/pods/hog.yaml"
+write_manifest late "$(uid_of late)" "" 0
+reported() { logged '"reason":"LookIncomplete".*Too many open files; the pods known from it are kept as they were'; }
+check "it is reported that the manifests cannot be read" wait_for 5 reported
+played() { start_in hog "exec $ATTACKER hold 32" && wait_for 5 chosen hog && dies hog 5 && stay_alive 1; }
+check "the hog is known and killed, and only it" played
+once() { [ "$(count '"reason":"LookIncomplete".*the pods known from it')" -eq 1 ]; }
+check "it was reported once" once
+prlimit --pid "$agent" --nofile=4096:8192
+attack late hold 60
+played() { sleep 1.5 && cross 24 && wait_for 5 chosen late && dies late 5 && stay_alive 1; }
+check "a manifest that came meanwhile is read without another event" played
+check "the agent's CPU time" attack_costs
+finish
