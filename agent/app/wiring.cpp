@@ -47,7 +47,7 @@ Status Wiring::House::start_pod_sources() {
     }
     for (std::size_t i = 0; i < pod_sources.size(); i++) {
         auto started = pod_sources[i]->start([this, i](port::PodSet set) {
-            loop->post([this, i, kept = std::move(set)]() mutable { agent->set_pods(i, std::move(kept)); });
+            return loop->post([this, i, kept = std::move(set)]() mutable { agent->set_pods(i, std::move(kept)); });
         });
         if (!started) {
             return started;

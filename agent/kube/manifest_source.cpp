@@ -137,8 +137,10 @@ void ManifestSource::look_now() {
 
 void ManifestSource::publish(port::PodSet set) {
     if (published_ && is_same(*published_, set)) return;
-    published_ = set;
-    on_change_(std::move(set));
+    if (on_change_(set))
+        published_ = std::move(set);
+    else
+        again_.arm_in(pause_before_another_try);
 }
 
 }  // namespace evictd::kube

@@ -24,8 +24,8 @@ struct PodSet {
 class PodSource {
 public:
     // Called on the source's own lane with the full set, once soon after start() and whenever it changed. It must
-    // return quickly and may not call back into the source.
-    using OnChange = std::function<void(PodSet)>;
+    // return quickly and may not call back into the source. False: the set was not taken and is delivered again.
+    using OnChange = std::function<bool(PodSet)>;
 
     PodSource() = default;
     PodSource(const PodSource&) = delete;

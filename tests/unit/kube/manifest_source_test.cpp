@@ -27,9 +27,14 @@ public:
     port::PodSource::OnChange hear() {
         return [this](port::PodSet set) {
             const std::scoped_lock lock(mutex_);
+            if (refusals_ > 0) {
+                --refusals_;
+                return false;
+            }
             latest_ = std::move(set);
             ++calls_;
             heard_.notify_all();
+            return true;
         };
     }
     testing::AssertionResult until(const std::function<bool(const port::PodSet&)>& holds) {
@@ -43,6 +48,7 @@ public:
     testing::AssertionResult until_pods(const std::string& expected) {
         return until([&](const port::PodSet& set) { return names(set) == expected; });
     }
+    void refuse(int sets) { refusals_ = sets; }
     int calls() {
         const std::scoped_lock lock(mutex_);
         return calls_;
@@ -53,6 +59,7 @@ private:
     std::condition_variable heard_;
     port::PodSet latest_;
     int calls_ = 0;
+    int refusals_ = 0;
 };
 
 struct ManifestSourceTest : ::testing::Test {
@@ -240,6 +247,15 @@ TEST_F(ManifestSourceTest, WhatCannotBeReadIsKeptAndReadOnceItCan) {
         }));
     }
     EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a b" && set.unread.empty(); }));
+}
+
+// As where the agent's queue is full. No event of the directory would bring it again.
+TEST_F(ManifestSourceTest, ASetThatIsNotTakenIsDeliveredAgain) {
+    dir.write("a.yaml", manifest("a"));
+    listener.refuse(2);
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    EXPECT_TRUE(listener.until_pods("a"));
 }
 
 TEST_F(ManifestSourceTest, AFifoDoesNotHoldUpTheOthers) {
