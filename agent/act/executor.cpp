@@ -16,6 +16,9 @@ constexpr Duration time_budget = std::chrono::milliseconds(4);
 // the time is stopped by the freezer only.
 constexpr int most_walks = 3;
 
+// A walk holds one for each of its levels, 32 at most, and few pods have more than 4; a listing, and some pidfds.
+constexpr std::size_t spare_descriptors = 16;
+
 void refuse(Outcome& outcome, const Error& error) {
     outcome.status = error.kind == ErrorKind::vanished ? OutcomeStatus::vanished : OutcomeStatus::failed;
     outcome.error = error.text();
@@ -36,7 +39,7 @@ void merge(std::vector<pid_t>& into, std::vector<pid_t> more) {
 }  // namespace
 
 Executor::Executor(const sys::Clock& clock, AfterKill& after_kill, bool dry_run)
-    : clock_(clock), after_kill_(after_kill), dry_run_(dry_run) {}
+    : clock_(clock), after_kill_(after_kill), spare_(spare_descriptors), dry_run_(dry_run) {}
 
 std::vector<Outcome> Executor::carry_out(std::span<const Action> actions, MonotonicTime decided_at, const Find& find) {
     std::vector<Outcome> outcomes;

@@ -13,6 +13,7 @@
 #include "evictd/model/outcome.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "sys/clock.hpp"
+#include "sys/spare_descriptors.hpp"
 
 namespace evictd::act {
 
@@ -60,7 +61,7 @@ private:
 
     const sys::Clock& clock_;
     AfterKill& after_kill_;
-    SpareDescriptors spare_;
+    sys::SpareDescriptors spare_;
     bool dry_run_;
 };
 

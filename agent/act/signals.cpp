@@ -15,9 +15,6 @@
 namespace evictd::act {
 namespace {
 
-// A walk holds one for each of its levels, 32 at most, and few pods have more than 4; a listing, and some pidfds.
-constexpr std::size_t spare_descriptors = 16;
-
 // Descriptors that are kept to be closed later.
 constexpr std::size_t most_to_close = 256;
 
@@ -177,16 +174,6 @@ void release_memory(const HeldProcess& process) {
 #else
     (void)process;
 #endif
-}
-
-void SpareDescriptors::refill() {
-    while (spare_.size() < spare_descriptors) {
-        sys::Fd one(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-        if (!one) {
-            return;
-        }
-        spare_.push_back(std::move(one));
-    }
 }
 
 }  // namespace evictd::act

@@ -52,20 +52,4 @@ struct Struck {
 // frees (some 50 us a MiB). Older kernels than 5.15 do not know it.
 void release_memory(const HeldProcess& process);
 
-// A few descriptors held for a moment in which there are no others.
-class SpareDescriptors {
-public:
-    SpareDescriptors() { refill(); }
-    // True: there were some.
-    bool release() {
-        const bool any = !spare_.empty();
-        spare_.clear();
-        return any;
-    }
-    void refill();
-
-private:
-    std::vector<sys::Fd> spare_;
-};
-
 }  // namespace evictd::act

@@ -46,6 +46,7 @@ Status Agent::start() {
 Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning, observe::LookFor purpose) {
     auto observation = parts_.observer.look(std::move(cause), table_, std::move(outcomes), memory_returning, purpose);
     policy::compare_with(options_.eviction.memory_available, observation.readings);
+    observation.pods_unlisted = root_ && !all_listed_;
     return observation;
 }
 
@@ -124,13 +125,13 @@ void Agent::on_kernel_events() {
         }
         kernel_events_.push_back(event);  // told with the look that follows: no more than the ring buffer holds
     });
-    if (!root_) {
-        follow_later();
-    }
+    const bool begins = !root_ && follow_later();
     const bool approached = std::exchange(approached_, false);
-    if (cause) {
+    if (begins) {  // no line is watched before the first look at it
+        tick(Cause{.kind = CauseKind::pods_changed, .event = {}, .detected_at = detected_at});
+    } else if (cause && !put_off(*cause)) {
         tick(Cause{.kind = CauseKind::kernel_event, .event = std::move(cause), .detected_at = detected_at});
-    } else if (approached) {
+    } else if (approached && !cause) {
         get_ready();
     }
 }
@@ -205,7 +206,7 @@ void Agent::on_timer() {
     }
     forget_removed_root();
     if (!root_ || pods_may_run_elsewhere()) {
-        follow_later();
+        (void)follow_later();
     } else if (!parts_.events.tells_of_pods()) {
         list_cgroups();
     }
@@ -217,6 +218,10 @@ void Agent::set_pods(std::size_t source, port::PodSet set) {
     for (const auto& error : faults.rejected) {
         if (error.kind == ErrorKind::vanished) {
             sys::log::warn(error.text());  // the whole directory is not there (yet): no pod's fault
+            if (table_.has_pods_of(source)) {
+                notice(Notice::look_incomplete,
+                       error.text() + "; its pods are not known any more and cannot be evicted", error.why);
+            }
             continue;
         }
         notice(Notice::pod_rejected, error.text(), error.why);

@@ -93,7 +93,7 @@ private:
     void want_rungs(const std::vector<Rung>& rungs);
     [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
     Status follow_pods_root();
-    void follow_later();
+    bool follow_later();
     [[nodiscard]] bool pods_may_run_elsewhere();
     void lose_root();
     void forget_removed_root();
@@ -109,6 +109,7 @@ private:
     [[nodiscard]] bool is_blind(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
     [[nodiscard]] Duration pause_after_look() const;
+    [[nodiscard]] bool put_off(const KernelEvent& cause);
 
     Parts parts_;
     AgentOptions options_;

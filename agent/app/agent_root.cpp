@@ -76,11 +76,11 @@ bool Agent::pods_may_run_elsewhere() {
     return found && found->id != root_->id;
 }
 
-// A refusal is reported once for each reason.
-void Agent::follow_later() {
+// A refusal is reported once for each reason. True: there is a root now.
+bool Agent::follow_later() {
     const auto now = parts_.clock.monotonic();
     if (!claim_refused_.empty() && now < claim_again_at_) {
-        return;
+        return root_.has_value();
     }
     claim_again_at_ = now + claim_again_after;
     const auto claimed = follow_pods_root();
@@ -90,6 +90,7 @@ void Agent::follow_later() {
         notice(Notice::look_incomplete, "These pods are not watched: " + refused, refused);
     }
     claim_refused_ = refused;
+    return root_.has_value();
 }
 
 // An error: another agent works on these pods.

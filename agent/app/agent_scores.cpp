@@ -18,7 +18,7 @@ std::optional<PodUid> next_for_memory(const Tick& tick) {
             return victim.pod;
         }
     }
-    if (tick.decision.awaited || tick.observation.usage_unknown) {
+    if (tick.decision.awaited || tick.observation.usage_unknown || tick.observation.pods_unlisted) {
         return std::nullopt;  // who would be first is not known
     }
     const auto& met = tick.decision.thresholds_met;

@@ -51,6 +51,18 @@ void Agent::request_look() {
     }
 }
 
+// Files that change wake us as often as pods like. Where looks are timed, the next one is soon.
+bool Agent::put_off(const KernelEvent& cause) {
+    const auto earliest = last_look_ + pause_after_look();
+    const bool timed = parts_.events.look_within(Bytes{0}).has_value();
+    if (!timed || !std::holds_alternative<StallTriggered>(cause.kind) || parts_.clock.monotonic() >= earliest) {
+        return false;
+    }
+    next_look_ = std::min(next_look_, earliest);
+    arm_timer();
+    return true;
+}
+
 void Agent::arm_timer() {
     timer_.arm(std::min(next_look_, next_rehearsal_));
     timer_armed_ = true;
@@ -206,8 +218,10 @@ void Agent::schedule(const Tick& tick) {
     if (!claim_refused_.empty()) {
         next = std::min(next, std::max(claim_again_at_, now));
     }
+    const bool timed = parts_.events.look_within(Bytes{0}).has_value();
     if (decision.look_again_at) {
-        next = std::min(next, std::max(*decision.look_again_at, now));
+        const auto earliest = timed ? now + pause_after_look() : now;
+        next = std::min(next, std::max(*decision.look_again_at, earliest));
     }
     const bool near = is_near(watermarks_, tick.observation.readings);
     if (expect_exits(pressure_ || near) && pressure_) {
@@ -215,7 +229,6 @@ void Agent::schedule(const Tick& tick) {
     }
     next_look_ = next;
     // Where looks are timed, so many of them are practice enough, and one more after each would double what they cost.
-    const bool timed = parts_.events.look_within(Bytes{0}).has_value();
     next_rehearsal_ = !pressure_ && near && !timed ? now + rehearse_when_near : MonotonicTime::max();
     arm_timer();
 }

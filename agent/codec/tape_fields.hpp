@@ -200,7 +200,8 @@ struct Described<Observation> {
         field("outcomes", &Observation::outcomes), field("fs_layout", &Observation::fs_layout),
         field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls),
         field("rungs", &Observation::rungs), field("victims", &Observation::victims),
-        field("unknown_pods", &Observation::unknown_pods), field("usage_unknown", &Observation::usage_unknown));
+        field("unknown_pods", &Observation::unknown_pods), field("usage_unknown", &Observation::usage_unknown),
+        field("pods_unlisted", &Observation::pods_unlisted));
 };
 
 // ---- what was remembered

@@ -19,6 +19,9 @@ namespace {
 // Pods lie at most this deep below the pods' root: QoS class, pod (POD_DEPTH of bpf/lib/cgroup.bpf.h, CgroupWatch).
 constexpr int max_pod_depth = 2;
 
+// A directory on each level, and what the handles of the first pods take that start while there are no others.
+constexpr std::size_t spare_descriptors = 16;
+
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Whether a pod that may make cgroups has made this one: it names it as it likes, also as another pod's.
@@ -34,7 +37,10 @@ bool is_inside_a_pod(const std::string& below_root) {
 }  // namespace
 
 CgroupDirs::CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver)
-    : hierarchies_(std::move(hierarchies)), cgroup_root_(std::move(cgroup_root)), cgroupfs_(driver == "cgroupfs") {
+    : hierarchies_(std::move(hierarchies)),
+      cgroup_root_(std::move(cgroup_root)),
+      cgroupfs_(driver == "cgroupfs"),
+      spare_(spare_descriptors) {
     while (!cgroup_root_.empty() && cgroup_root_.back() == '/') {
         cgroup_root_.pop_back();
     }
@@ -156,7 +162,9 @@ Status CgroupDirs::each_pod(const std::function<void(port::FoundPod)>& visit) co
         return fail(ErrorKind::vanished, "pods' cgroup", "not found (" + searched() + ")");
     }
     refused_ = 0;
+    (void)spare_.release();
     collect(root_->path, 1, visit);
+    spare_.refill();
     return complete() ? Status{} : fail(ErrorKind::failed, "pods' cgroups", refusal_);
 }
 
@@ -185,6 +193,10 @@ port::PodCgroupPtr CgroupDirs::open(const std::string& path) const {
         return held;
     }
     auto cgroup = CgroupHandle::open(hierarchies_, path);
+    if (!cgroup && cgroup.error().kind == ErrorKind::exhausted && spare_.release()) {
+        cgroup = CgroupHandle::open(hierarchies_, path);
+        spare_.refill();
+    }
     if (cgroup) {
         known = *cgroup;
         return std::move(*cgroup);

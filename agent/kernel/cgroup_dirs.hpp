@@ -10,6 +10,7 @@
 
 #include "evictd/port/cgroups.hpp"
 #include "kernel/hierarchies.hpp"
+#include "sys/spare_descriptors.hpp"
 
 namespace evictd::kernel {
 
@@ -49,6 +50,7 @@ private:
     mutable std::size_t sweep_at_ = 256;
     mutable std::size_t refused_ = 0;  // since the last listing began
     mutable std::string refusal_;      // the last
+    mutable sys::SpareDescriptors spare_;
 };
 
 }  // namespace evictd::kernel

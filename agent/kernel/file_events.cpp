@@ -139,7 +139,8 @@ std::optional<FileEvents::Watched> FileEvents::usage_watch(const port::Watermark
                    .fd = std::move(event),
                    .counter = std::move(*counter),
                    .watermark = watermark,
-                   .level = level};
+                   .level = level,
+                   .rest = shortest_look};
 }
 
 void FileEvents::arm_memory_events() {

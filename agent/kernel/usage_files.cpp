@@ -31,6 +31,9 @@ constexpr std::int32_t most_processes = 32768;
 constexpr Duration rest_after = std::chrono::milliseconds(100);
 constexpr Duration rest_time = std::chrono::milliseconds(1);
 
+// A directory on each level down to the pods, and the walk over a pod's own cgroups.
+constexpr std::size_t descriptors_of_a_pass = 8;
+
 std::optional<std::int64_t> number(const std::string& text) {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -81,7 +84,7 @@ port::RootCount whole_tree_count(const std::string& memory_stat) {
 }
 
 UsageFiles::UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups, const sys::Clock& clock)
-    : hierarchies_(std::move(hierarchies)), cgroups_(cgroups), clock_(clock) {}
+    : hierarchies_(std::move(hierarchies)), cgroups_(cgroups), clock_(clock), spare_(descriptors_of_a_pass) {}
 
 Result<Bytes> UsageFiles::read_usage(const std::string& path) {
     const char* file = hierarchies_.v2 ? "/memory.current" : "/memory.usage_in_bytes";
@@ -151,6 +154,15 @@ void UsageFiles::count_processes(const std::vector<port::FoundPod>& pods) {
 }
 
 Status UsageFiles::read(std::vector<port::CgroupUsage>& rows) {
+    auto done = read_all(rows);
+    if (!done && done.error().kind != ErrorKind::vanished && spare_.release()) {
+        done = read_all(rows);
+    }
+    spare_.refill();
+    return done;
+}
+
+Status UsageFiles::read_all(std::vector<port::CgroupUsage>& rows) {
     rows.clear();
     const auto root = cgroups_.find_pods_root();
     if (!root) {

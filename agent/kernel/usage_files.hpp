@@ -11,6 +11,7 @@
 #include "evictd/port/cgroups.hpp"
 #include "kernel/hierarchies.hpp"
 #include "sys/clock.hpp"
+#include "sys/spare_descriptors.hpp"
 
 namespace evictd::kernel {
 
@@ -21,6 +22,7 @@ public:
     Status read(std::vector<port::CgroupUsage>& rows) override;
 
 private:
+    Status read_all(std::vector<port::CgroupUsage>& rows);
     Result<Bytes> read_usage(const std::string& path);
     Result<port::CgroupUsage> read_one(const std::string& path);
     Status read_pods(const std::vector<port::FoundPod>& pods, std::vector<port::CgroupUsage>& rows);
@@ -33,6 +35,7 @@ private:
     std::unordered_map<CgroupId, std::int32_t> processes_;
     MonotonicTime count_again_at_;
     std::string text_;
+    sys::SpareDescriptors spare_;  // given up for a pass that gets none of its own
 };
 
 // What a cgroup's memory.stat says of it and of everything below it; `at` is left to the caller.

@@ -25,6 +25,9 @@ public:
 
     // Replaces what source number `source` said before. A uid known by several sources is the lowest number's.
     void set_pods(std::size_t source, std::vector<PodPtr> pods);
+    [[nodiscard]] bool has_pods_of(std::size_t source) const {
+        return source < sources_.size() && !sources_[source].empty();
+    }
     // Replaces all cgroups, after listing them at `now`.
     void set_cgroups(std::vector<port::FoundPod> found, MonotonicTime now);
     // After a listing at `now` that may lack some: those that are not in it stay.

@@ -18,6 +18,16 @@ constexpr Duration look_while_awaited = 50ms;
 // As the agent looks at other pressure that lasts.
 constexpr Duration look_without_usage = 100ms;
 
+// Since when evictions wait; none: they do not, or a new wait may begin.
+std::optional<MonotonicTime> waiting_since(const State& state, MonotonicTime now) {
+    const auto since = state.awaiting_since;
+    return since && now < after(*since, 2 * unknown_pod_period) ? since : std::nullopt;
+}
+
+MonotonicTime wait_end(const State& state, MonotonicTime now) {
+    return after(waiting_since(state, now).value_or(now), unknown_pod_period);
+}
+
 // What it holds beyond its request, by which pods of one priority are ranked. A BestEffort pod comes before all that
 // are within theirs.
 Bytes beyond_request(const RankedPod& ranked, const EvictionConfig& config) {
@@ -32,8 +42,8 @@ std::optional<AwaitedPods> awaited_before(const RankedPod& first, const Eviction
                                           const Observation& observation, const State& state) {
     const ObservedPod& pod = observation.pods[first.pod];
     const Bytes held = pod.usage ? pod.usage->working_set : Bytes{};
-    const auto waiting_until = after(state.awaiting_since.value_or(observation.at), unknown_pod_period);
-    AwaitedPods awaited{.count = 0, .first = pod.pod->uid, .fresh = !state.awaiting_since};
+    const auto waiting_until = wait_end(state, observation.at);
+    AwaitedPods awaited{.count = 0, .first = pod.pod->uid, .fresh = !waiting_since(state, observation.at)};
     for (const auto& unknown : observation.unknown_pods) {
         const auto until = std::min(after(unknown.first_seen, unknown_pod_period), waiting_until);
         if (!unknown.populated || observation.at >= until) continue;
@@ -46,17 +56,21 @@ std::optional<AwaitedPods> awaited_before(const RankedPod& first, const Eviction
     return would_relieve(awaited.together, config, observation.readings) ? std::optional(awaited) : std::nullopt;
 }
 
-void remember_waiting(const Decision& decision, MonotonicTime now, State& state) {
-    const bool pressure = !decision.thresholds_met.empty() || !decision.stalls_met.empty();
-    if (decision.evict || !pressure) {
+bool waits_for_list(const Observation& observation, const State& state) {
+    return observation.pods_unlisted && observation.at < wait_end(state, observation.at);
+}
+
+void remember_waiting(Course course, const Decision& decision, MonotonicTime now, State& state) {
+    const bool waits = course == Course::unknown_pod || course == Course::pods_unlisted;
+    if (decision.evict) {
         state.awaiting_since.reset();
-    } else if (decision.awaited && !state.awaiting_since) {
+    } else if (waits && !waiting_since(state, now)) {
         state.awaiting_since = now;
     }
 }
 
 std::optional<MonotonicTime> next_awaited_clock(Course course, const Decision& decision, MonotonicTime now) {
-    if (course == Course::usage_unknown) return after(now, look_without_usage);
+    if (course == Course::usage_unknown || course == Course::pods_unlisted) return after(now, look_without_usage);
     if (!decision.awaited) return std::nullopt;
     return std::min(decision.awaited->until, after(now, look_while_awaited));
 }

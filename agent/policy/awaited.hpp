@@ -22,8 +22,12 @@ namespace evictd::policy {
 [[nodiscard]] std::optional<AwaitedPods> awaited_before(const RankedPod& first, const EvictionConfig& config,
                                                         const Observation& observation, const State& state);
 
-// Remembers since when evictions wait, until there is one or the pressure ends.
-void remember_waiting(const Decision& decision, MonotonicTime now, State& state);
+// Whether any eviction for memory waits until all pods' cgroups are opened; as long as for unknown pods.
+[[nodiscard]] bool waits_for_list(const Observation& observation, const State& state);
+
+// Remembers since when evictions wait, until there is one. A wait that began twice the period ago is forgotten:
+// pressure that comes and goes meanwhile begins no new one.
+void remember_waiting(Course course, const Decision& decision, MonotonicTime now, State& state);
 
 // When to look again because of it.
 [[nodiscard]] std::optional<MonotonicTime> next_awaited_clock(Course course, const Decision& decision,

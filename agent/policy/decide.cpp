@@ -219,7 +219,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     decision.shed = pods_to_shed(config, observation, next);
     next.ladder = climb(config, observation, next);
     decision.ladder = next.ladder.held;
-    remember_waiting(decision, observation.at, next);
+    remember_waiting(course, decision, observation.at, next);
     decision.look_again_at = next_clock(config, verdict, stall_clock, observation.at);
     if (const auto clock = next_awaited_clock(course, decision, observation.at)) {
         decision.look_again_at = std::min(decision.look_again_at.value_or(*clock), *clock);

@@ -105,6 +105,7 @@ Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig
     const bool on_memory = condition == Condition::memory_pressure;
     if (observation.usage_unknown && (on_memory || condition == Condition::pid_pressure)) return Course::usage_unknown;
     if (on_memory) {
+        if (waits_for_list(observation, verdict.state)) return Course::pods_unlisted;
         if (slow_until(verdict.state, observation, acting.front().threshold.signal)) return Course::owed;
         if (owed_by_empty_pods(acting.front(), observation, verdict)) return Course::owed;
     }
@@ -118,6 +119,7 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
                        Verdict& verdict) {
     if (observation.usage_unknown) return Course::usage_unknown;  // nor is it known which pods cause it
     const bool on_memory = stall.threshold.resource == StallResource::memory;
+    if (on_memory && waits_for_list(observation, verdict.state)) return Course::pods_unlisted;
     if (on_memory && slow_until(verdict.state, observation)) {
         return Course::owed;
     }

@@ -264,6 +264,12 @@ std::string why(Course course, const Decision& decision, const std::vector<NodeR
         case Course::unknown_pod:
             said = say_awaited(*decision.awaited, observation) + "; " + first();
             break;
+        case Course::pods_unlisted:
+            said =
+                "not all pods' cgroups could be opened, and one of those may have to go first: no pod is evicted for "
+                "memory before they are, or for 10s; " +
+                first();
+            break;
         case Course::usage_unknown:
             said = "the pods' usage could not be read: no pod is chosen; " + first();
             break;

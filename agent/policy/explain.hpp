@@ -30,6 +30,7 @@ enum class Course : std::uint8_t {
     unconfirmed,    // a threshold on memory is met, and no task stalls for memory
     unknown_pod,    // a pod that no source knows holds more than the one that would be evicted
     usage_unknown,  // the pods' usage could not be read
+    pods_unlisted,  // nor all of their cgroups opened
 };
 
 // `reclaim` is what the node was asked to give back, at this look or the last.

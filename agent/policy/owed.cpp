@@ -17,8 +17,10 @@ using namespace std::chrono_literals;
 
 // Less is what the kernel keeps in per-CPU lists, and no sign that memory still comes.
 constexpr Bytes least_return = 1_MiB;
-// A daemon that grows by a page is no new pressure: available memory has to fall by a sixteenth.
+// A daemon that grows by a page is no new pressure: available memory has to fall by a sixteenth. And by more than what
+// the kernel's per-CPU counters and pods that live tremble by, but where half of what is left is less than that.
 constexpr std::int64_t further_fall = 16;
+constexpr Bytes tremble = 4_MiB;
 // Reported at a time. Older ones are forgotten first.
 constexpr std::size_t most_owing = 32;
 // Just after an event memory comes back, or is taken, within milliseconds.
@@ -72,6 +74,10 @@ bool is_tolerated(const Owing& owing) {
 bool pressure_is_over(const State& state) {
     return std::find(state.conditions.begin(), state.conditions.end(), Condition::memory_pressure) ==
            state.conditions.end();
+}
+
+bool has_fallen(std::int64_t then, std::int64_t now) {
+    return then - now > std::max(then / further_fall, std::min(then / 2, tremble.value));
 }
 
 MonotonicTime slow_end(const Owing& owing) { return after(owing.victim.emptied_at, slow_pace); }
@@ -159,7 +165,7 @@ std::optional<MonotonicTime> slow_until(const State& state, const Observation& o
         if (!owing.overdue) continue;
         const auto i = trend_index(signal.value_or(signal_of(owing))).value_or(0);
         const auto &now = available.at(i), &then = owing.available.at(i);
-        if (now && then && now->value < then->value - then->value / further_fall) return std::nullopt;
+        if (now && then && has_fallen(then->value, now->value)) return std::nullopt;
         until = std::max(until, std::optional(slow_end(owing)));
     }
     // Others that gave theirs back did not end the pressure either.

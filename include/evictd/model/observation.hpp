@@ -138,6 +138,7 @@ struct Observation {
     std::vector<ObservedVictim> victims;
     std::vector<UnknownPod> unknown_pods;
     bool usage_unknown = false;  // it could not be read of any pod, at this look
+    bool pods_unlisted = false;  // not all pods' cgroups could be opened: a pod without one may be running
 };
 
 }  // namespace evictd

@@ -46,6 +46,7 @@ TEST_F(Agents, ActivePageCacheEvictsNobodyWhereMemoryIsCountedAsReclaimableAndTh
     EXPECT_EQ(tree.handle(hog_id)->kills, 0);
     EXPECT_FALSE(last().decision.evict);
     eviction.memory_available = MemoryAvailable::kubelet;
+    clock.advance(std::chrono::milliseconds(1));
     agent->set_config(eviction, std::chrono::seconds(10));
     EXPECT_EQ(events.counted, MemoryAvailable::kubelet);
     EXPECT_EQ(tree.handle(hog_id)->kills, 1);

@@ -116,13 +116,44 @@ TEST(Awaited, UnknownPodsThatFollowEachOtherDoNotHoldUpEvictionsForLonger) {
     EXPECT_EQ(evicted(node.look(11s)), "uid-small") << "as fast as the kubelet";
 }
 
-TEST(Awaited, ThePressureEndsAndTheNextMayWaitAgain) {
+TEST(Awaited, TheNextPressureMayWaitAgain) {
     Short node({unknown(80_MiB)});
     node.look(1s);
     node.set(200_MiB).look(2s);
-    EXPECT_FALSE(node.state.awaiting_since);
-    node.unknown_pods = {unknown(80_MiB, 19s)};
-    EXPECT_EQ(node.set(90_MiB).look(20s).awaited->until, at(29s));
+    node.unknown_pods = {unknown(80_MiB, 21s)};
+    EXPECT_EQ(node.set(90_MiB).look(22s).awaited->until, at(31s));
+}
+
+// Else a hog that trembles around the threshold is never evicted while there are always new pods.
+TEST(Awaited, PressureThatComesAndGoesBeginsNoNewWait) {
+    Short node({unknown(80_MiB, 0s)});
+    EXPECT_TRUE(node.look(1s).awaited->fresh);
+    for (int i = 2; i < 11; ++i) {
+        node.set(200_MiB).look(std::chrono::seconds(i) - 500ms);
+        node.unknown_pods = {unknown(80_MiB, std::chrono::seconds(i))};
+        const Decision decision = node.set(90_MiB).look(std::chrono::seconds(i));
+        EXPECT_EQ(evicted(decision), "") << i;
+        EXPECT_FALSE(decision.awaited->fresh) << i;
+    }
+    EXPECT_EQ(evicted(node.look(11s)), "uid-small");
+}
+
+// A pod that could not be opened for want of descriptors may be the one that takes the memory.
+TEST(Awaited, UntilAllPodsAreListedNoneIsEvictedForMemory) {
+    Short node({});
+    node.pods_unlisted = true;
+    const Decision decision = node.look(1s);
+    EXPECT_EQ(evicted(decision), "");
+    EXPECT_EQ(decision.look_again_at, at(1100ms));
+    EXPECT_THAT(decision.why, HasSubstr("not all pods' cgroups could be opened"));
+    EXPECT_EQ(evicted(node.look(10900ms)), "");
+    EXPECT_EQ(evicted(node.look(11s)), "uid-small") << "as fast as the kubelet";
+
+    Short listed({});
+    listed.pods_unlisted = true;
+    listed.look(1s);
+    listed.pods_unlisted = false;
+    EXPECT_EQ(evicted(listed.look(1200ms)), "uid-small");
 }
 
 TEST(Awaited, AStallOnMemoryWaitsTooAndADiskDoesNot) {

@@ -83,6 +83,7 @@ struct Node {
     State state{};
     std::vector<UnknownPod> unknown_pods{};
     bool usage_unknown = false;
+    bool pods_unlisted = false;
 
     Node& set(Bytes available, Signal signal = Signal::memory_available, Bytes capacity = 8_GiB) {
         readings[static_cast<std::size_t>(signal)] = Reading{{available.value}, {capacity.value}, {}};
@@ -111,6 +112,7 @@ struct Node {
         observation.outcomes = outcomes;
         observation.unknown_pods = unknown_pods;
         observation.usage_unknown = usage_unknown;
+        observation.pods_unlisted = pods_unlisted;
         return observation;
     }
     // Every reading is taken at the look, unless `read` says when.

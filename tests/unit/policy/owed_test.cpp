@@ -147,6 +147,20 @@ TEST(Owed, MemoryThatFallsFurtherEndsTheWait) {
     EXPECT_EQ(evicted(node.set(84_MiB).look(400ms)), "uid-middle");
 }
 
+// Per-CPU counters and pods that live tremble by more than a sixteenth of what is left.
+TEST(Owed, WhereLittleIsLeftTremblingIsNoFurtherFall) {
+    Followed node;
+    node.set(6_MiB).kill_big(290_MiB);
+    node.look(202ms);
+    EXPECT_EQ(evicted(node.set(4_MiB).look(300ms)), "");
+    EXPECT_EQ(evicted(node.set(2_MiB).look(400ms)), "uid-middle") << "half of it is gone";
+    Followed more;
+    more.set(40_MiB).kill_big(290_MiB);
+    more.look(202ms);
+    EXPECT_EQ(evicted(more.set(37_MiB).look(300ms)), "");
+    EXPECT_EQ(evicted(more.set(35_MiB).look(400ms)), "uid-middle");
+}
+
 TEST(Owed, AFallOfASignalThatIsNotShortEndsNoWait) {
     Followed node;
     node.set(4_GiB, Signal::allocatable_memory_available).kill_big(290_MiB);
