@@ -53,7 +53,7 @@ void add_doctor(CLI::App& program, Action& action) {
     verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration")->type_name("FILE");
     verb->add_option("--socket", options->socket, "where a running agent may listen")->type_name("PATH");
     verb->footer(
-        "Exit code 0: evictd can do its job here, 1: it cannot, or there are no pods to protect. Changes nothing, and "
+        "Exit status 0: evictd can do its job here, 1: it cannot, or there are no pods to protect. Changes nothing, and "
         "disturbs no running agent.\n"
         "\nExamples:\n"
         "  evictd doctor\n"

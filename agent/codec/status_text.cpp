@@ -60,11 +60,11 @@ std::string header(const Json& document, const TextStyle& style) {
         if (!event.empty())
             line += ": " + event;
         else if (kind == "timer")
-            line += ", because it was time";
+            line += ", periodic look";
         else if (kind == "pods_changed")
             line += ", because pods changed";
         else if (kind == "requested")
-            line += ", because you asked";
+            line += ", on request";
     }
     line += ".\n";
     if (const auto why = shown(document, "why"); !why.empty()) line += why + "\n";
