@@ -235,4 +235,10 @@ Result<std::string> status_text(std::string_view json, Detail detail, const Text
     return text + victims_sections(document, style) + sources_section(document, style);
 }
 
+std::int64_t lost_event_lines(std::string_view json) {
+    const auto document = Json::parse(json, nullptr, false);
+    const Json* lost = document.is_object() ? object_at(document, "lost") : nullptr;
+    return lost != nullptr ? number_at(*lost, "event log lines").value_or(0) : 0;
+}
+
 }  // namespace evictd::codec
