@@ -40,8 +40,8 @@ reload "$(hard $(($(available) - 16)))"
 sleep 0.3
 take_descriptors 1
 touch "$work/pods/single.yaml"
-reported() { logged '"reason":"LookIncomplete".*single.yaml: Too many open files; its pods are kept as they were'; }
-check "it is reported that one manifest cannot be read" wait_for 5 reported
+reported() { logged '"reason":"LookIncomplete".*[.]yaml: Too many open files; its pods are kept as they were'; }
+check "it is reported that single manifests cannot be read" wait_for 5 reported
 played() { start_in single "exec $ATTACKER hold 32" && wait_for 5 chosen single && dies single 5 && stay_alive 1; }
 check "its pod is known and killed, and only it" played
 prlimit --pid "$agent" --nofile=4096:8192
