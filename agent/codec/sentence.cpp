@@ -187,8 +187,8 @@ Duration rounded_up(Duration span) { return std::chrono::ceil<std::chrono::durat
 
 std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first, MonotonicTime now) {
     const bool one = awaited.count == 1;
-    return "The eviction of pod " + first + " is delayed for at most " + to_string(rounded_up(awaited.until - now)) + ": " +
-           (one ? "a pod whose manifest is" : std::to_string(awaited.count) + " pods whose manifests are") +
+    return "The eviction of pod " + first + " is delayed for at most " + to_string(rounded_up(awaited.until - now)) +
+           ": " + (one ? "a pod whose manifest is" : std::to_string(awaited.count) + " pods whose manifests are") +
            " not known yet (" + (one ? "UID " : "the largest: UID ") + awaited.largest.pod.value + ") " +
            (one ? "holds " : "hold ") + bytes_text(awaited.together.value) + " and may rank before it";
 }
