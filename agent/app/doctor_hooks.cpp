@@ -27,23 +27,23 @@ struct HookMeaning {
     const char* lost;
 };
 constexpr std::array<HookMeaning, 13> meanings{{
-    {"watermark", "tells when free memory crosses a threshold", "a timed look at the files, 10 ms to 1 s, instead"},
+    {"watermark", "reports when free memory crosses a threshold", "a timed look at the files, 10 ms to 1 s, instead"},
     {"usage", "reads every pod's memory in one pass", "control files are read instead, fifty times slower"},
     {"cgroup_made", "cgroup_life: a pod's cgroup appears", "cgroups are listed at each look instead"},
     {"cgroup_removed", "cgroup_life: a pod's cgroup is removed", "cgroups are listed at each look instead"},
     {"cgroup_populated", "cgroup_life: a victim's last process is gone; asked only while one may end soon",
      "cgroup.procs is read at each look instead"},
     {"oom", "reports which process the kernel's OOM killer chose", "OOM kills by the kernel are not reported"},
-    {"oom_limit", "tells whose limit an OOM kill is for",
+    {"oom_limit", "reports whose limit an OOM kill is for",
      "taken to be the nearest cgroup at its limit, else the machine"},
-    {"oom_score", "tells when a pod's oom_score_adj is written",
+    {"oom_score", "reports when a pod's oom_score_adj is written",
      "oom_score_adj is read with each regular look instead"},
-    {"stall", "counts the time tasks stand still for memory, per pod and node",
+    {"stall", "counts the time tasks stall on memory, per pod and node",
      "the node's from /proc/pressure/memory at each look; pods' not at all"},
-    {"memcg", "tells when pods run into their limits", "v2: memory.events of the pods' cgroup only; v1: nothing"},
+    {"memcg", "reports when pods run into their limits", "v2: memory.events of the pods' cgroup only; v1: nothing"},
     {"sockets", "counts the sockets that pods hold, and their memory", "nothing is known of any pod's sockets"},
     {"sockets_shed", "can refuse a pod new sockets", "no pod is shed"},
-    {"sockets_short", "tells when sockets are refused memory", "SocketMemoryPressure is not reported"},
+    {"sockets_short", "reports when sockets are refused memory", "SocketMemoryPressure is not reported"},
 }};
 
 const HookMeaning* meaning_of(const std::string& hook) {

@@ -32,7 +32,7 @@ void describe(CLI::App& program) {
     program.set_version_flag("--version", "evictd " EVICTD_VERSION);
     program.require_subcommand(1);
     program.footer(
-        "Each verb has its own --help. Exit codes: 0 fine, 1 failure or negative result, 2 wrong usage,\n"
+        "Each verb has its own --help. Exit status: 0 fine, 1 failure or negative result, 2 wrong usage,\n"
         "3 the agent cannot be reached, 4 not permitted, 75 not now, try again.\n"
         "\nExamples:\n"
         "  evictd doctor                                 what this host can do, and what it cannot\n"

@@ -7,13 +7,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/one_of.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 
 namespace evictd::cli {
 namespace {
 
-// CLI::IsMember shows what it takes as "FORMAT:{table,json}".
+// one_of shows what it takes as "FORMAT:{table,json}".
 std::vector<std::string> choices_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const auto open = type.find('{');
@@ -93,7 +94,7 @@ void add_completion(CLI::App& program, Action& action) {
     verb->add_option("SHELL", *shell, "bash, zsh or fish")
         ->type_name("")
         ->option_text(" ")
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+        ->check(one_of({"bash", "zsh", "fish"}))
         ->required();
     verb->footer(
         "Examples:\n"

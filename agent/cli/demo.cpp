@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cli/one_of.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 
@@ -57,10 +58,10 @@ void add_demo(CLI::App& program, Action& action) {
             "fill the page cache, and no pod may be evicted; sockets: it opens connections until it gets no more of "
             "them, and no pod is evicted; oomrace: the kernel's OOM killer is faster, and kills the pod that evictd "
             "would have evicted; thrash: it reads more files than fit, so that tasks stall though bytes are free")
-        ->check(CLI::IsMember({"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"}))
+        ->check(one_of({"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"}))
         ->capture_default_str();
     verb->add_option("-o,--output", options->output, "text, or json: the agent's event records, one a line")
-        ->check(CLI::IsMember({"text", "json"}))
+        ->check(one_of({"text", "json"}))
         ->capture_default_str();
     verb->add_flag("--no-bpf", options->no_bpf, "let the agent do without BPF, as where the kernel does not allow it");
     verb->add_flag("--no-steering", options->no_steering,

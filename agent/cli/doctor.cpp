@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cli/one_of.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "config/load.hpp"
@@ -48,12 +49,13 @@ void add_doctor(CLI::App& program, Action& action) {
     verb->add_option("-o,--output", options->output, "how to show it (table)")
         ->type_name("FORMAT")
         ->option_text("table|json")
-        ->check(CLI::IsMember({"table", "json"}));
+        ->check(one_of({"table", "json"}));
     verb->add_option("--config", options->config, "the configuration evictd is to run with")->type_name("FILE");
     verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration")->type_name("FILE");
     verb->add_option("--socket", options->socket, "where a running agent may listen")->type_name("PATH");
     verb->footer(
-        "Exit code 0: evictd can do its job here, 1: it cannot, or there are no pods to protect. Changes nothing, and "
+        "Exit status 0: evictd can do its job here, 1: it cannot, or there are no pods to protect. Changes nothing, "
+        "and "
         "disturbs no running agent.\n"
         "\nExamples:\n"
         "  evictd doctor\n"

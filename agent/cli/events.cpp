@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "cli/agent_address.hpp"
+#include "cli/lost_events.hpp"
+#include "cli/one_of.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "codec/event_json.hpp"
@@ -116,6 +118,9 @@ Exit show(const Options& options) {
         return tell(socket.error());
     }
     const auto done = show_events(*socket, options);
+    if (done && !options.follow) {
+        report_lost_events(*socket);
+    }
     return done ? Exit::fine : tell(done.error());
 }
 
@@ -142,7 +147,7 @@ void add_events(CLI::App& program, Action& action) {
     verb->add_option("-o,--output", options->output, "how to show it (text)")
         ->type_name("FORMAT")
         ->option_text("text|json")
-        ->check(CLI::IsMember({"text", "json"}));
+        ->check(one_of({"text", "json"}));
     add_address(*verb, options->agent);
     verb->footer(
         "Examples:\n"

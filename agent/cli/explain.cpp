@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // evictd explain: one eviction or OOM kill in full, from the agent's event log.
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,11 +10,14 @@
 #include <unistd.h>
 
 #include "cli/agent_address.hpp"
+#include "cli/lost_events.hpp"
+#include "cli/one_of.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "codec/event_json.hpp"
 #include "codec/explain_text.hpp"
 #include "codec/yaml_text.hpp"
+#include "evictd/model/observation.hpp"
 #include "publish/status_client.hpp"
 
 namespace evictd::cli {
@@ -86,6 +91,31 @@ Result<std::vector<codec::Event>> events_with(const std::string& socket, const s
     return events;
 }
 
+// The waits for pods of unknown manifests that `first`, of an eviction, may have come after. Which pod would be evicted
+// may have changed meanwhile.
+Result<std::vector<codec::Event>> delays_before(const std::string& socket, const codec::Event& first) {
+    std::vector<codec::Event> delays;
+    const bool for_memory = !first.signal || *first.signal == Signal::memory_available ||
+                            *first.signal == Signal::allocatable_memory_available;
+    if (first.reason == "OOMKilling" || !for_memory) {
+        return delays;
+    }
+    auto client = publish::StatusClient::connect(socket);
+    if (!client) {
+        return tl::unexpected(client.error());
+    }
+    const auto earliest = first.time - unknown_pod_period - std::chrono::seconds(1);  // until the next look
+    const auto read =
+        client->stream({.verb = codec::RequestVerb::events, .reason = "EvictionDelayed"}, [&](std::string_view line) {
+            auto event = codec::event_from_json(line);
+            if (event && event->reason == "EvictionDelayed" && event->time >= earliest && event->time <= first.time) {
+                delays.push_back(std::move(*event));
+            }
+            return true;
+        });
+    return read ? Result<std::vector<codec::Event>>(std::move(delays)) : tl::unexpected(read.error());
+}
+
 Result<std::string> page(const std::string& socket, const Options& options) {
     auto id = options.id.empty() ? last_eviction(socket) : Result<std::string>(options.id);
     if (!id) {
@@ -100,8 +130,12 @@ Result<std::string> page(const std::string& socket, const Options& options) {
         const auto others = events_with(socket, history->same_as);
         history = others ? codec::history_of(*others) : nullptr;
     }
-    return options.output == "json" ? codec::pretty_json(codec::explain_json(*events, history))
-                                    : codec::explain_text(*events, history, style_of(STDOUT_FILENO));
+    const auto delays = delays_before(socket, events->front());
+    if (!delays) {
+        return tl::unexpected(delays.error());
+    }
+    return options.output == "json" ? codec::pretty_json(codec::explain_json(*events, history, *delays))
+                                    : codec::explain_text(*events, history, style_of(STDOUT_FILENO), *delays);
 }
 
 Exit show(const Options& options) {
@@ -111,6 +145,7 @@ Exit show(const Options& options) {
     }
     const auto text = page(*socket, options);
     if (!text) {
+        report_lost_events(*socket);
         return tell(text.error());
     }
     end_quietly({});
@@ -132,7 +167,7 @@ void add_explain(CLI::App& program, Action& action) {
     verb->add_option("-o,--output", options->output, "how to show it (text)")
         ->type_name("FORMAT")
         ->option_text("text|json")
-        ->check(CLI::IsMember({"text", "json"}));
+        ->check(one_of({"text", "json"}));
     add_address(*verb, options->agent);
     verb->footer(
         "Examples:\n"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/agent_address.hpp"
+#include "cli/one_of.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "codec/status_text.hpp"
@@ -68,11 +69,11 @@ void add_rank(CLI::App& program, Action& action) {
     verb->add_option("--signal", options->signal, "the signal that is short (memory.available)")
         ->type_name("SIGNAL")
         ->option_text("SIGNAL")
-        ->check(CLI::IsMember(signal_names()));
+        ->check(one_of(signal_names()));
     verb->add_option("-o,--output", options->output, "how to show it (table)")
         ->type_name("FORMAT")
         ->option_text("table|json")
-        ->check(CLI::IsMember({"table", "json"}));
+        ->check(one_of({"table", "json"}));
     add_address(*verb, options->agent);
     verb->footer(
         "Examples:\n"

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cli/one_of.hpp"
 #include "cli/page.hpp"
 #include "cli/replay_tape.hpp"
 #include "cli/terminal.hpp"
@@ -102,7 +103,7 @@ void add_replay(CLI::App& program, Action& action) {
     verb->add_option("-o,--output", options->output, "how to show it (text)")
         ->type_name("FORMAT")
         ->option_text("text|json")
-        ->check(CLI::IsMember({"text", "json"}));
+        ->check(one_of({"text", "json"}));
     verb->add_option("--with", options->with, "say where this configuration would decide otherwise")->type_name("FILE");
     verb->footer(
         "A scenario is pods, and steps in time with what the node measures:\n"

@@ -93,7 +93,7 @@ void add_run(CLI::App& program, Action& action) {
     verb->add_option("--config", options->config, "evictd's configuration (YAML)")->type_name("FILE");
     verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration, to start from")
         ->type_name("FILE");
-    verb->add_flag("--dry-run", options->dry_run, "decide and tell, but touch nothing");
+    verb->add_flag("--dry-run", options->dry_run, "decide and report, but touch nothing");
     auto* record = verb->add_option("--record", options->record, "write a tape that evictd replay can play again")
                        ->type_name("FILE");
     verb->add_option("--record-size", options->record_size, "of the tape and of the one before it, FILE.1 (64Mi)")

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/agent_address.hpp"
+#include "cli/one_of.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "codec/status_text.hpp"
@@ -122,7 +123,7 @@ void add_status(CLI::App& program, Action& action) {
     verb->add_option("-o,--output", options->output, "how to show it (table)")
         ->type_name("FORMAT")
         ->option_text("table|wide|json|yaml")
-        ->check(CLI::IsMember({"table", "wide", "json", "yaml"}));
+        ->check(one_of({"table", "wide", "json", "yaml"}));
     verb->add_flag("-w,--watch", options->watch, "again every second, in place, until Ctrl-C");
     add_address(*verb, options->agent);
     verb->footer(

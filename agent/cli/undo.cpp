@@ -44,7 +44,11 @@ Exit undo(const std::optional<std::string>& file) {
     }
     const auto result = app::undo(*config);
     if (!result) {
-        return tell_or_try_again(result.error());
+        Error error = result.error();
+        if (error.kind == ErrorKind::unreachable) {
+            error.remedy = "stop it first; it puts everything back itself";
+        }
+        return tell_or_try_again(error);
     }
     const auto printed = print(list(*result, config->agent));
     Exit code = printed ? Exit::fine : tell(printed.error());

@@ -83,7 +83,8 @@ std::string not_returned_text(const EventOwed& owed) {
     return bytes + (owed.kind.empty() ? "" : ", most of it " + printable(owed.kind));
 }
 
-std::string facts(const std::vector<Event>& events, const HistoryPtr& history, const TextStyle& style) {
+std::string facts(const std::vector<Event>& events, const std::vector<Event>& delays, const HistoryPtr& history,
+                  const TextStyle& style) {
     const auto& last = events.back();
     std::string text = fact("id", printable(last.id), style);
     if (last.pod && last.pod->qos) {
@@ -94,6 +95,11 @@ std::string facts(const std::vector<Event>& events, const HistoryPtr& history, c
     }
     text += fact("why", printable(history && !history->why.empty() ? history->why : last.message), style);
     text += fact("threshold", threshold_text(last), style);
+    if (!delays.empty()) {
+        text += fact("waited",
+                     span_text(events.front().time - delays.front().time) + ": " + printable(delays.front().message),
+                     style);
+    }
     text += fact("cause", printable(last.cause), style);
     text += fact("latency", latency_breakdown(last.latency), style);
     if (last.reclaimed) text += fact("freed", bytes_text(last.reclaimed->value), style);
@@ -130,13 +136,22 @@ std::string growth_section(const History& history, const TextStyle& style) {
     return title("PODS THAT GREW, within " + span_text(history.grown_over), style) + table.text(style);
 }
 
-std::string events_section(const std::vector<Event>& events, const TextStyle& style) {
-    std::string text = title("EVENTS", style);
+std::string event_lines(const std::vector<Event>& events, const TextStyle& style) {
+    std::string text;
     for (const auto& event : events) {
         text +=
             fact(time_of_day(event.time, style.utc_offset, 0), printable(event.reason + ": " + event.message), style);
     }
     return text;
+}
+
+nlohmann::ordered_json list_of(const std::vector<Event>& events) {
+    auto list = nlohmann::ordered_json::array();
+    for (Event event : events) {
+        event.history = nullptr;
+        list.push_back(nlohmann::ordered_json::parse(to_json_line(event, event.node), nullptr, false));
+    }
+    return list;
 }
 
 }  // namespace
@@ -147,22 +162,21 @@ HistoryPtr history_of(const std::vector<Event>& events) {
     return found == events.rend() ? nullptr : found->history;
 }
 
-std::string explain_text(const std::vector<Event>& events, const HistoryPtr& history, const TextStyle& style) {
-    std::string text = headline(events, style) + facts(events, history, style);
-    if (!history) return text + events_section(events, style);
+std::string explain_text(const std::vector<Event>& events, const HistoryPtr& history, const TextStyle& style,
+                         const std::vector<Event>& delays) {
+    std::string text = headline(events, style) + facts(events, delays, history, style);
+    const std::string all = title("EVENTS", style) + event_lines(delays, style) + event_lines(events, style);
+    if (!history) return text + all;
     const auto picture = plot(*history, zero_of(events), style);
     if (!picture.empty()) text += title(std::string(name(history->signal)) + ", what was left of it", style) + picture;
-    return text + growth_section(*history, style) + order_section(*history, style) + events_section(events, style);
+    return text + growth_section(*history, style) + order_section(*history, style) + all;
 }
 
-std::string explain_json(const std::vector<Event>& events, const HistoryPtr& history) {
+std::string explain_json(const std::vector<Event>& events, const HistoryPtr& history,
+                         const std::vector<Event>& delays) {
     nlohmann::ordered_json json{{"v", 1}, {"id", events.back().id}};
-    auto list = nlohmann::ordered_json::array();
-    for (Event event : events) {
-        event.history = nullptr;
-        list.push_back(nlohmann::ordered_json::parse(to_json_line(event, event.node), nullptr, false));
-    }
-    json["events"] = std::move(list);
+    if (!delays.empty()) json["delays"] = list_of(delays);
+    json["events"] = list_of(events);
     if (history) json["history"] = history_json(*history);
     return dump_line(json);
 }

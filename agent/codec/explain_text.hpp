@@ -11,11 +11,14 @@
 
 namespace evictd::codec {
 
-// `events`: all that have the id, oldest first, at least one. `history`: null where none was kept.
+// `events`: all that have the id, oldest first, at least one. `history`: null where none was kept. `delays`:
+// EvictionDelayed shortly before them.
 [[nodiscard]] std::string explain_text(const std::vector<Event>& events, const HistoryPtr& history,
-                                       const TextStyle& style);
-// {"v":1,"id":"...","events":[...],"history":{...}} on one line; the events are those of the stream without history.
-[[nodiscard]] std::string explain_json(const std::vector<Event>& events, const HistoryPtr& history);
+                                       const TextStyle& style, const std::vector<Event>& delays = {});
+// {"v":1,"id":"...","delays":[...],"events":[...],"history":{...}} on one line, without what there is none of; the
+// events are those of the stream without history.
+[[nodiscard]] std::string explain_json(const std::vector<Event>& events, const HistoryPtr& history,
+                                       const std::vector<Event>& delays = {});
 
 // The history of the last of them that has one.
 [[nodiscard]] HistoryPtr history_of(const std::vector<Event>& events);

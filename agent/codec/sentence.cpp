@@ -64,7 +64,7 @@ std::string phrase_of(const SocketMemoryShort& event) {
 
 std::string phrase_of(const StallCrossed& event) {
     return std::string("tasks ") + (event.cgroup == CgroupId{} ? "of the node" : "of a pod") +
-           (event.over ? " stood still for memory for " : " stand still for memory for only ") +
+           (event.over ? " stalled on memory for " : " stalled on memory for only ") +
            share_text(event.lost, event.window) + " of the last " + std::string(name(event.window));
 }
 std::string phrase_of(const EventsLost& event) {
@@ -141,10 +141,10 @@ std::string stall_sentence(const StallEdge& edge, const std::string& pod) {
     const std::string resource(name(threshold.resource));
     const std::string window(name(threshold.window));
     if (!edge.met) {
-        return "Tasks " + whose + " no longer stand still for " + resource + " as long as the threshold says (" +
+        return "Tasks " + whose + " no longer stall on " + resource + " for as long as the threshold says (" +
                std::string(name(threshold.kind)) + ", " + line + ", of " + window + ")";
     }
-    std::string text = "Tasks " + whose + " stood still for " + resource + " for " +
+    std::string text = "Tasks " + whose + " stalled on " + resource + " for " +
                        share_text(edge.stall.lost, threshold.window) + " of the last " + window + " (" +
                        std::string(name(threshold.kind)) + "; " + line + ")";
     if (!threshold.hard()) text += "; its grace period of " + to_string(threshold.grace_period) + " runs";
@@ -182,12 +182,15 @@ std::string evicting_sentence(const Eviction& eviction, const std::string& pod, 
     return text;
 }
 
+// To tenths of a second.
+Duration rounded_up(Duration span) { return std::chrono::ceil<std::chrono::duration<std::int64_t, std::deci>>(span); }
+
 std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first, MonotonicTime now) {
     const bool one = awaited.count == 1;
-    return "The eviction of pod " + first + " is delayed for at most " + to_string(awaited.until - now) + ": " +
-           (one ? "a pod whose manifest is" : std::to_string(awaited.count) + " pods whose manifests are") +
+    return "The eviction of pod " + first + " is delayed for at most " + to_string(rounded_up(awaited.until - now)) +
+           ": " + (one ? "a pod whose manifest is" : std::to_string(awaited.count) + " pods whose manifests are") +
            " not known yet (" + (one ? "UID " : "the largest: UID ") + awaited.largest.pod.value + ") " +
-           (one ? "holds " : "hold ") + bytes_text(awaited.together.value) + " and may come first";
+           (one ? "holds " : "hold ") + bytes_text(awaited.together.value) + " and may rank before it";
 }
 
 std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run) {

@@ -60,11 +60,11 @@ std::string header(const Json& document, const TextStyle& style) {
         if (!event.empty())
             line += ": " + event;
         else if (kind == "timer")
-            line += ", because it was time";
+            line += ", periodic look";
         else if (kind == "pods_changed")
             line += ", because pods changed";
         else if (kind == "requested")
-            line += ", because you asked";
+            line += ", on request";
     }
     line += ".\n";
     if (const auto why = shown(document, "why"); !why.empty()) line += why + "\n";
@@ -233,6 +233,12 @@ Result<std::string> status_text(std::string_view json, Detail detail, const Text
         text += without_manifest(document, style);
     }
     return text + victims_sections(document, style) + sources_section(document, style);
+}
+
+std::int64_t lost_event_lines(std::string_view json) {
+    const auto document = Json::parse(json, nullptr, false);
+    const Json* lost = document.is_object() ? object_at(document, "lost") : nullptr;
+    return lost != nullptr ? number_at(*lost, "event log lines").value_or(0) : 0;
 }
 
 }  // namespace evictd::codec

@@ -2,6 +2,7 @@
 // The status document as a page for people: `evictd status`. Reads what status_json wrote, of this version or another.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,8 @@ enum class Detail { normal, wide };  // wide adds uid, cgroup, the kinds of memo
 
 // The rank document as a table: order, pod, and the reason for each place.
 [[nodiscard]] Result<std::string> rank_text(std::string_view json, const TextStyle& style);
+
+// How many lines the event log lacks since the agent started, by the status document.
+[[nodiscard]] std::int64_t lost_event_lines(std::string_view json);
 
 }  // namespace evictd::codec

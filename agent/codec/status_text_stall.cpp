@@ -112,7 +112,7 @@ void add_pod(const Json& pod, Table& table) {
 }  // namespace
 
 std::string stalls_table(const Json& document, const TextStyle& style) {
-    Table table({{"TASKS STAND STILL FOR", Fit::clip},
+    Table table({{"TASKS STALLED FOR", Fit::clip},
                  {"LAST 1s", Fit::bar},
                  {"100ms", Fit::right},
                  {"1s", Fit::right},

@@ -2,6 +2,8 @@
 #include "demo/oomrace.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "codec/units_text.hpp"
 
@@ -68,10 +70,11 @@ Plan oomrace_plan(Bytes limit, Bytes node, bool steering) {
     return plan;
 }
 
-Verdict judge_oomrace(const Plan& plan, const Story& story, const Facts& facts) {
-    const PodPlan& wanted = plan.steering ? plan.actor_pod() : plan.pods[plan.quiet];
-    Verdict verdict;
-    auto& faults = verdict.faults;
+namespace {
+
+// `wanted` is the pod that the kernel's OOM killer should take.
+std::vector<std::string> faults_of(const Plan& plan, const PodPlan& wanted, const Story& story, const Facts& facts) {
+    std::vector<std::string> faults;
     if (story.oom_killed().empty() || facts.oom_kills == 0) {
         faults.emplace_back("the kernel's OOM killer killed no process: there was no race to lose");
     }
@@ -97,7 +100,16 @@ Verdict judge_oomrace(const Plan& plan, const Story& story, const Facts& facts) 
             faults.push_back("a bystander ended: " + ended);
         }
     }
-    verdict.right = faults.empty();
+    return faults;
+}
+
+}  // namespace
+
+Verdict judge_oomrace(const Plan& plan, const Story& story, const Facts& facts) {
+    const PodPlan& wanted = plan.steering ? plan.actor_pod() : plan.pods[plan.quiet];
+    Verdict verdict;
+    verdict.faults = faults_of(plan, wanted, story, facts);
+    verdict.right = verdict.faults.empty();
     if (!verdict.right) {
         verdict.sentence = "This is not what should have happened.";
         return verdict;

@@ -9,9 +9,9 @@ namespace {
 using codec::Tone;
 
 // The part of the message that is about the pod: "Container app was using ..., request is ..." in the kubelet's, that
-// tasks stood still in ours.
+// tasks stalled in ours.
 std::string reason_in(const std::string& message) {
-    if (const auto stall = message.find("Tasks stood still"); stall != std::string::npos) {
+    if (const auto stall = message.find("Tasks stalled on"); stall != std::string::npos) {
         const auto end = message.find(". Sent", stall);
         return message.substr(stall, end == std::string::npos ? end : end - stall);
     }

@@ -210,14 +210,14 @@ std::string say_stall(const MetStall& stall, const Observation& observation) {
             whose = "tasks of " + observed.pod->full_name();
         }
     }
-    return whose + " stood still for " + std::string(name(stall.threshold.resource)) + " for " +
+    return whose + " stalled on " + std::string(name(stall.threshold.resource)) + " for " +
            say_share(share_of(stall)) + " of the last " + std::string(name(stall.threshold.window)) + " (" +
            std::string(name(stall.threshold.kind)) + "), threshold " + say_share(stall.threshold.share);
 }
 
 std::string stall_message(const MetStall& stall) {
     return "The node was low on resource: " + std::string(name(stall.threshold.resource)) +
-           ". Tasks stood still for it: threshold " + say_share(stall.threshold.share) + " of " +
+           ". Tasks stalled on it: threshold " + say_share(stall.threshold.share) + " of " +
            std::string(name(stall.threshold.window)) + ", lost: " + say_share(share_of(stall)) + ". ";
 }
 

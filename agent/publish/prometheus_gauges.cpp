@@ -76,7 +76,7 @@ void add_conditions(const Tick& tick, const std::vector<Threshold>& thresholds, 
 }
 
 void add_stalls(const Tick& tick, std::vector<MetricFamily>& all) {
-    auto stalls = family("evictd_stall_ratio", "The part of the window in which the node's tasks stood still");
+    auto stalls = family("evictd_stall_ratio", "The part of the window in which the node's tasks stalled");
     const auto add_kind = [&](const NodeStall& stall, StallKind kind, const std::optional<StallTimes>& times) {
         for (std::size_t i = 0; times && i < times->size(); i++) {
             const auto window = static_cast<StallWindow>(i);

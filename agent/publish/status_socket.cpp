@@ -102,7 +102,7 @@ void StatusSocket::admit(sys::Fd connection) {
     const bool allowed = may_ask(connection.get());
     auto session = StatusSession::make(services_, std::move(connection));
     if (!session) {
-        sys::log::warn("status socket: " + session.error().text());
+        sys::log::warn("cannot serve a client: " + session.error().text());
         return;
     }
     if (!allowed) {

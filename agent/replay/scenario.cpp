@@ -2,8 +2,10 @@
 // The scenario's frame: text to a document, the document's parts to their readers, and a fault to its line.
 #include "replay/scenario.hpp"
 
+#include <algorithm>
 #include <unordered_set>
 
+#include "config/kubelet_settings.hpp"
 #include "evictd/model/result.hpp"
 #include "kube/document.hpp"
 #include "kube/pod_json.hpp"
@@ -143,9 +145,22 @@ void read_steps(const Value& steps, Scenario& scenario) {
     }
 }
 
+// Keys of a configuration at the top, and none of a scenario's.
+bool is_a_configuration(const nlohmann::json& root) {
+    if (!root.is_object() || root.contains("config") || root.contains("pods") || root.contains("steps")) return false;
+    const auto settings = config::kubelet_settings();
+    return root.contains("evictd") || root.value("kind", nlohmann::json()) == "KubeletConfiguration" ||
+           std::any_of(settings.begin(), settings.end(),
+                       [&](const config::KubeletSetting& setting) { return root.contains(setting.name); });
+}
+
 Scenario read_scenario(const Value& root, const std::string& file) {
     Scenario scenario;
     scenario.file = file;
+    if (is_a_configuration(root.json())) {
+        root.refuse("this is a configuration, not a scenario", "see evictd replay --help");
+        return scenario;
+    }
     root.allow({"version", "start", "config", "node", "pods", "steps", "runtime", "objects"});
     if (!root.json().is_object()) root.refuse("is no scenario", "a scenario is a map with `pods` and `steps`");
     read_version(root.at("version"));

@@ -26,14 +26,14 @@ round() { # round NUMBER
     hostile "fork$1"
     attack "fork$1" cgroups "${hierarchies[0]}/${pod_path[fork$1]}/c1" 3000 || return 1
     start_in "fork$1" "next() { sleep 0.003; next & }; for i in {1..24}; do next & done; exec $ATTACKER hold 64"
-    wait_for 20 holds "fork$1" 60
+    wait_for 20 holds "fork$1" 60 || { echo "    fork$1 does not hold its memory"; return 1; }
     write_config "$(hard $(($(available) + 24)))"
     kill -HUP "$agent"
     ! frozen_now "fork$1" || caught=$((caught + 1))
     kill -KILL "$agent"
     wait "$agent" 2> /dev/null
     agent=
-    timeout 20 "$EVICTD" undo --config "$work/config.yaml" > "$work/out" 2> "$work/err" < /dev/null
+    run 0 undo --config "$work/config.yaml" || return 1
     none_frozen || { echo "    frozen: $(find "/sys/fs/cgroup/freezer/$name" -name freezer.state -exec grep -lE "FR" {} +)"; return 1; }
     remove_pod "fork$1"
     innocents_alive

@@ -64,10 +64,10 @@ begin_with_dentries() { # innocents, an agent, and the pod "names": the kernel r
     hostile names
     attack names dentries "$directory" 200000
 }
-take_descriptors() { # the agent has none left: no number below the limit is free
-    local free=0
-    while [ -e "/proc/$agent/fd/$free" ]; do free=$((free + 1)); done
-    prlimit --pid "$agent" --nofile="$free:8192"
+take_descriptors() { # take_descriptors [SPARE]: the agent has no others left: so many numbers below the limit are free
+    local limit=0 spare=${1:-0}
+    while [ -e "/proc/$agent/fd/$limit" ] || [ $((spare--)) -gt 0 ]; do limit=$((limit + 1)); done
+    prlimit --pid "$agent" --nofile="$limit:8192"
 }
 dies() { wait_for "${2:-10}" is_empty "${pod_path[$1]}"; } # dies POD [SECONDS]: to its last process
 chosen() { logged "\"reason\":\"(Evicting|Evicted)\".*\"name\":\"$1\""; } # chosen POD

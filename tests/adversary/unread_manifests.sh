@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The agent has no descriptor left, as any local user can bring about for the whole machine, and a manifest changes meanwhile.
 # Pods that were known stay known and are evicted; manifests that came meanwhile are read as soon as there are descriptors again.
+# The same where one descriptor is left: the directory can be opened, and no file in it.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -30,5 +31,19 @@ prlimit --pid "$agent" --nofile=4096:8192
 attack late hold 60
 played() { sleep 1.5 && cross 24 && wait_for 5 chosen late && dies late 5 && stay_alive 1; }
 check "a manifest that came meanwhile is read without another event" played
+calm
+hostile single
+attack single hold 60
+knows() { "$EVICTD" rank --socket "$work/run/evictd.sock" 2> /dev/null | grep -q default/single; }
+check "the agent knows another pod" wait_for 5 knows
+reload "$(hard $(($(available) - 16)))"
+sleep 0.3
+take_descriptors 1
+touch "$work/pods/single.yaml"
+reported() { logged '"reason":"LookIncomplete".*[.]yaml: Too many open files; its pods are kept as they were'; }
+check "it is reported that single manifests cannot be read" wait_for 5 reported
+played() { start_in single "exec $ATTACKER hold 32" && wait_for 5 chosen single && dies single 5 && stay_alive 1; }
+check "its pod is known and killed, and only it" played
+prlimit --pid "$agent" --nofile=4096:8192
 check "the agent's CPU time" attack_costs
 finish

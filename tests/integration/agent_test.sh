@@ -158,6 +158,7 @@ full_disk() {
     wait_for 5 grep -q 'event log' "$agent_log" || return 1
     answers || return 1
     "$EVICTD" status -o json "${socket[@]}" > "$work/out" && grep -qE '"event log lines": [1-9]' "$work/out" || return 1
+    run 0 events "${socket[@]}" && complains '^evictd: event log: [0-9]+ events? could not be written' || return 1
     "${inside[@]}" rm "$work/log/filler"
     kill -HUP "$agent"
     wait_for 5 "${inside[@]}" grep -q 'KernelEventsLost.*event log' "$log" && stop_agent

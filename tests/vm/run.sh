@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Boots one machine of matrix.yaml in QEMU (emulated: no KVM, no root, no network) and runs tests/vm/cases in it, as many as
 # possible in one boot. Prints "ok", "not ok" or "skip" a case; of a failed one its log, the kernel's, and how to look inside.
-# usage: run.sh [-b BUILD] [-B BOOT] [-m MIB] [-c CPUS] [-a KERNEL-ARGUMENTS] [-q QEMU-ARGUMENTS] [-i] [CASE...]
+# usage: run.sh [-h] [-b BUILD] [-B BOOT] [-m MIB] [-c CPUS] [-a KERNEL-ARGUMENTS] [-q QEMU-ARGUMENTS] [-i] [CASE...]
 #   -B BOOT  a name in matrix.yaml (its first); -m, -c, -a, -q change or add to what stands there
 #   -i CASE  a shell in the guest instead, the case ready at /cases/CASE/run; leave with poweroff -f or Ctrl-A x
 #   env: EVERY=1 (also the slow cases that would say nothing new in this boot)
@@ -20,11 +20,13 @@ need mke2fs e2fsprogs
 
 build=$top/build boot="" interactive=no
 own_memory="" own_cpus="" own_append="" own_qemu=""
-while getopts b:B:m:c:a:q:i option; do
+usage() { sed -n '5,8s/^# //p' "$0"; }
+while getopts hb:B:m:c:a:q:i option; do
     case $option in
         b) build=$OPTARG ;; B) boot=$OPTARG ;; i) interactive=yes ;;
         m) own_memory=$OPTARG ;; c) own_cpus=$OPTARG ;; a) own_append=$OPTARG ;; q) own_qemu=$OPTARG ;;
-        *) sed -n '5,8s/^# //p' "$0" >&2; exit 2 ;;
+        h) usage; exit 0 ;;
+        *) usage >&2; exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
@@ -196,9 +198,12 @@ while [ ${#pending[@]} -gt 0 ]; do
                 unborn=yes
                 echo "note $boot: the machine did not come up ($end); a new one is tried once. What it said:"
                 tail -n 60 "$work/boot.log" | sed 's/^/  /'
-            else
+            elif [[ -z ${finished//[ ]/} || $finished = " host " ]]; then
                 dead=$name
                 fail "$dead" 0 "the machine did not come up: $end" "$work/boot.log"
+            else
+                dead=$name
+                fail "$dead" 0 "the machine died before this case began: $end" "$work/boot.log"
             fi
             break
         fi

@@ -46,7 +46,7 @@ TEST(Events, AnEvictionThatWaitsForAManifestIsToldOnce) {
     AwaitedPods awaited{.largest = {.pod = {"late"}},
                         .together = 80_MiB,
                         .first = tick.observation.pods.at(0).pod->uid,
-                        .until = tick.observation.at + 9s,
+                        .until = tick.observation.at + 9291558443ns,
                         .fresh = true};
     tick.decision.awaited = awaited;
     const auto events = events_of(tick);
@@ -54,8 +54,8 @@ TEST(Events, AnEvictionThatWaitsForAManifestIsToldOnce) {
     ASSERT_TRUE(events[0].pod);
     EXPECT_EQ(events[0].message,
               "The eviction of pod " + tick.observation.pods[0].pod->full_name() +
-                  " is delayed for at most 9s: a pod whose manifest is not known yet (UID late) holds 80Mi and may "
-                  "come first");
+                  " is delayed for at most 9.3s: a pod whose manifest is not known yet (UID late) holds 80Mi and may "
+                  "rank before it");
     awaited.count = 2;
     tick.decision.awaited = awaited;
     EXPECT_THAT(events_of(tick)[0].message,

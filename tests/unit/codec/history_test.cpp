@@ -187,6 +187,21 @@ TEST(Explain, SaysWhatItCanWithoutAHistoryAndOfAnOomKill) {
     EXPECT_THAT(explain_text({oom}, nullptr, {}), HasSubstr("a process of no known pod lost a process"));
 }
 
+TEST(Explain, NamesTheWaitBeforeAnEviction) {
+    const auto event = evicted();
+    Event delay = event;
+    delay.reason = "EvictionDelayed";
+    delay.message = "The eviction of pod default/hog is delayed for at most 9.3s";
+    delay.history = nullptr;
+    delay.time -= std::chrono::seconds(4);
+    const auto text = explain_text({event}, event.history, {}, {delay});
+    EXPECT_THAT(text, HasSubstr("waited     4s: The eviction of pod default/hog is delayed"));
+    EXPECT_THAT(text, HasSubstr("EvictionDelayed: The eviction of pod"));
+    const auto json = nlohmann::json::parse(explain_json({event}, event.history, {delay}));
+    EXPECT_EQ(json["delays"][0]["reason"], "EvictionDelayed");
+    EXPECT_EQ(json["events"].size(), 1U);
+}
+
 TEST(Explain, IsOneJsonDocument) {
     const auto event = evicted();
     const auto json = nlohmann::json::parse(explain_json({event}, event.history));

@@ -40,13 +40,13 @@ TEST(StallEvents, BeginAndEndAreMemoryStallsWithTheirShareAndThreshold) {
     EXPECT_EQ(events[0].reason, "MemoryStall");
     EXPECT_EQ(events[0].severity, Severity::warning);
     EXPECT_EQ(events[0].message,
-              "Tasks of the node stood still for memory for 45% of the last 1s (some; threshold 10%, soft); its grace "
+              "Tasks of the node stalled on memory for 45% of the last 1s (some; threshold 10%, soft); its grace "
               "period of 5s runs");
     tick.decision.stall_edges = {{false, met_stall()}};
     events = events_of(tick);
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].severity, Severity::normal);
-    EXPECT_THAT(events[0].message, HasSubstr("no longer stand still"));
+    EXPECT_THAT(events[0].message, HasSubstr("no longer stall on"));
 }
 
 TEST(StallEvents, APodsNamesIt) {
@@ -59,7 +59,7 @@ TEST(StallEvents, APodsNamesIt) {
     ASSERT_EQ(events.size(), 1U);
     ASSERT_TRUE(events[0].pod);
     EXPECT_EQ(events[0].pod->name, "web");
-    EXPECT_THAT(events[0].message, HasSubstr("Tasks of pod default/web stood still"));
+    EXPECT_THAT(events[0].message, HasSubstr("Tasks of pod default/web stalled on"));
 }
 
 TEST(StallEvents, AnEvictionForAStallTellsNoThresholdOfBytes) {
@@ -67,7 +67,7 @@ TEST(StallEvents, AnEvictionForAStallTellsNoThresholdOfBytes) {
     Eviction eviction;
     eviction.pod = tick.observation.pods[0].pod->uid;
     eviction.stall = met_stall();
-    eviction.message = "The node was low on resource: memory. Tasks stood still for it: ... ";
+    eviction.message = "The node was low on resource: memory. Tasks stalled on it: ... ";
     tick.decision.evict = eviction;
     const auto events = events_of(tick);
     ASSERT_EQ(events.size(), 1U);

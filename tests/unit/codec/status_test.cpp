@@ -107,6 +107,14 @@ TEST(StatusJson, HoldsThePodsSocketsAndWhoGetsNoNewOnes) {
     EXPECT_FALSE(json::parse(status_json(input))["sockets"].contains("shed"));
 }
 
+TEST(StatusText, LostLinesOfTheEventLogAreOfThatCauseOnly) {
+    EXPECT_EQ(lost_event_lines(R"({"lost":{"event log lines":5,"ring buffer full":3}})"), 5);
+    for (const char* none :
+         {"{}", "x", "[]", R"({"lost":{"ring buffer full":3}})", R"({"lost":{"event log lines":"5"}})"}) {
+        EXPECT_EQ(lost_event_lines(none), 0) << none;
+    }
+}
+
 TEST(StatusText, ShowsWhatAPersonAsksFirst) {
     const auto text = status_text(document(sample::evicting()), Detail::normal, {false, false, 120, 0s});
     ASSERT_TRUE(text);

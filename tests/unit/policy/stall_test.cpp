@@ -98,10 +98,10 @@ TEST_F(Stalling, AHardThresholdEvictsWhoCausesTheStallAndNotWhoUsesMost) {
     EXPECT_TRUE(decision.evict->immediate);
     ASSERT_TRUE(decision.evict->stall);
     EXPECT_EQ(decision.evict->stall->lost, 100ms);
-    EXPECT_THAT(decision.evict->message, HasSubstr("The node was low on resource: memory. Tasks stood still for it"));
+    EXPECT_THAT(decision.evict->message, HasSubstr("The node was low on resource: memory. Tasks stalled on it"));
     EXPECT_THAT(decision.conditions, ElementsAre(Condition::memory_pressure));
     EXPECT_THAT(decision.why, HasSubstr("default/thrasher did 900Mi of reclaim work"));
-    EXPECT_THAT(decision.why, HasSubstr("tasks of the node stood still for memory for 10% of the last 1s (some)"));
+    EXPECT_THAT(decision.why, HasSubstr("tasks of the node stalled on memory for 10% of the last 1s (some)"));
 }
 
 TEST_F(Stalling, ItIsToldWhenItBeginsAndWhenItEnds) {
@@ -211,7 +211,7 @@ TEST_F(Stalling, APodsOwnStallIsComparedByItself) {
     ASSERT_THAT(decision.stalls_met, SizeIs(1));
     EXPECT_EQ(decision.stalls_met.front().pod.value, "uid-worker");
     EXPECT_EQ(evicted(decision), "uid-thrasher") << "who causes it goes, not who suffers";
-    EXPECT_THAT(decision.why, HasSubstr("tasks of default/worker stood still"));
+    EXPECT_THAT(decision.why, HasSubstr("tasks of default/worker stalled on"));
 }
 
 TEST_F(Stalling, ForAPodsOwnNobodyGoesWhereNobodyIsSeenToCauseIt) {
@@ -236,7 +236,7 @@ TEST_F(Stalling, APodsFullIsComparedWhereItIsKnown) {
     EXPECT_EQ(decision.stalls_met.front().pod.value, "uid-worker");
     EXPECT_EQ(evicted(decision), "uid-thrasher");
     EXPECT_THAT(decision.why,
-                HasSubstr("tasks of default/worker stood still for memory for 10% of the last 1s (full)"));
+                HasSubstr("tasks of default/worker stalled on memory for 10% of the last 1s (full)"));
 }
 
 TEST_F(Stalling, WhatWasReadTooSoonAfterAVictimsEndCostsNobodyElse) {
@@ -297,7 +297,7 @@ TEST_F(Stalling, ForCpuNobodyGoes) {
     const auto decision = look(1s);
     EXPECT_EQ(evicted(decision), "");
     EXPECT_THAT(decision.stalls_met, SizeIs(1));
-    EXPECT_THAT(decision.why, HasSubstr("stood still for cpu"));
+    EXPECT_THAT(decision.why, HasSubstr("stalled on cpu"));
 }
 
 TEST_F(Stalling, AHardStallCutsASoftEvictionsGraceShort) {
