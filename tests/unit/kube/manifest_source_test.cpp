@@ -2,18 +2,36 @@
 #include "kube/manifest_source.hpp"
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fakes/few_descriptors.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kube_manifests.hpp"
+
+namespace {
+std::atomic<int> inotify_failures = 0;
+}  // namespace
+
+// In libc's place: as where fs.inotify.max_user_instances are used up, which no test may do to its machine.
+int inotify_init1(int flags) noexcept {
+    if (inotify_failures > 0) {
+        --inotify_failures;
+        errno = EMFILE;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_inotify_init1, flags));
+}
 
 namespace evictd::kube {
 namespace {
@@ -227,6 +245,19 @@ TEST_F(ManifestSourceTest, BadInputIsToldAndGoneWhenItIsCorrected) {
     }));
     dir.write("a.yaml", manifest("a"));
     EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a b" && set.rejected.empty(); }));
+}
+
+TEST_F(ManifestSourceTest, InotifyThatFailsAtTheStartIsTriedAgain) {
+    inotify_failures = 2;
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    EXPECT_TRUE(listener.until(
+        [](const port::PodSet& set) { return set.unread.size() == 1 && set.unread[0].what.ends_with(": inotify"); }));
+    dir.write("a.yaml", manifest("a"));
+    EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a" && set.unread.empty(); }));
+    EXPECT_EQ(inotify_failures, 0);
+    dir.write("b.yaml", manifest("b"));
+    EXPECT_TRUE(listener.until_pods("a b"));
 }
 
 // No event says that a descriptor is free again.
