@@ -30,11 +30,8 @@ namespace {
 constexpr std::size_t headroom = 16;
 // While there are connections: how often deadlines are looked at. The library also listens again only when it is run.
 constexpr Duration look_over = std::chrono::milliseconds(250);
-// However long a turn took.
+// However long a turn took. Without timers, how long the lane sleeps at a stretch: its end waits for that.
 constexpr Duration longest_rest = std::chrono::milliseconds(250);
-// Without a timer: how long the lane sleeps at a stretch, and so how long its end may wait for it.
-constexpr Duration longest_sleep = std::chrono::milliseconds(250);
-
 struct Connection {
     MHD_Connection* library = nullptr;
     int fd = -1;
@@ -166,7 +163,7 @@ void HttpServer::Core::begin() {
         report(timers);
         begin_at = clock.monotonic() + place.retry;
     }
-    std::this_thread::sleep_for(std::min(place.retry, longest_sleep));
+    std::this_thread::sleep_for(std::min(place.retry, longest_rest));
     (void)lane->post([this] { begin(); });
 }
 

@@ -20,6 +20,7 @@ struct Manifests : testing::Test {
     Manifests() {
         config.agent.pod_manifest_path = dir / "closed/pods";
         config.static_pod_path = dir / "static";
+        std::filesystem::permissions(dir.path(), std::filesystem::perms::all);
     }
     // As a user who is not root.
     codec::Finding find() {
@@ -36,7 +37,6 @@ struct Manifests : testing::Test {
 };
 
 TEST_F(Manifests, ADirectoryThatCannotBeReachedIsNotSaidToBeAbsent) {
-    std::filesystem::permissions(dir.path(), std::filesystem::perms::all);
     std::filesystem::create_directory(dir / "closed");
     std::filesystem::permissions(dir / "closed", std::filesystem::perms::none);
     const auto finding = find();
