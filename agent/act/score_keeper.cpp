@@ -162,7 +162,7 @@ bool ScoreKeeper::step(Account& account) {
                           [&](port::ScoredProcess& process) { look_at(account, process, sweep.round); });
             break;
         case Sweep::Kind::raise:
-            going = raise(account, pids);
+            going = raise(account, pids) || sweep.kind == Sweep::Kind::keep;
             break;
         case Sweep::Kind::restore:
             account.restored += restore(account.kept, raised_.at(account.kept.pod->uid), pids);
@@ -231,7 +231,7 @@ void ScoreKeeper::look_at(Account& account, port::ScoredProcess& process, Round&
     }
     const auto container = process.container();
     const auto range = options_.wanted(pod, container, node_memory_);
-    if (range.contains(*score) || is_sandbox(pod, container, *score)) {
+    if (range.contains(*score) || is_sandbox(pod, container, *score) || is_raised(pod.uid, process, *score)) {
         return;
     }
     const int wanted = range.nearest(*score);

@@ -68,6 +68,7 @@ struct ScoreFigures {
     std::uint64_t repaired = 0;    // scores set since the start
     std::size_t pods_refused = 0;  // in which a score cannot be lowered
     std::string steered;           // the pod that is raised; empty: none
+    std::string not_raised;        // the pod that should be, and why it is not or not all of it; empty: none
     friend bool operator==(const ScoreFigures&, const ScoreFigures&) = default;
 };
 
@@ -125,6 +126,7 @@ private:
         std::string left_alone;  // why it is
         int raised = 0;
         int restored = 0;
+        std::string not_raised;  // why; empty: it is, or was not tried
         bool refused_before = false;
         bool found_before = false;
         std::optional<MonotonicTime> told_at;        // of what was set
@@ -155,6 +157,8 @@ private:
     void raise_now(Account& account);
     void put_off(Account& account);
     bool raise(Account& account, std::span<const pid_t> pids);
+    void keep_instead(Account& account, const Error& error);
+    [[nodiscard]] bool is_raised(const PodUid& uid, const port::ScoredProcess& process, int score) const;
     [[nodiscard]] Status record_originals(const PodUid& uid, RaisedPod& raised, std::span<const RaisedProcess> more);
     int restore(const KeptPod& kept, const RaisedPod& raised, std::span<const pid_t> pids);
     void put_back(const PodUid& uid);

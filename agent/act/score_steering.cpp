@@ -72,7 +72,7 @@ void ScoreKeeper::put_off(Account& account) {
 }
 
 // Those that are at 1000 already were raised, or inherited it. False: what they had could not be written down, so they
-// stay as they are.
+// are not raised.
 bool ScoreKeeper::raise(Account& account, std::span<const pid_t> pids) {
     const auto& uid = account.kept.pod->uid;
     const bool first = !raised_.contains(uid);
@@ -94,19 +94,40 @@ bool ScoreKeeper::raise(Account& account, std::span<const pid_t> pids) {
         originals.push_back({process.pid(), process.started(), *score});
     });
     if (const auto written = record_originals(uid, raised, originals); !written) {
-        if (!std::exchange(ledger_failed_, true)) {
-            say(&account.kept,
-                "No oom_score_adj of pod " + account.kept.pod->full_name() +
-                    " is raised: what its processes have cannot be written down first",
-                written.error().text());
+        if (first) {
+            raised_.erase(uid);
         }
+        keep_instead(account, written.error());
         return false;
     }
     ledger_failed_ = false;
+    account.not_raised.clear();
     scores_.visit(*account.kept.cgroup, lower, [&](port::ScoredProcess& process) {
         account.raised += process.set_score(highest_oom_score_adj) ? 1 : 0;
     });
     return true;
+}
+
+// The first victim must not stay below its class: the OOM killer would prefer every other pod.
+void ScoreKeeper::keep_instead(Account& account, const Error& error) {
+    account.not_raised = error.text();
+    if (!std::exchange(ledger_failed_, true)) {
+        say(&account.kept,
+            "No oom_score_adj of pod " + account.kept.pod->full_name() +
+                " is raised: what its processes have cannot be written down first",
+            account.not_raised);
+    }
+    if (options_.policy != OomScoreAdjPolicy::off) {
+        account.sweep->kind = Sweep::Kind::keep;
+        account.sweep->next = 0;
+    }
+}
+
+// By this keeper: what was raised before the ledger failed is not repaired.
+bool ScoreKeeper::is_raised(const PodUid& uid, const port::ScoredProcess& process, int score) const {
+    const auto raised = raised_.find(uid);
+    return score == highest_oom_score_adj && raised != raised_.end() &&
+           raised->second.before(process).value_or(highest_oom_score_adj) != highest_oom_score_adj;
 }
 
 Status ScoreKeeper::record_originals(const PodUid& uid, RaisedPod& raised, std::span<const RaisedProcess> more) {

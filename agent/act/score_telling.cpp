@@ -163,11 +163,17 @@ void ScoreKeeper::say(const KeptPod* kept, std::string message, std::string erro
 }
 
 ScoreFigures ScoreKeeper::figures() const {
-    ScoreFigures figures{.repaired = repaired_, .pods_refused = 0, .steered = {}};
+    ScoreFigures figures{.repaired = repaired_, .pods_refused = 0, .steered = {}, .not_raised = {}};
     for (const auto& [uid, account] : accounts_) {
         figures.pods_refused += account.refused_before ? 1U : 0U;
-        if (steered_ == uid) {
-            figures.steered = account.kept.pod->full_name();
+        if (steered_ != uid) {
+            continue;
+        }
+        const auto name = account.kept.pod->full_name();
+        if (!account.not_raised.empty()) {
+            figures.not_raised = name + " is not raised: " + account.not_raised;
+        } else if (raised_.contains(uid)) {
+            figures.steered = name;
         }
     }
     return figures;

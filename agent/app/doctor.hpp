@@ -3,6 +3,8 @@
 // Leaves nothing behind and disturbs no running agent.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "codec/doctor_report.hpp"
@@ -20,6 +22,8 @@ struct HostFacts {
     bool has_pods_root = false;
     bool has_manifests = false;
 };
+[[nodiscard]] codec::Finding find_manifests(const Config& config, HostFacts& facts);
+[[nodiscard]] std::string pods_text(std::size_t count);
 [[nodiscard]] HostFacts examine_cgroups(const Config& config, std::vector<codec::Finding>& checks);
 void examine_kernel(const Config& config, std::vector<codec::Finding>& checks);
 void examine_rights(const Config& config, std::vector<codec::Finding>& checks);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doctor: the cgroup hierarchies, the pods in them, and how their processes can be ended.
-#include <filesystem>
+#include <cerrno>
+
+#include <sys/stat.h>
 
 #include "app/doctor.hpp"
 #include "app/ladder_lanes.hpp"
 #include "kernel/cgroup_dirs.hpp"
 #include "kernel/probes.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::app {
 namespace {
@@ -32,7 +35,7 @@ Finding pods_root(kernel::CgroupDirs& cgroups, HostFacts& facts) {
         facts.has_pods_root = true;
         const auto pods = cgroups.list_pods();
         finding.chosen = root->path;
-        finding.detail = pods ? std::to_string(pods->size()) + " pods" : pods.error().text();
+        finding.detail = pods ? pods_text(pods->size()) : pods.error().text();
         return finding;
     }
     finding.state = State::missing;
@@ -46,12 +49,34 @@ Finding pods_root(kernel::CgroupDirs& cgroups, HostFacts& facts) {
     return finding;
 }
 
-Finding pod_manifests(const Config& config, HostFacts& facts) {
+// Only ENOENT and ENOTDIR prove that it is none.
+Result<bool> is_directory(const std::string& path) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) == 0) {
+        return S_ISDIR(status.st_mode);
+    }
+    if (errno == ENOENT || errno == ENOTDIR) {
+        return false;
+    }
+    return sys::fail_errno(path, errno);
+}
+
+}  // namespace
+
+std::string pods_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " pod" : " pods"); }
+
+Finding find_manifests(const Config& config, HostFacts& facts) {
     const auto& path = config.agent.pod_manifest_path;
-    std::error_code error;
-    const bool there = std::filesystem::is_directory(path, error);
-    facts.has_manifests = there || std::filesystem::is_directory(config.static_pod_path, error);
-    if (there) {
+    const auto there = is_directory(path);
+    facts.has_manifests = there.value_or(false) || is_directory(config.static_pod_path).value_or(false);
+    if (!there) {
+        return {.check = "pod manifests",
+                .state = State::missing,
+                .chosen = {},
+                .detail = there.error().text() + "; no pods are known from it until it can be read",
+                .remedy = there.error().kind == ErrorKind::not_permitted ? "let evictd's user read it" : ""};
+    }
+    if (*there) {
         return {.check = "pod manifests", .chosen = path, .detail = {}, .remedy = {}};
     }
     return {.check = "pod manifests",
@@ -60,6 +85,8 @@ Finding pod_manifests(const Config& config, HostFacts& facts) {
             .detail = path + " is no directory: no pods are known, so none can be evicted",
             .remedy = "put Pod manifests there, or name their directory as evictd.podManifestPath"};
 }
+
+namespace {
 
 Finding way_to_kill(const kernel::Hierarchies& hierarchies, HostFacts& facts) {
     Finding finding{.check = "kill", .chosen = {}, .detail = {}, .remedy = {}};
@@ -114,7 +141,7 @@ HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
     kernel::CgroupDirs cgroups(*hierarchies, config.cgroup_root, config.cgroup_driver);
     checks.push_back(layout(*hierarchies));
     checks.push_back(pods_root(cgroups, facts));
-    checks.push_back(pod_manifests(config, facts));
+    checks.push_back(find_manifests(config, facts));
     checks.push_back(way_to_kill(*hierarchies, facts));
     checks.push_back(ladder(*hierarchies));
     const bool release = kernel::probe_process_mrelease() == 0;

@@ -86,16 +86,19 @@ std::unique_ptr<publish::HttpServer> serve(const std::string& address, const pub
         {"/healthz", [] { return health(true); }},
         {"/readyz", [&metrics] { return health(metrics.has_looked()); }},
     };
-    const auto tell = [address](const Status& listening) {
+    publish::HttpPlace place{.address = address};
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(place.retry).count();
+    place.tell = [address, every = std::to_string(seconds) + " s"](const Status& listening) {
         if (listening) {
-            sys::log::info("metrics: listening on " + address);
+            sys::log::info("HTTP (/metrics, /healthz, /readyz) is served on " + address);
         } else {
-            sys::log::error("no metrics for now, tried again every 10 s: " + listening.error().text());
+            sys::log::error("HTTP (/metrics, /healthz, /readyz) is not served, tried again every " + every + ": " +
+                            listening.error().text());
         }
     };
-    auto served = publish::HttpServer::make({.address = address, .tell = tell}, std::move(pages));
+    auto served = publish::HttpServer::make(std::move(place), std::move(pages));
     if (!served) {
-        sys::log::error("no metrics: " + served.error().text());
+        sys::log::error("HTTP (/metrics, /healthz, /readyz) is not served: " + served.error().text());
         return nullptr;
     }
     return std::move(*served);

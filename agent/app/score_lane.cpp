@@ -56,6 +56,10 @@ SourceRow score_row(OomScoreAdjPolicy policy, bool steering, const act::ScoreFig
     if (!figures.steered.empty()) {
         add(figures.steered + " is raised to 1000");
     }
+    if (!figures.not_raised.empty()) {
+        row.fallback = true;
+        add(figures.not_raised);
+    }
     return row;
 }
 

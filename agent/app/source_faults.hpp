@@ -4,11 +4,15 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "evictd/model/units.hpp"
 #include "evictd/port/pod_source.hpp"
+#include "sys/clock.hpp"
 
 namespace evictd::app {
 
@@ -18,16 +22,19 @@ public:
         std::vector<Error> rejected;
         std::vector<Error> unread;
     };
-    // Of the set that source number `source` delivers now.
-    [[nodiscard]] New note(std::size_t source, const port::PodSet& set);
+    // Of the set that source number `source` delivers at `now`.
+    [[nodiscard]] New note(std::size_t source, const port::PodSet& set,
+                           MonotonicTime now = sys::SystemClock().monotonic());
+    [[nodiscard]] std::size_t remembered_unread(std::size_t source) const { return sources_.at(source).unread.size(); }
 
 private:
     struct Known {
         std::set<std::string> rejected;  // in the last set
-        // Since something of the source could not be read for the first time, until all of it could: on a machine
-        // without descriptors another file fails at each try.
-        std::set<std::string> unread;
+        // And since when it is absent from the sets, if it is: on a machine without descriptors another file fails at
+        // each try. Until all of the source can be read.
+        std::map<std::string, std::optional<MonotonicTime>> unread;
     };
+    static std::vector<Error> note_unread(Known& known, const std::vector<Error>& unread, MonotonicTime now);
     std::vector<Known> sources_;
 };
 

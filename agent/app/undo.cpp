@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/undo.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <optional>
@@ -57,7 +58,9 @@ act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
     const auto root = cgroups.find_pods_root();
     if (!root) {
         result.failed.push_back(root.error());
-        result.failed.back().remedy = "name the kubelet's --cgroup-root as cgroupRoot";
+        if (root.error().kind == ErrorKind::vanished) {
+            result.failed.back().remedy = "name the kubelet's --cgroup-root as cgroupRoot";
+        }
         return result;
     }
     Raised left;
@@ -130,6 +133,34 @@ act::PutBack undo_socket(const std::string& path) {
     return result;
 }
 
+// What it claims is released by its end.
+Result<act::PutBack> undo_ledgers(const Config& config, kernel::CgroupDirs& cgroups) {
+    act::PutBack result;
+    const auto& agent = config.agent;
+    if (access(agent.state_path.c_str(), F_OK) != 0 && errno == ENOENT) {
+        return result;
+    }
+    const auto state = claim_state(agent.state_path);
+    if (state) {
+        result.add(undo_rungs(rungs_path(agent)));
+        result.add(undo_scores(raised_path(agent), cgroups));
+    } else if (state.error().kind == ErrorKind::unreachable) {
+        return tl::unexpected(state.error());
+    } else {
+        result.failed.push_back(state.error());
+    }
+    return result;
+}
+
+// Unless the ledger of scores has reported the same.
+void add_fault(const Error& error, act::PutBack& result) {
+    const bool is_known = std::any_of(result.failed.begin(), result.failed.end(),
+                                      [&](const Error& one) { return one.text() == error.text(); });
+    if (!is_known) {
+        result.failed.push_back(error);
+    }
+}
+
 }  // namespace
 
 Result<act::PutBack> undo(const Config& config) {
@@ -138,6 +169,7 @@ Result<act::PutBack> undo(const Config& config) {
         return tl::unexpected(cgroups.error());
     }
     std::optional<sys::LockFile> pods;
+    std::optional<Error> unknown_root;
     if (const auto root = (*cgroups)->find_pods_root()) {
         auto claimed = claim_pods(*root, sys::patience_with_the_dying);
         if (!claimed) {
@@ -145,24 +177,18 @@ Result<act::PutBack> undo(const Config& config) {
         }
         pods = std::move(*claimed);
     } else if (root.error().kind != ErrorKind::vanished) {
-        return tl::unexpected(root.error());  // another agent may work on it
+        // A living agent may work on these pods. The ledgers, the pins and the socket have claims of their own.
+        unknown_root = root.error();
     }
-    act::PutBack result;
-    const auto& agent = config.agent;
-    if (access(agent.state_path.c_str(), F_OK) == 0 || errno != ENOENT) {
-        const auto state = claim_state(agent.state_path);
-        if (!state && state.error().kind == ErrorKind::unreachable) {
-            return tl::unexpected(state.error());
-        }
-        if (state) {
-            result.add(undo_rungs(rungs_path(agent)));
-            result.add(undo_scores(raised_path(agent), **cgroups));
-        } else {
-            result.failed.push_back(state.error());
-        }
+    auto result = undo_ledgers(config, **cgroups);
+    if (!result) {
+        return result;
     }
-    result.add(undo_pins(agent.bpffs_path));
-    result.add(undo_socket(agent.socket_path));
+    result->add(undo_pins(config.agent.bpffs_path));
+    result->add(undo_socket(config.agent.socket_path));
+    if (unknown_root) {
+        add_fault(*unknown_root, *result);
+    }
     return result;
 }
 

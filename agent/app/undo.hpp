@@ -9,6 +9,7 @@
 namespace evictd::app {
 
 // `unreachable`: an agent works on these pods or keeps its ledgers there. It puts everything back itself when it ends.
+// Where it is unknown whether there is a pods' cgroup, the rest is put back all the same, and that is among `failed`.
 [[nodiscard]] Result<act::PutBack> undo(const Config& config);
 
 }  // namespace evictd::app

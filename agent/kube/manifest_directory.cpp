@@ -139,6 +139,7 @@ port::PodSet ManifestDirectory::look_without_list(Error error) {
     port::PodSet set;
     if (error.kind == ErrorKind::vanished || error.kind == ErrorKind::invalid) {
         known_.clear();
+        known_pods_.clear();
         set.rejected.push_back(std::move(error));
         return set;
     }

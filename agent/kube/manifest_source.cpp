@@ -49,11 +49,6 @@ ManifestSource::ManifestSource(const std::string& directory, std::optional<PodOr
 Status ManifestSource::start(OnChange on_change) {
     if (lane_) return fail(ErrorKind::failed, describe(), "already started");
     on_change_ = std::move(on_change);
-    // Without inotify it goes on by looking every second, which no_watch_ tells with every set.
-    if (auto made = DirectoryWatch::make(directory_))
-        watch_ = std::move(*made);
-    else
-        no_watch_ = made.error();
     auto lane =
         sys::Lane::make("evictd-pods", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);
     if (!lane) return tl::unexpected(lane.error());
@@ -78,14 +73,24 @@ void ManifestSource::begin() {
     soon_ = std::move(*soon);
     settle_ = std::move(*settle);
     again_ = std::move(*again);
-    if (watch_) {
-        auto readable = lane_->loop().add_fd(watch_->fd(), [this] { on_event(); });
-        if (readable)
-            readable_ = std::move(*readable);
-        else
-            no_watch_ = readable.error();
-    }
     look();
+}
+
+// At each look. Where there is no inotify, that is every second: no event calls for a look then, only again_ does.
+Status ManifestSource::watch() {
+    if (!watch_) {
+        auto made = DirectoryWatch::make(directory_);
+        if (!made) return tl::unexpected(made.error());
+        watch_ = std::move(*made);
+    }
+    if (!readable_) {
+        auto readable = lane_->loop().add_fd(watch_->fd(), [this] { on_event(); });
+        if (!readable) return tl::unexpected(readable.error());
+        readable_ = std::move(*readable);
+    }
+    auto renewed = watch_->renew();
+    absorb(watch_->read());
+    return renewed;
 }
 
 void ManifestSource::on_event() {
@@ -124,13 +129,9 @@ void ManifestSource::look() {
 
 void ManifestSource::look_now() {
     is_look_due_ = false;
-    if (watch_ && readable_) {
-        const auto renewed = watch_->renew();
-        no_watch_ = renewed ? std::nullopt : std::optional(renewed.error());
-        absorb(watch_->read());
-    }
+    const auto watched = watch();
     auto set = manifests_.look(unfinished_);
-    if (no_watch_) set.unread.push_back(*no_watch_);
+    if (!watched) set.unread.push_back(watched.error());
     if (!set.unread.empty()) again_.arm_in(pause_before_another_try);
     publish(std::move(set));
 }

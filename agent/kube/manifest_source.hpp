@@ -31,6 +31,7 @@ public:
 
 private:
     void begin();
+    Status watch();
     void on_event();
     void absorb(const DirectoryWatch::Changes& changes);
     void look();
@@ -44,7 +45,6 @@ private:
     OnChange on_change_;
     ManifestDirectory manifests_;
     std::optional<DirectoryWatch> watch_;
-    std::optional<Error> no_watch_;
     std::set<std::string> unfinished_;
     std::optional<port::PodSet> published_;
     bool is_look_due_ = false;

@@ -2,9 +2,17 @@
 #include "observe/pod_table.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace evictd::observe {
+namespace {
+
+bool is_older(const UnknownPod& a, const UnknownPod& b) {
+    return std::tie(a.first_seen, a.pod) < std::tie(b.first_seen, b.pod);
+}
+
+}  // namespace
 
 void PodTable::set_pods(std::size_t source, std::vector<PodPtr> pods) {
     if (sources_.size() <= source) {
@@ -76,7 +84,8 @@ void PodTable::hold(port::FoundPod found, MonotonicTime now) {
     held = Held{std::move(found.cgroup), std::nullopt, same ? held.first_seen : now};
     uid_of_[id] = found.uid;
     if (!pod(found.uid)) {
-        unknown_.push_back({.pod = found.uid, .cgroup = id, .first_seen = held.first_seen, .working_set = {}});
+        UnknownPod one{.pod = found.uid, .cgroup = id, .first_seen = held.first_seen, .working_set = {}};
+        unknown_.insert(std::upper_bound(unknown_.begin(), unknown_.end(), one, is_older), std::move(one));
     }
     join(found.uid);
 }
@@ -107,6 +116,7 @@ void PodTable::join() {
                 {.pod = uid, .cgroup = held.cgroup->id(), .first_seen = held.first_seen, .working_set = {}});
         }
     }
+    std::sort(unknown_.begin(), unknown_.end(), is_older);
 }
 
 // For one: 10,000 pods that start are 10,000 events.

@@ -40,7 +40,8 @@ public:
     [[nodiscard]] PodPtr pod(const PodUid& uid) const;  // null: no source knows it
     [[nodiscard]] port::PodCgroupPtr cgroup_of(const PodUid& uid) const;
     [[nodiscard]] std::optional<PodUid> uid_of(CgroupId cgroup) const;
-    // Cgroups that look like a pod's and are no known pod's: never touched. Without usage.
+    // Cgroups that look like a pod's and are no known pod's: never touched. Without usage; the oldest
+    // first, those of the same time by uid, so that the same ones are named each time.
     [[nodiscard]] const std::vector<UnknownPod>& unknown() const { return unknown_; }
 
 private:

@@ -9,6 +9,7 @@
 #include <exception>
 #include <list>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <microhttpd.h>
@@ -29,7 +30,7 @@ namespace {
 constexpr std::size_t headroom = 16;
 // While there are connections: how often deadlines are looked at. The library also listens again only when it is run.
 constexpr Duration look_over = std::chrono::milliseconds(250);
-// However long a turn took.
+// However long a turn took. Without timers, how long the lane sleeps at a stretch: its end waits for that.
 constexpr Duration longest_rest = std::chrono::milliseconds(250);
 struct Connection {
     MHD_Connection* library = nullptr;
@@ -78,8 +79,9 @@ struct HttpServer::Core {
     HttpPages pages;
     HttpLimits limits;
     sys::SystemClock clock;
-    std::atomic<int> port = 0;          // 0: not listening yet
-    std::string told;                   // why it does not listen; empty: nothing was told. The lane's, as is all below
+    std::atomic<int> port = 0;  // 0: not listening yet
+    // Why it does not listen; empty: nothing was told. This and all below is start()'s, and from begin() on the lane's.
+    std::string told;
     MHD_Daemon* daemon = nullptr;       // null: not listening yet
     std::list<Connection> connections;  // the oldest first
     std::exception_ptr thrown;          // by a page: kept while the library's C is on the stack
@@ -87,20 +89,27 @@ struct HttpServer::Core {
     bool unfinished = false;  // the library has more to do, without hearing from a client
     sys::Source ready;        // none: it rests
     sys::Timer timer;
-    sys::Timer again;                 // to listen, or to watch the library's epoll set
+    sys::Timer again;                 // to listen
+    MonotonicTime begin_at{};         // without timers: the next try
     std::unique_ptr<sys::Lane> lane;  // last: its thread must be gone first
 
     Status start();
     Status listen();
     void begin();
+    Status make_timers();
     void try_to_listen();
-    void watch();
+    Status watch();
+    void report(const Status& listening);
     void on_timer();
     void turn();
     void stop() {
         ready.reset();
         timer = {};
         again = {};
+        stop_library();
+    }
+    void stop_library() {
+        port = 0;
         if (daemon != nullptr) MHD_stop_daemon(std::exchange(daemon, nullptr));
     }
 
@@ -122,10 +131,7 @@ Status HttpServer::Core::start() {
     auto made =
         sys::Lane::make("evictd-http", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);
     if (!made) return tl::unexpected(made.error());
-    if (!listening) {
-        told = listening.error().text();
-        place.tell(listening);
-    }
+    report(listening);
     lane = std::move(*made);
     (void)lane->post([this] { begin(); });
     return {};
@@ -147,43 +153,58 @@ Status HttpServer::Core::listen() {
     return {};
 }
 
+// Without timers nobody would be answered for long, so it does not listen. Nothing but the lane's own sleep then calls
+// for the next try; only a machine without memory is like that.
 void HttpServer::Core::begin() {
+    if (begin_at <= clock.monotonic()) {
+        const auto timers = make_timers();
+        if (timers) return daemon != nullptr ? try_to_listen() : again.arm_in(place.retry);
+        stop_library();
+        report(timers);
+        begin_at = clock.monotonic() + place.retry;
+    }
+    std::this_thread::sleep_for(std::min(place.retry, longest_rest));
+    (void)lane->post([this] { begin(); });
+}
+
+Status HttpServer::Core::make_timers() {
     auto made = lane->loop().add_timer([this] { on_timer(); });
+    if (!made) return tl::unexpected(made.error());
     auto retry = lane->loop().add_timer([this] { try_to_listen(); });
-    if (!made || !retry) return sys::log::error("http: " + (made ? retry : made).error().text());
+    if (!retry) return tl::unexpected(retry.error());
     timer = std::move(*made);
     again = std::move(*retry);
-    if (daemon != nullptr)
-        watch();
-    else
-        again.arm_in(place.retry);
+    return {};
 }
 
 void HttpServer::Core::try_to_listen() {
-    if (daemon == nullptr) {
-        const auto listening = listen();
-        const auto why = listening ? std::string() : listening.error().text();
-        if (std::exchange(told, why) != why) place.tell(listening);
-        if (!listening) return again.arm_in(place.retry);
-    }
-    if (!ready) watch();
+    auto listening = daemon == nullptr ? listen() : Status{};
+    if (listening) listening = watch();
+    report(listening);
+    if (listening) return;
+    stop_library();
+    again.arm_in(place.retry);
 }
 
-void HttpServer::Core::watch() {
+Status HttpServer::Core::watch() {
     const auto* info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     auto added = lane->loop().add_fd(info->epoll_fd, [this] { turn(); });
-    if (added) {
-        ready = std::move(*added);
-        return;
-    }
-    sys::log::error("http: " + added.error().text());
-    again.arm_in(place.retry);
+    if (!added) return tl::unexpected(added.error());
+    ready = std::move(*added);
+    return {};
+}
+
+// Each reason once, and that it has passed.
+void HttpServer::Core::report(const Status& listening) {
+    const auto why = listening ? std::string() : listening.error().text();
+    if (std::exchange(told, why) != why) place.tell(listening);
 }
 
 // The end of a rest, or time to look over the connections.
 void HttpServer::Core::on_timer() {
     if (!ready) {
-        watch();
+        try_to_listen();
+        if (!ready) return;
         if (!unfinished) {
             // Also once after the last: only when it runs does the library listen again after it was full.
             if (had_connections) timer.arm_in(look_over);

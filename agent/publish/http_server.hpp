@@ -28,7 +28,7 @@ using HttpPages = std::map<std::string, std::function<HttpAnswer()>>;
 // us may still hold it.
 struct HttpPlace {
     std::string address;  // "127.0.0.1:20262", "[::1]:20262"; port 0: any that is free
-    // Why it does not listen, once for each reason in turn; then, once, that it does. Nothing where the first try
+    // Why it does not serve, once for each reason in turn; then, once, that it does. Nothing where the first try
     // succeeds. Called by make(), and later in the server's lane.
     std::function<void(const Status& listening)> tell = [](const Status&) {};
     // Prometheus scrapes every 15 to 60 s: twice as much would cost it one scrape more, half would only be more tries.

@@ -127,6 +127,19 @@ TEST_F(ManifestDirectoryTest, AUidOfAnotherFileIsRefusedAndTheFirstByNameStays) 
     EXPECT_EQ(names(look()), "b");
 }
 
+// What ran there before the directory went is no claim.
+TEST_F(ManifestDirectoryTest, OfADirectoryThatCameBackTheFirstPodKeepsItsUid) {
+    const auto pods = dir / "pods";
+    ManifestDirectory some(pods, std::nullopt);
+    dir.write("pods/b.yaml", manifest("b", "same"));
+    EXPECT_EQ(names(some.look({})), "b");
+    std::filesystem::remove_all(pods);
+    EXPECT_EQ(names(some.look({})), "");
+    dir.write("pods/a.yaml", manifest("a", "same"));
+    dir.write("pods/b.yaml", manifest("b", "same"));
+    EXPECT_EQ(names(some.look({})), "a");
+}
+
 // A file that sorts before the running pod's, and takes its uid.
 TEST_F(ManifestDirectoryTest, AManifestThatRepeatsAUidDoesNotDisplaceThePodThatHasBeenThere) {
     dir.write("web.yaml", manifest("web", "same"));

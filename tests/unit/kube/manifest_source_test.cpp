@@ -2,65 +2,37 @@
 #include "kube/manifest_source.hpp"
 
 #include <array>
-#include <condition_variable>
-#include <functional>
-#include <mutex>
+#include <atomic>
+#include <cerrno>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fakes/few_descriptors.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kube_manifests.hpp"
+#include "source_listener.hpp"
+
+namespace {
+std::atomic<int> inotify_failures = 0;
+}  // namespace
+
+// In libc's place: as where fs.inotify.max_user_instances are used up, which no test may do to its machine.
+int inotify_init1(int flags) noexcept {
+    if (inotify_failures > 0) {
+        --inotify_failures;
+        errno = EMFILE;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_inotify_init1, flags));
+}
 
 namespace evictd::kube {
 namespace {
-
-// Generous: only a failing test waits for it.
-constexpr auto patience = std::chrono::seconds(20);
-
-// What a source has told, and a wait for what it should tell.
-class Listener {
-public:
-    port::PodSource::OnChange hear() {
-        return [this](port::PodSet set) {
-            const std::scoped_lock lock(mutex_);
-            if (refusals_ > 0) {
-                --refusals_;
-                return false;
-            }
-            latest_ = std::move(set);
-            ++calls_;
-            heard_.notify_all();
-            return true;
-        };
-    }
-    testing::AssertionResult until(const std::function<bool(const port::PodSet&)>& holds) {
-        std::unique_lock lock(mutex_);
-        if (heard_.wait_for(lock, patience, [&] { return calls_ > 0 && holds(latest_); }))
-            return testing::AssertionSuccess();
-        return testing::AssertionFailure() << "pods: " << names(latest_) << ", rejected: " << latest_.rejected.size()
-                                           << (latest_.rejected.empty() ? "" : " " + latest_.rejected[0].text())
-                                           << (latest_.unread.empty() ? "" : ", " + latest_.unread[0].text());
-    }
-    testing::AssertionResult until_pods(const std::string& expected) {
-        return until([&](const port::PodSet& set) { return names(set) == expected; });
-    }
-    void refuse(int sets) { refusals_ = sets; }
-    int calls() {
-        const std::scoped_lock lock(mutex_);
-        return calls_;
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable heard_;
-    port::PodSet latest_;
-    int calls_ = 0;
-    int refusals_ = 0;
-};
 
 struct ManifestSourceTest : ::testing::Test {
     fakes::TempDir dir;
@@ -227,6 +199,19 @@ TEST_F(ManifestSourceTest, BadInputIsToldAndGoneWhenItIsCorrected) {
     }));
     dir.write("a.yaml", manifest("a"));
     EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a b" && set.rejected.empty(); }));
+}
+
+TEST_F(ManifestSourceTest, InotifyThatFailsAtTheStartIsTriedAgain) {
+    inotify_failures = 2;
+    ManifestSource source(dir.path());
+    ASSERT_TRUE(source.start(listener.hear()));
+    EXPECT_TRUE(listener.until(
+        [](const port::PodSet& set) { return set.unread.size() == 1 && set.unread[0].what.ends_with(": inotify"); }));
+    dir.write("a.yaml", manifest("a"));
+    EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a" && set.unread.empty(); }));
+    EXPECT_EQ(inotify_failures, 0);
+    dir.write("b.yaml", manifest("b"));
+    EXPECT_TRUE(listener.until_pods("a b"));
 }
 
 // No event says that a descriptor is free again.

@@ -2,6 +2,9 @@
 // Pods of several sources joined with cgroups that come and go.
 #include "observe/pod_table.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "fakes/fake_cgroups.hpp"
@@ -53,6 +56,24 @@ TEST(PodTable, ACgroupMadeLaterIsFoundByItsEvent) {
     table.apply(life(CgroupChange::made, 2, "uid-a"), at(1), tree);
     EXPECT_EQ(table.rows()[0].cgroup->id().value, 2U);
     EXPECT_NE(table.cgroup_of({"uid-a"}), nullptr);
+}
+
+TEST(PodTable, UnknownPodsAreNamedByAgeAndThenByUid) {
+    std::vector<fakes::FakeCgroup> pods{{.id = 1, .level = 1}};
+    for (std::uint64_t id = 2; id < 60; id++) pods.push_back({.id = id, .level = 2, .pod = std::to_string(100 - id)});
+    fakes::FakeCgroupTree tree(pods);
+    const auto is_older = [](const UnknownPod& a, const UnknownPod& b) {
+        return std::tie(a.first_seen, a.pod) < std::tie(b.first_seen, b.pod);
+    };
+    PodTable table;
+    for (const std::uint64_t id : {50U, 20U, 30U}) {
+        table.apply(life(CgroupChange::made, id, std::to_string(100 - id)), at(id == 20U ? 1 : 2), tree);
+        EXPECT_TRUE(std::is_sorted(table.unknown().begin(), table.unknown().end(), is_older));
+    }
+    table.set_cgroups(*tree.list_pods(), at(5));
+    ASSERT_EQ(table.unknown().size(), 58U);
+    EXPECT_TRUE(std::is_sorted(table.unknown().begin(), table.unknown().end(), is_older));
+    EXPECT_EQ(table.unknown()[0].cgroup, CgroupId{20});
 }
 
 TEST(PodTable, TheTimeOfTheLastProcessIsKeptUntilAnotherComes) {
