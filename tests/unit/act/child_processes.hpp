@@ -84,7 +84,7 @@ public:
     [[nodiscard]] bool surely_empty() const override { return counted_empty; }
     [[nodiscard]] Result<bool> populated() const override { return !counted_empty; }
     [[nodiscard]] Result<HeldMemory> held_memory() const override { return HeldMemory{}; }
-    [[nodiscard]] Status drop_cache() const override { return {}; }
+    [[nodiscard]] Result<bool> drop_cache() const override { return true; }
     [[nodiscard]] bool can_kill() const override { return has_kill; }
     [[nodiscard]] Status kill() const override {
         kills++;
