@@ -100,10 +100,11 @@ public:
     }
     [[nodiscard]] Status thaw() const override {
         thaws++;
-        frozen = false;
-        return {};
+        frozen = !thaw_result;
+        return thaw_result;
     }
 
+    Status thaw_result;
     bool has_kill = false;
     bool has_us = false;
     bool opens_files = false;
