@@ -190,7 +190,7 @@ void remove_from(const sys::Fd& directory, const std::string& path, PinKind kind
     }
     for (const auto& name : *names) {
         if (kind != PinKind::map || name != links_name) {
-            remove_one({directory, path + "/" + name, name}, kind, result);
+            remove_one({directory, std::string(path).append("/").append(name), name}, kind, result);
         }
     }
 }
