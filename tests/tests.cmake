@@ -96,7 +96,8 @@ if(NOT sanitizers)
   target_link_libraries(vm_load PRIVATE evictd_options)
   target_link_options(vm_load PRIVATE -static)
   # attacker: the hostile pods of tests/adversary.
-  add_executable(attacker ${CMAKE_SOURCE_DIR}/tests/adversary/attacker.cpp)
+  add_executable(attacker ${CMAKE_SOURCE_DIR}/tests/adversary/attacker.cpp
+    ${CMAKE_SOURCE_DIR}/tests/adversary/fuse_server.cpp)
   target_link_libraries(attacker PRIVATE evictd_options Threads::Threads)
   target_link_options(attacker PRIVATE -static)
   # evictd_soak: hostile pods at random; make soak.

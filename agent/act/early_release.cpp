@@ -9,7 +9,8 @@ namespace evictd::act {
 
 Result<std::unique_ptr<EarlyRelease>> EarlyRelease::make(Release release) {
     std::unique_ptr<EarlyRelease> made(new EarlyRelease(std::move(release)));
-    auto lane = sys::Lane::make("evictd-release", most_waiting, sys::Lane::default_drain, sys::Duty::may_block);
+    // Not drained: at the agent's end the processes give their memory back by exiting.
+    auto lane = sys::Lane::make("evictd-release", most_waiting, Duration::zero(), sys::Duty::expendable);
     if (!lane) {
         return tl::unexpected(lane.error());
     }
@@ -17,9 +18,9 @@ Result<std::unique_ptr<EarlyRelease>> EarlyRelease::make(Release release) {
     return made;
 }
 
-// Only one thread adds to `waiting_`, so what is room here stays room.
+// Only one thread adds to `waiting`, so what is room here stays room.
 void EarlyRelease::take_from(std::vector<HeldProcess>& held) {
-    const auto count = std::min(held.size(), most_waiting - waiting_);
+    const auto count = std::min(held.size(), most_waiting - shared_->waiting);
     if (count == 0) {
         return;
     }
@@ -27,16 +28,16 @@ void EarlyRelease::take_from(std::vector<HeldProcess>& held) {
     const auto taken =
         std::make_shared<std::vector<HeldProcess>>(std::make_move_iterator(held.begin()), std::make_move_iterator(end));
     held.erase(held.begin(), end);
-    waiting_ += count;
-    const bool posted = lane_->post([this, taken] {
+    shared_->waiting += count;
+    const bool posted = lane_->post([shared = shared_, taken] {
         for (auto& process : *taken) {
-            release_(process);
+            shared->release(process);
             process.pidfd.reset();
-            --waiting_;
+            --shared->waiting;
         }
     });
     if (!posted) {
-        waiting_ -= count;
+        shared_->waiting -= count;
     }
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "act/signals.hpp"
@@ -23,17 +24,23 @@ public:
     static constexpr std::size_t most_waiting = 64;
     using Release = std::function<void(const HeldProcess&)>;
 
+    // A release that does not end may be called until the program ends, beyond the EarlyRelease: what `release` uses
+    // has to live as long.
     static Result<std::unique_ptr<EarlyRelease>> make(Release release);
 
     // Takes those out of `held` for which there is room. The rest frees its memory when it exits. Does not block.
     void take_from(std::vector<HeldProcess>& held);
 
 private:
-    explicit EarlyRelease(Release release) : release_(std::move(release)) {}
+    struct Shared {  // with the lane's thread, which may be left behind
+        explicit Shared(Release to_use) : release(std::move(to_use)) {}
+        Release release;
+        std::atomic<std::size_t> waiting = 0;
+    };
+    explicit EarlyRelease(Release release) : shared_(std::make_shared<Shared>(std::move(release))) {}
 
-    Release release_;
-    std::atomic<std::size_t> waiting_ = 0;
-    std::unique_ptr<sys::Lane> lane_;  // last: its thread must be gone before what it uses
+    std::shared_ptr<Shared> shared_;
+    std::unique_ptr<sys::Lane> lane_;
 };
 
 }  // namespace evictd::act

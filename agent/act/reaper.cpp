@@ -116,17 +116,20 @@ Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optio
         return tl::unexpected(early.error());
     }
     reaper->release_ = std::move(*early);
+    auto cache = CacheDrop::make(clock);
+    if (!cache) {
+        return tl::unexpected(cache.error());
+    }
+    reaper->cache_ = std::move(*cache);
     auto lane = sys::Lane::make("evictd-reaper");
     if (!lane) {
         return tl::unexpected(lane.error());
     }
     reaper->lane_ = std::move(*lane);
-    reaper->lane_->post([made = reaper.get()] { made->arm(); });  // the timer is there before there is a victim
-    auto cache_lane = sys::Lane::make("evictd-cache", most_remembered, sys::Lane::default_drain, sys::Duty::may_block);
-    if (!cache_lane) {
-        return tl::unexpected(cache_lane.error());
-    }
-    reaper->cache_lane_ = std::move(*cache_lane);
+    reaper->lane_->post([made = reaper.get()] {  // the timers are there before there is a victim
+        made->arm();
+        made->arm_cache();
+    });
     return reaper;
 }
 
@@ -159,9 +162,18 @@ void Reaper::finish_terminating(port::PodCgroupPtr pod) {
     });
 }
 
-// No error is logged: policy sees what stays charged, and reports it (MemoryNotReturned).
 void Reaper::drop_cache(port::PodCgroupPtr victim) {
-    cache_lane_->post([victim = std::move(victim)] { (void)victim->drop_cache(); });
+    lane_->post([this, victim = std::move(victim)]() mutable {
+        cache_->add(std::move(victim));
+        arm_cache();
+    });
+}
+
+void Reaper::arm_cache() {
+    (void)lane_->arm(cache_timer_, cache_->due(), [this] {
+        cache_->try_again();
+        arm_cache();
+    });
 }
 
 // One round. True: the kernel says that no process is left, or the cgroup is gone.

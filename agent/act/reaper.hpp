@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "act/cache_drop.hpp"
 #include "act/early_release.hpp"
 #include "act/executor.hpp"
 #include "sys/lane.hpp"
@@ -40,6 +41,7 @@ private:
     [[nodiscard]] bool is_over(Pursuit& pursuit);
     static void look_for_evasion(Pursuit& pursuit, const Struck& struck);
     void arm();
+    void arm_cache();
     void note(const Pursuit& pursuit);
 
     const sys::Clock& clock_;
@@ -48,10 +50,11 @@ private:
     std::deque<std::pair<CgroupId, KillRounds>> rounds_;  // guarded by mutex_; the newest last
     // Before lane_, whose thread must be gone first.
     std::vector<std::unique_ptr<Pursuit>> pursuits_;
-    sys::Timer timer_;  // one for all pursuits: for the next that is due
+    sys::Timer timer_;        // one for all pursuits: for the next that is due
+    sys::Timer cache_timer_;  // for cache_->due()
     std::unique_ptr<EarlyRelease> release_;
+    std::unique_ptr<CacheDrop> cache_;  // lane_'s thread uses it
     std::unique_ptr<sys::Lane> lane_;
-    std::unique_ptr<sys::Lane> cache_lane_;  // the kernel may take seconds over it, and other victims must not wait
 };
 
 }  // namespace evictd::act

@@ -1,10 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "act/victim_freeze.hpp"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "act/held_rungs.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::act {
+namespace {
+
+HeldRung rung_of(const port::PodCgroup& victim) { return {RungKind::freeze, {victim.path(), victim.id()}, {}, {}}; }
+
+// What the file remembers of others: victims that could not be thawed. An error where it cannot be understood: it is
+// put right by undo or by the next start, and must not be overwritten.
+Result<std::vector<HeldRung>> others_in(const std::string& path, const HeldRung& own) {
+    auto ledger = remembered_held(path);
+    if (!ledger) {
+        return tl::unexpected(ledger.error());
+    }
+    if (!ledger->fault.empty()) {
+        return fail(ErrorKind::invalid, path, ledger->fault);
+    }
+    std::erase(ledger->held, own);
+    return std::move(ledger->held);
+}
+
+Status remember(const std::string& path, const HeldRung& own) {
+    auto held = others_in(path, own);
+    if (!held) {
+        return tl::unexpected(held.error());
+    }
+    held->push_back(own);
+    return remember_held(path, *held);
+}
+
+Status forget(const std::string& path, const HeldRung& own) {
+    const auto held = others_in(path, own);
+    return held ? remember_held(path, *held) : tl::unexpected(held.error());
+}
+
+}  // namespace
 
 VictimFreeze::VictimFreeze(const port::PodCgroup& victim, const std::optional<std::string>& rungs_path)
     : victim_(victim), rungs_path_(rungs_path) {
@@ -13,8 +50,7 @@ VictimFreeze::VictimFreeze(const port::PodCgroup& victim, const std::optional<st
         return;
     }
     if (!rungs_path_->empty()) {
-        const HeldRung held{RungKind::freeze, {victim.path(), victim.id()}, {}, {}};
-        if (auto written = remember_held(victims_path(*rungs_path_), {held}); !written) {
+        if (auto written = remember(victims_path(*rungs_path_), rung_of(victim)); !written) {
             trouble_ = "not frozen, because that could not be written down: " + written.error().text();
             return;
         }
@@ -34,7 +70,8 @@ VictimFreeze::~VictimFreeze() {
     if (!thawed && thawed.error().kind != ErrorKind::vanished) {
         sys::log::error(victim_.path() + ": could not be thawed: " + thawed.error().text());
     } else if (!rungs_path_->empty()) {
-        (void)remember_held(victims_path(*rungs_path_), {});
+        // Where it fails it stays written down: a pod that is thawed twice is none the worse.
+        (void)forget(victims_path(*rungs_path_), rung_of(victim_));
     }
 }
 

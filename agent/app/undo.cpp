@@ -115,6 +115,7 @@ act::PutBack undo_pins(const std::string& path) {
     if (!removed->removed.empty()) {
         result.done.push_back("removed " + std::to_string(removed->removed.size()) + " pins below " + path);
     }
+    result.failed = removed->failed;
     for (const auto& name : removed->foreign) {
         auto& left = result.left.emplace_back(path);
         left.append("/").append(name).append(" is not evictd's");

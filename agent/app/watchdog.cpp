@@ -11,6 +11,9 @@ namespace {
 
 constexpr Duration longest_period = std::chrono::seconds(10);
 
+// No task takes as long on a node that works. Half of it would report every slow disk.
+constexpr Duration slow_after = std::chrono::seconds(5);
+
 }  // namespace
 
 Duration watchdog_period(std::optional<Duration> wanted) {
@@ -28,8 +31,22 @@ Result<std::unique_ptr<Watchdog>> Watchdog::make(WatchdogNeeds needs) {
     return made;
 }
 
+// Once a task: what waits for a disk or a victim for ever would otherwise only show in what it does not do.
+void Watchdog::tell_slow(const std::vector<sys::LifeSign>& signs) {
+    for (const auto& sign : signs) {
+        if (sign.silent < slow_after) {
+            slow_.erase(sign.name);
+        } else if (slow_.insert(sign.name).second) {
+            const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(sign.silent).count();
+            sys::log::warn("watchdog: " + sign.name + " is busy with one task for " + std::to_string(seconds) + " s" +
+                           (sign.in_kernel ? ", which waits in the kernel" : ""));
+        }
+    }
+}
+
 void Watchdog::look() {
     const auto signs = needs_.proof.check();
+    tell_slow(signs);
     const auto dead = sys::dead_ones(signs);
     if (dead.empty()) {
         needs_.alive(std::to_string(signs.size()) + " threads are alive");

@@ -5,7 +5,9 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "evictd/model/result.hpp"
 #include "sys/lane.hpp"
@@ -30,9 +32,11 @@ public:
 private:
     explicit Watchdog(WatchdogNeeds needs) : needs_(std::move(needs)) {}
     void look();
+    void tell_slow(const std::vector<sys::LifeSign>& signs);
 
     WatchdogNeeds needs_;
-    std::string told_;  // of dead threads, once
+    std::string told_;            // of dead threads, once
+    std::set<std::string> slow_;  // threads in a task that was reported
     sys::Timer timer_;
     std::unique_ptr<sys::Lane> lane_;  // last: its thread must be gone first
 };

@@ -2,6 +2,7 @@
 #include "kernel/hierarchies.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <sstream>
 
@@ -68,9 +69,12 @@ std::string Hierarchies::layout() const {
 }
 
 Result<Hierarchies> find_hierarchies() {
-    if (int error = cgroup_init(); error != 0) {
-        if (const int last = cgroup_get_last_errno(); error == ECGOTHER && last != 0) {
-            return sys::fail_errno("cgroups", last);
+    errno = 0;
+    if (const int error = cgroup_init(); error != 0) {
+        const int left = errno;  // libcgroup does not keep it of every call
+        const int last = cgroup_get_last_errno();
+        if (const int number = last != 0 ? last : left; error == ECGOTHER && number != 0) {
+            return sys::fail_errno("cgroups", number);
         }
         return fail(ErrorKind::failed, "cgroups", cgroup_strerror(error), "mount a cgroup hierarchy, as systemd does");
     }

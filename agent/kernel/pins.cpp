@@ -73,15 +73,19 @@ Result<sys::LockFile> claim(const sys::Fd& directory, const std::string& path) {
                                 .remedy = "choose another evictd.bpffsPath"});
 }
 
-std::vector<std::string> names_in(const sys::Fd& directory) {
+Result<std::vector<std::string>> names_in(const sys::Fd& directory, const std::string& path) {
     std::vector<std::string> names;
     const int copy = ::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closedir() closes it
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(copy), closedir);
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(copy >= 0 ? fdopendir(copy) : nullptr, closedir);
+    errno = entries ? 0 : errno;
     while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
         const std::string_view name = entry->d_name;
         if (name != "." && name != "..") {
             names.emplace_back(name);
         }
+    }
+    if (errno != 0) {
+        return sys::fail_errno(path, errno);
     }
     std::sort(names.begin(), names.end());
     return names;
@@ -89,14 +93,25 @@ std::vector<std::string> names_in(const sys::Fd& directory) {
 
 std::string by_handle(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-// The object itself, never one that a link leads to.
-sys::Fd object_at(const sys::Fd& directory, const std::string& name) {
-    const sys::Fd file(::openat(directory.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+// A pin by its name.
+struct PinName {
+    const sys::Fd& directory;
+    std::string path;  // for people
+    std::string name;
+};
+
+// The object itself, never one that a link leads to. Invalid: it is no object.
+Result<sys::Fd> object_at(const PinName& pin) {
+    const sys::Fd file(::openat(pin.directory.get(), pin.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
-    if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        return {};
+    if (!file || fstat(file.get(), &status) != 0) {
+        return sys::fail_errno(pin.path, errno);
     }
-    return sys::Fd(bpf_obj_get(by_handle(file.get()).c_str()));
+    if (!S_ISREG(status.st_mode)) {
+        return sys::Fd();
+    }
+    sys::Fd object(bpf_obj_get(by_handle(file.get()).c_str()));
+    return object ? Result<sys::Fd>(std::move(object)) : sys::fail_errno(pin.path, errno);
 }
 
 // The kernel cuts names after 15 characters.
@@ -104,41 +119,79 @@ bool is_name(const char* kernels, std::string_view ours) {
     return std::string_view(kernels) == ours.substr(0, BPF_OBJ_NAME_LEN - 1);
 }
 
-bool is_our_map(const sys::Fd& directory, const std::string& name) {
+Result<bool> is_our_map(const PinName& pin) {
     const auto maps = pinned_maps();
-    const auto known = std::find_if(maps.begin(), maps.end(), [&](const auto& map) { return name == map.name; });
-    const sys::Fd object = known == maps.end() ? sys::Fd() : object_at(directory, name);
-    bpf_map_info info{};
-    std::uint32_t size = sizeof(info);
-    // For an object of another kind the kernel fills in another struct, which has no name in this place.
-    return object && bpf_obj_get_info_by_fd(object.get(), &info, &size) == 0 && is_name(info.name, known->name) &&
-           info.type == static_cast<std::uint32_t>(known->type);
-}
-
-bool is_our_link(const sys::Fd& directory, const std::string& name) {
-    const auto& all = candidates();
-    const bool is_known = std::any_of(all.begin(), all.end(), [&](const auto& one) { return name == one.program; });
-    const sys::Fd object = is_known ? object_at(directory, name) : sys::Fd();
-    bpf_link_info link{};
-    std::uint32_t size = sizeof(link);
-    if (!object || bpf_obj_get_info_by_fd(object.get(), &link, &size) != 0) {
+    const auto known = std::find_if(maps.begin(), maps.end(), [&](const auto& map) { return pin.name == map.name; });
+    if (known == maps.end()) {
         return false;
     }
-    const sys::Fd program(bpf_prog_get_fd_by_id(link.prog_id));
-    bpf_prog_info info{};
-    size = sizeof(info);
-    return program && bpf_obj_get_info_by_fd(program.get(), &info, &size) == 0 && is_name(info.name, name);
+    const auto object = object_at(pin);
+    if (!object || !*object) {
+        return object ? Result<bool>(false) : tl::unexpected(object.error());
+    }
+    bpf_map_info info{};
+    std::uint32_t size = sizeof(info);
+    if (bpf_obj_get_info_by_fd(object->get(), &info, &size) != 0) {
+        return sys::fail_errno(pin.path, errno);
+    }
+    // For an object of another kind the kernel fills in another struct, which has no name in this place.
+    return is_name(info.name, known->name) && info.type == static_cast<std::uint32_t>(known->type);
 }
 
-void remove_from(const sys::Fd& directory, PinKind kind, RemovedPins& result) {
-    const std::string prefix = kind == PinKind::link ? std::string(links_name) + "/" : "";
-    for (const auto& name : names_in(directory)) {
-        if (kind == PinKind::map && name == links_name) {
-            continue;
+Result<bool> is_our_link(const PinName& pin) {
+    const auto& all = candidates();
+    if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return pin.name == one.program; })) {
+        return false;
+    }
+    const auto object = object_at(pin);
+    if (!object || !*object) {
+        return object ? Result<bool>(false) : tl::unexpected(object.error());
+    }
+    bpf_link_info link{};
+    std::uint32_t size = sizeof(link);
+    if (bpf_obj_get_info_by_fd(object->get(), &link, &size) != 0) {
+        return sys::fail_errno(pin.path, errno);
+    }
+    const sys::Fd program(bpf_prog_get_fd_by_id(link.prog_id));
+    if (!program) {  // of a map it is no program's id
+        return errno == ENOENT ? Result<bool>(false) : sys::fail_errno(pin.path, errno);
+    }
+    bpf_prog_info info{};
+    size = sizeof(info);
+    if (bpf_obj_get_info_by_fd(program.get(), &info, &size) != 0) {
+        return sys::fail_errno(pin.path, errno);
+    }
+    return is_name(info.name, pin.name);
+}
+
+void remove_one(const PinName& pin, PinKind kind, RemovedPins& result) {
+    const bool is_link = kind == PinKind::link;
+    const std::string shown = is_link ? std::string(links_name) + "/" + pin.name : pin.name;
+    const auto ours = is_link ? is_our_link(pin) : is_our_map(pin);
+    if (!ours) {
+        if (ours.error().kind != ErrorKind::vanished) {
+            result.failed.push_back(
+                {ours.error().kind, pin.path, "cannot be read: " + ours.error().why, ours.error().remedy});
         }
-        const bool ours = kind == PinKind::link ? is_our_link(directory, name) : is_our_map(directory, name);
-        const bool gone = ours && unlinkat(directory.get(), name.c_str(), 0) == 0;
-        (gone ? result.removed : result.foreign).push_back(prefix + name);
+    } else if (!*ours) {
+        result.foreign.push_back(shown);
+    } else if (unlinkat(pin.directory.get(), pin.name.c_str(), 0) == 0) {
+        result.removed.push_back(shown);
+    } else {
+        result.failed.push_back(sys::fail_errno(pin.path, errno).value());
+    }
+}
+
+void remove_from(const sys::Fd& directory, const std::string& path, PinKind kind, RemovedPins& result) {
+    const auto names = names_in(directory, path);
+    if (!names) {
+        result.failed.push_back(names.error());
+        return;
+    }
+    for (const auto& name : *names) {
+        if (kind != PinKind::map || name != links_name) {
+            remove_one({directory, std::string(path).append("/").append(name), name}, kind, result);
+        }
     }
 }
 
@@ -151,9 +204,9 @@ void remove_directories(const PinDirectory& directory) {
 RemovedPins remove_files(const PinDirectory& directory) {
     RemovedPins result;
     if (directory.links) {
-        remove_from(directory.links, PinKind::link, result);
+        remove_from(directory.links, directory.path + "/" + links_name, PinKind::link, result);
     }
-    remove_from(directory.maps, PinKind::map, result);
+    remove_from(directory.maps, directory.path, PinKind::map, result);
     return result;
 }
 

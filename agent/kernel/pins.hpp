@@ -44,6 +44,7 @@ void remove_pins(const PinDirectory& directory);
 struct RemovedPins {
     std::vector<std::string> removed;  // "thresholds", "links/on_oom_kill"
     std::vector<std::string> foreign;  // what is not ours, and stays
+    std::vector<Error> failed;         // of what it is not known whose it is, or what cannot be removed; it stays
 };
 // Removes what an agent that was killed left at `path`, and makes nothing. `vanished`: there is no such directory;
 // other errors as above.

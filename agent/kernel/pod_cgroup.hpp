@@ -30,7 +30,7 @@ public:
     [[nodiscard]] Result<bool> populated() const override;
     [[nodiscard]] bool surely_empty() const override;
     [[nodiscard]] Result<HeldMemory> held_memory() const override;
-    [[nodiscard]] Status drop_cache() const override;
+    [[nodiscard]] Result<bool> drop_cache() const override;
     [[nodiscard]] bool can_kill() const override { return kill_file_.valid(); }
     [[nodiscard]] Status kill() const override;
     [[nodiscard]] bool can_freeze() const override { return v2_ || !freezer_.empty(); }

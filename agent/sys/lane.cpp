@@ -3,6 +3,7 @@
 #include "sys/lane.hpp"
 
 #include <csignal>
+#include <future>
 #include <utility>
 
 #include <sched.h>
@@ -18,6 +19,12 @@ namespace {
 // agent. 512 KiB is several times what the deepest accepted manifest needs to be parsed.
 constexpr std::size_t stack_size = std::size_t{512} << 10U;
 
+// What a thread that is to be left behind may need beyond its drain, to end the task that runs: far above what a task
+// needs that does not hang, and short enough for several such lanes within an orderly end (systemd's TimeoutStopSec).
+constexpr Duration grace_after_drain = std::chrono::seconds(1);
+
+std::atomic<bool> any_thread_left_behind = false;  // NOLINT(*-avoid-non-const-global-variables): of the program
+
 // Refused: it stays as it is.
 void schedule(pthread_t thread, int policy, int priority) {
     sched_param parameters{};
@@ -27,14 +34,35 @@ void schedule(pthread_t thread, int policy, int priority) {
 
 }  // namespace
 
-Lane::Lane(Loop loop, std::string name, Duration drain, Duty duty)
-    : loop_(std::move(loop)), name_(std::move(name)), drain_(drain), duty_(duty) {}
+// What the thread uses. Shared with it: a thread that is left behind keeps it.
+struct Lane::Core {
+    Core(Loop made, std::string its_name, Duration its_drain, Duty its_duty)
+        : loop(std::move(made)), name(std::move(its_name)), drain(its_drain), duty(its_duty) {}
+
+    Loop loop;
+    std::string name;
+    Duration drain;
+    Duty duty;
+    std::atomic<bool> closing = false;
+    std::atomic<bool> left_behind = false;
+    std::atomic<std::uint64_t> dropped = 0;
+    std::atomic<int> urgent = 0;  // posted and not done
+    pthread_t thread{};
+    std::promise<void> ended;
+
+    static void* enter(void* shared);
+    void work();
+    bool post(Loop::Callback work);
+    void urgent_is_done(int priority);
+};
+
+Lane::Lane(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
 Result<std::unique_ptr<Lane>> Lane::make(const std::string& name, std::size_t queue_capacity, Duration drain,
                                          Duty duty) {
     auto loop = Loop::make(queue_capacity);
     if (!loop) return tl::unexpected(loop.error());
-    std::unique_ptr<Lane> lane(new Lane(std::move(*loop), name.substr(0, 15), drain, duty));
+    std::unique_ptr<Lane> lane(new Lane(std::make_shared<Core>(std::move(*loop), name.substr(0, 15), drain, duty)));
     if (auto started = lane->start(); !started) return tl::unexpected(started.error());
     return lane;
 }
@@ -52,10 +80,12 @@ Status Lane::start() {
     const sched_param normal{};  // not its maker's
     pthread_attr_setschedparam(&attributes, &normal);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // a new thread inherits the mask: there is no moment without it
-    const int created = pthread_create(&thread_, &attributes, enter, this);
+    auto shared = std::make_unique<std::shared_ptr<Core>>(core_);
+    const int created = pthread_create(&core_->thread, &attributes, Core::enter, shared.get());
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_attr_destroy(&attributes);
-    if (created != 0) return fail_errno("thread " + name_, created);
+    if (created != 0) return fail_errno("thread " + core_->name, created);
+    (void)shared.release();  // the thread's
     started_ = true;
     return {};
 }
@@ -64,41 +94,59 @@ Lane::~Lane() { close(); }
 
 void Lane::close() {
     if (!std::exchange(started_, false)) return;
-    closing_ = true;
-    closing_.notify_all();
-    loop_.stop();
-    pthread_join(thread_, nullptr);
+    core_->closing = true;
+    core_->closing.notify_all();
+    core_->loop.stop();
+    const bool may_wait =
+        core_->duty != Duty::expendable ||
+        core_->ended.get_future().wait_for(core_->drain + grace_after_drain) == std::future_status::ready;
+    if (may_wait) {
+        pthread_join(core_->thread, nullptr);
+        return;
+    }
+    core_->left_behind = true;
+    any_thread_left_behind = true;
+    log::error(core_->name + ": a task hangs in the kernel; its thread is left behind");
+    pthread_detach(core_->thread);
 }
 
-bool Lane::post(Loop::Callback work) {
-    if (!closing_ && loop_.post(std::move(work))) return true;
-    ++dropped_;
+bool Lane::any_left_behind() { return any_thread_left_behind; }
+
+std::uint64_t Lane::dropped() const { return core_->dropped; }
+
+Loop& Lane::loop() { return core_->loop; }
+
+bool Lane::post(Loop::Callback work) { return core_->post(std::move(work)); }
+
+bool Lane::Core::post(Loop::Callback work) {
+    if (!closing && loop.post(std::move(work))) return true;
+    ++dropped;
     return false;
 }
 
 bool Lane::post_urgent(Loop::Callback work, int priority) {
-    if (priority <= 0 || closing_) return post(std::move(work));
-    ++urgent_;
-    schedule(thread_, SCHED_FIFO, priority);  // before it is woken
-    const bool posted = post([this, kept = std::move(work), priority] {
+    if (priority <= 0 || core_->closing) return post(std::move(work));
+    ++core_->urgent;
+    schedule(core_->thread, SCHED_FIFO, priority);  // before it is woken
+    const bool posted = post([core = core_.get(), kept = std::move(work), priority] {
         kept();
-        urgent_is_done(priority);
+        core->urgent_is_done(priority);
     });
-    if (!posted) urgent_is_done(priority);
+    if (!posted) core_->urgent_is_done(priority);
     return posted;
 }
 
-void Lane::urgent_is_done(int priority) {
-    if (--urgent_ > 0) return;
-    schedule(thread_, SCHED_OTHER, 0);
-    if (urgent_ > 0) schedule(thread_, SCHED_FIFO, priority);  // asked for in between
+void Lane::Core::urgent_is_done(int priority) {
+    if (--urgent > 0) return;
+    schedule(thread, SCHED_OTHER, 0);
+    if (urgent > 0) schedule(thread, SCHED_FIFO, priority);  // asked for in between
 }
 
 bool Lane::arm(Timer& timer, std::optional<MonotonicTime> due, Loop::Callback ring) {
     if (!timer) {
-        auto made = loop_.add_timer(std::move(ring));
+        auto made = core_->loop.add_timer(std::move(ring));
         if (!made) {
-            log::error(name_ + ": " + made.error().text());
+            log::error(core_->name + ": " + made.error().text());
             return false;
         }
         timer = std::move(*made);
@@ -111,22 +159,24 @@ bool Lane::arm(Timer& timer, std::optional<MonotonicTime> due, Loop::Callback ri
     return true;
 }
 
-void* Lane::enter(void* lane) {
-    static_cast<Lane*>(lane)->work();
+void* Lane::Core::enter(void* shared) {
+    const std::unique_ptr<std::shared_ptr<Core>> core(static_cast<std::shared_ptr<Core>*>(shared));
+    (*core)->work();
+    (*core)->ended.set_value();
     return nullptr;
 }
 
-void Lane::work() {
-    pthread_setname_np(pthread_self(), name_.c_str());
+void Lane::Core::work() {
+    pthread_setname_np(pthread_self(), name.c_str());
     {
-        const auto watched = ProofOfLife::of_this_program().watch(name_, loop_, duty_);
-        if (auto ran = loop_.run(); !ran) {
-            ProofOfLife::of_this_program().fail(name_, ran.error());
-            closing_.wait(false);
+        const auto watched = ProofOfLife::of_this_program().watch(name, loop, duty);
+        if (auto ran = loop.run(); !ran && !left_behind) {
+            ProofOfLife::of_this_program().fail(name, ran.error());
+            closing.wait(false);
         }
     }
-    const auto end = SystemClock().monotonic() + drain_;
-    while (SystemClock().monotonic() < end && loop_.run_one_posted()) {}
+    const auto end = SystemClock().monotonic() + drain;
+    while (!left_behind && SystemClock().monotonic() < end && loop.run_one_posted()) {}
 }
 
 }  // namespace evictd::sys

@@ -10,8 +10,6 @@
 #include <optional>
 #include <string>
 
-#include <pthread.h>
-
 #include "sys/loop.hpp"
 #include "sys/proof_of_life.hpp"
 
@@ -22,7 +20,7 @@ namespace evictd::sys {
 class Lane {
 public:
     // How long a Lane that goes away still works off what it accepted. Only what has not started by then is dropped:
-    // a running function is waited for, because what it uses would go away under it.
+    // a running function is waited for, because what it uses would go away under it; but see Duty::expendable.
     static constexpr Duration default_drain = std::chrono::seconds(2);
 
     // `name` shows in ps and top; the kernel keeps 15 characters of it.
@@ -36,8 +34,10 @@ public:
     // A task that throws ends the program (ProofOfLife::fail()); what was accepted is still worked off when the Lane
     // goes, because that is what puts things back.
     //
-    // Works off what was accepted and ends the thread, as ~Lane does, but what runs in it may still use the Lane: a
-    // pointer to it that is reset is null before that work is done. Not from the lane itself.
+    // Works off what was accepted and ends the thread, as ~Lane does. The thread of a lane with Duty::expendable that
+    // does not end within its drain and a second is logged and left behind, with all that its tasks own; it starts no
+    // other task. What runs in the thread of any other Lane may still use the Lane: a pointer to it that is reset is
+    // null before that work is done. Not from the lane itself.
     void close();
 
     // Thread-safe. False if the queue is full or the lane is going away: `work` is dropped and counted.
@@ -46,30 +46,25 @@ public:
     // the thread has SCHED_FIFO at `priority` (1 to 99), for what was posted before it too. 0, or where the kernel
     // refuses: as post().
     bool post_urgent(Loop::Callback work, int priority);
-    [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+    [[nodiscard]] std::uint64_t dropped() const;
+
+    // Whether a thread was left behind by any Lane of this program. It may run on at any time, so the program has to
+    // end without destroying what is global (_exit).
+    [[nodiscard]] static bool any_left_behind();
 
     // To add sources; only from functions that run in the lane. Keep those sources where they outlive the Lane, so that
     // its thread is gone when they are destroyed.
-    [[nodiscard]] Loop& loop() { return loop_; }
+    [[nodiscard]] Loop& loop();
     // Only from functions that run in the lane: `ring` is called there at `due`, or not at all without one. `timer` is
     // made when it is first armed, and keeps that `ring`. False: it cannot be made, which is logged.
     bool arm(Timer& timer, std::optional<MonotonicTime> due, Loop::Callback ring);
 
 private:
-    Lane(Loop loop, std::string name, Duration drain, Duty duty);
-    static void* enter(void* lane);
-    void work();
-    void urgent_is_done(int priority);
+    struct Core;
+    explicit Lane(std::shared_ptr<Core> core);
     Status start();
 
-    Loop loop_;
-    std::string name_;
-    Duration drain_;
-    Duty duty_;
-    std::atomic<bool> closing_ = false;
-    std::atomic<std::uint64_t> dropped_ = 0;
-    std::atomic<int> urgent_ = 0;  // posted and not done
-    pthread_t thread_{};
+    std::shared_ptr<Core> core_;
     bool started_ = false;
 };
 

@@ -55,7 +55,7 @@ LifeSign ProofOfLife::ask(Entry& entry, MonotonicTime now) const {
         sign.silent = now - *entry.asked;
         const bool late = sign.silent > longest_silence(entry.duty);
         sign.in_kernel = sign.silent > Duration::zero() && waits_in_kernel(entry.thread);
-        sign.dead = late && !(entry.duty == Duty::may_block && sign.in_kernel);
+        sign.dead = late && !(may_block(entry.duty) && sign.in_kernel);
         return sign;
     }
     entry.asked = now;

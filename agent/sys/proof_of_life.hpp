@@ -28,7 +28,12 @@ enum class Duty : std::uint8_t {
     // Waits for disks and for reclaim: as long as the kernel holds the thread (state D), a restart could not even end
     // the old process, and its successor would wait for the same disk, with the node unwatched.
     may_block,
+    // As may_block, and its tasks own all that they use (by shared_ptr, never by `this` or a reference) and put nothing
+    // back: a thread that hangs when the program ends is left behind (sys/lane).
+    expendable,
 };
+
+[[nodiscard]] constexpr bool may_block(Duty duty) { return duty == Duty::may_block || duty == Duty::expendable; }
 
 // How long a loop may owe an answer. Each is far above what was ever measured (a turn of the main loop with 10,000
 // pods: some 100 ms) and, with the unit's WatchdogSec=30 on top, near the kubelet's 30 s patience: half of it would
@@ -41,6 +46,7 @@ constexpr Duration longest_silence(Duty duty) {
         case Duty::vital:
             return std::chrono::seconds(60);
         case Duty::may_block:
+        case Duty::expendable:
             break;
     }
     return std::chrono::minutes(15);

@@ -29,6 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fuse_server.hpp"
+
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20U;
@@ -59,6 +61,8 @@ constexpr const char* usage =
     "  oom                        a child takes memory until it is killed, again and again\n"
     "  score VALUE                write its own oom_score_adj, again and again\n"
     "  lock FILE                  flock FILE exclusively, and keep it\n"
+    "  withhold DIR GO            mount a FUSE file DIR/f that answers no write until the file GO is there\n"
+    "  dirty FILE                 dirty a mapping of FILE and have it written back\n"
     "  unreaped COMMAND...        run a command and never reap it; prints its pid\n"
     "  notified SOCKET MS         own SOCKET as systemd owns NOTIFY_SOCKET; print what comes for MS\n";
 
@@ -340,6 +344,23 @@ void lock(const Words& words) {
     rest();
 }
 
+void withhold(const Words& words) {
+    if (!serve_unanswered_writes(words.at(0), words.at(1), ready)) die_errno("fuse at " + words.at(0));
+}
+
+void dirty(const Words& words) {
+    const int file = ::open(words.at(0).c_str(), O_RDWR | O_CLOEXEC);
+    struct stat status {};
+    if (file < 0 || ::fstat(file, &status) != 0) die_errno(words.at(0));
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* start = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (start == MAP_FAILED) die_errno("mmap");
+    for (std::size_t at = 0; at < size; at += page) static_cast<volatile char*>(start)[at] = 1;
+    (void)::sync_file_range(file, 0, status.st_size, SYNC_FILE_RANGE_WRITE);
+    ready();
+    rest();
+}
+
 void unreaped(const Words& words) {
     std::vector<char*> arguments;
     for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -382,7 +403,8 @@ const std::map<std::string, std::function<void(const Words&)>>& modes() {
         {"tables", tables},     {"many", many},         {"hop", hop},
         {"rename", rename},     {"cgroups", cgroups},   {"oom", oom},
         {"score", score},       {"chains", chains},     {"lock", lock},
-        {"unreaped", unreaped}, {"notified", notified},
+        {"unreaped", unreaped}, {"notified", notified}, {"withhold", withhold},
+        {"dirty", dirty},
     };
     return all;
 }

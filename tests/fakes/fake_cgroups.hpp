@@ -46,9 +46,9 @@ public:
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
         return held;
     }
-    [[nodiscard]] Status drop_cache() const override {
+    [[nodiscard]] Result<bool> drop_cache() const override {
         ++cache_drops;
-        return {};
+        return true;
     }
     [[nodiscard]] bool can_kill() const override { return true; }
     [[nodiscard]] Status kill() const override {

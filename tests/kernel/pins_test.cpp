@@ -11,8 +11,10 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fakes/failing_syscalls.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kernel/bpf_fixture.hpp"
 
@@ -108,6 +110,21 @@ TEST_F(Pins, OnlyWhatIsOursByNameAndKindIsRemoved) {
         EXPECT_EQ(std::count(removed->foreign.begin(), removed->foreign.end(), name), 1) << name;
     }
     EXPECT_TRUE(fs::is_symlink(path + "/links/on_cgroup_rmdir"));
+}
+
+// EMFILE of bpf(2) is not the same as "belongs to somebody else".
+TEST_F(Pins, WhoseItIsIsNotSaidOfOneThatCannotBeRead) {
+    fs::create_directory(path);
+    ASSERT_TRUE(pin_map(path + "/thresholds", "thresholds", BPF_MAP_TYPE_ARRAY));
+    Result<kernel::RemovedPins> removed;
+    if (!fakes::with_failing(SYS_bpf, EMFILE, [&] { removed = kernel::remove_left_pins(path); }))
+        GTEST_SKIP() << "no seccomp filters here";
+    ASSERT_TRUE(removed) << removed.error().text();
+    EXPECT_TRUE(removed->removed.empty());
+    EXPECT_TRUE(removed->foreign.empty());
+    ASSERT_EQ(removed->failed.size(), 1U);
+    EXPECT_EQ(removed->failed.front().text(), path + "/thresholds: cannot be read: Too many open files");
+    EXPECT_TRUE(fs::exists(path + "/thresholds"));
 }
 
 TEST_F(Pins, ThoseOfAnAgentThatWasKilledAreRemovedLinksToo) {

@@ -104,8 +104,9 @@ public:
     [[nodiscard]] virtual Result<HeldMemory> held_memory() const = 0;
 
     // For one without processes: the kernel is asked to drop the page cache that it is still charged with
-    // (memory.reclaim on v2, memory.force_empty on v1). Blocks for as long as that takes.
-    [[nodiscard]] virtual Status drop_cache() const = 0;
+    // (memory.reclaim on v2, memory.force_empty on v1). Blocks for as long as that takes. False: it was not asked,
+    // because a page is not written back yet, or that is not known; it may be asked a moment later.
+    [[nodiscard]] virtual Result<bool> drop_cache() const = 0;
 
     // SIGKILL to all of them in one step (cgroup.kill, v2). False where the kernel has no such file.
     [[nodiscard]] virtual bool can_kill() const = 0;

@@ -84,7 +84,7 @@ public:
     [[nodiscard]] bool surely_empty() const override { return counted_empty; }
     [[nodiscard]] Result<bool> populated() const override { return !counted_empty; }
     [[nodiscard]] Result<HeldMemory> held_memory() const override { return HeldMemory{}; }
-    [[nodiscard]] Status drop_cache() const override { return {}; }
+    [[nodiscard]] Result<bool> drop_cache() const override { return true; }
     [[nodiscard]] bool can_kill() const override { return has_kill; }
     [[nodiscard]] Status kill() const override {
         kills++;
@@ -100,10 +100,11 @@ public:
     }
     [[nodiscard]] Status thaw() const override {
         thaws++;
-        frozen = false;
-        return {};
+        frozen = !thaw_result;
+        return thaw_result;
     }
 
+    Status thaw_result;
     bool has_kill = false;
     bool has_us = false;
     bool opens_files = false;

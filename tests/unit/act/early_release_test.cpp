@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <future>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,6 +28,27 @@ TEST(EarlyReleases, FewProcessesWaitForTheReleaseOfTheirMemory) {
     const auto until = std::chrono::steady_clock::now() + long_enough;
     while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held);
     EXPECT_TRUE(held.empty());
+}
+
+TEST(EarlyReleases, OneThatDoesNotEndHoldsUpNoEnd) {
+    struct Shared {
+        std::promise<void> begun;
+        std::promise<void> go_on;
+    };
+    const auto shared = std::make_shared<Shared>();
+    {
+        auto early = EarlyRelease::make([shared](const HeldProcess&) {
+            shared->begun.set_value();
+            shared->go_on.get_future().wait();
+        });
+        ASSERT_TRUE(early);
+        std::vector<HeldProcess> held(1);
+        (*early)->take_from(held);
+        EXPECT_TRUE(held.empty());
+        shared->begun.get_future().wait();
+    }
+    shared->go_on.set_value();
+    while (shared.use_count() > 1) std::this_thread::yield();  // the thread that was left behind lets go of it
 }
 
 }  // namespace

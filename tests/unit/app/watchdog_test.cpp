@@ -2,6 +2,7 @@
 // Whether the service manager is told that all is well.
 #include "app/watchdog.hpp"
 
+#include <atomic>
 #include <future>
 
 #include <gtest/gtest.h>
@@ -42,6 +43,29 @@ TEST_F(Watchdogs, WithholdsThePingFromTheBoundOn) {
     (void)proof.check();
     clock.advance(61s);
     EXPECT_EQ(look(), std::pair(false, std::string("evictd-scores has not answered for 61 s")));
+}
+
+TEST_F(Watchdogs, ReportsATaskThatLastsLongOnce) {
+    const auto watched = proof.watch("evictd-cache", loop, sys::Duty::expendable);
+    (void)proof.check();
+    clock.advance(7s);
+    testing::internal::CaptureStderr();
+    std::atomic<int> looks = 0;
+    std::promise<void> often;
+    {
+        auto watchdog = Watchdog::make({.proof = proof,
+                                        .alive =
+                                            [&](const std::string&) {
+                                                if (++looks == 3) often.set_value();
+                                            },
+                                        .withheld = [](const std::string&) {},
+                                        .period = 1ms});
+        often.get_future().wait();
+    }
+    const auto said = testing::internal::GetCapturedStderr();
+    const std::string line = "watchdog: evictd-cache is busy with one task for 7 s";
+    EXPECT_NE(said.find(line), std::string::npos) << said;
+    EXPECT_EQ(said.find(line), said.rfind(line)) << said;
 }
 
 TEST_F(Watchdogs, WithholdsThePingAfterAFailure) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <future>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -161,6 +162,55 @@ TEST(Lane, IsRealTimeForWhatIsUrgentAndNoLonger) {
         go.set_value();
     }
     EXPECT_EQ(policies, (std::array<int, 4>{SCHED_FIFO, SCHED_FIFO, SCHED_OTHER, SCHED_OTHER}));
+}
+
+// As a system call that never returns: it is in the task until the test lets it go on.
+struct Hanging {
+    std::promise<void> begun;
+    std::promise<void> go_on;
+    std::promise<void> ended;
+    std::atomic<int> later = 0;
+};
+
+TEST(Lane, AnExpendableOneWhoseTaskHangsIsLeftBehindWithWhatTheTaskOwns) {
+    const auto hanging = std::make_shared<Hanging>();
+    auto ended = hanging->ended.get_future();
+    std::weak_ptr<int> owned;
+    {
+        auto lane = Lane::make("hangs", 8, Duration::zero(), Duty::expendable);
+        ASSERT_TRUE(lane);
+        auto kept = std::make_shared<int>(7);
+        owned = kept;
+        ASSERT_TRUE((*lane)->post([hanging, kept] {
+            hanging->begun.set_value();
+            hanging->go_on.get_future().wait();
+            EXPECT_EQ(*kept, 7);
+            hanging->ended.set_value();
+        }));
+        ASSERT_TRUE((*lane)->post([hanging, kept] { ++hanging->later; }));
+        kept.reset();
+        hanging->begun.get_future().wait();
+        const auto begin = SystemClock().monotonic();
+        (*lane)->close();
+        EXPECT_LT(SystemClock().monotonic() - begin, std::chrono::seconds(10));
+        EXPECT_TRUE(Lane::any_left_behind());
+        EXPECT_FALSE((*lane)->post([] {}));
+    }
+    EXPECT_FALSE(owned.expired());
+    hanging->go_on.set_value();
+    ended.wait();
+    while (!owned.expired()) std::this_thread::yield();  // its thread is gone but for what the C library does
+    EXPECT_EQ(hanging->later, 0);
+}
+
+TEST(Lane, AnExpendableOneThatDoesNotHangIsWaitedForAsAnyOther) {
+    bool ran = false;
+    {
+        auto lane = Lane::make("ends", 8, Lane::default_drain, Duty::expendable);
+        ASSERT_TRUE(lane);
+        ASSERT_TRUE((*lane)->post([&] { ran = true; }));
+    }
+    EXPECT_TRUE(ran);
 }
 
 TEST(Lane, ItsTimersRunInIt) {
