@@ -24,7 +24,7 @@ while getopts b:B:m:c:a:q:i option; do
     case $option in
         b) build=$OPTARG ;; B) boot=$OPTARG ;; i) interactive=yes ;;
         m) own_memory=$OPTARG ;; c) own_cpus=$OPTARG ;; a) own_append=$OPTARG ;; q) own_qemu=$OPTARG ;;
-        *) sed -n '5,8s/^# //p' "$0" >&2; exit 2 ;;
+        *) sed -n '/^# usage:/,/^[^#]/s/^# //p' "$0" >&2; exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))
