@@ -214,7 +214,7 @@ void Agent::on_timer() {
 }
 
 void Agent::set_pods(std::size_t source, port::PodSet set) {
-    const auto faults = source_faults_.note(source, set);
+    const auto faults = source_faults_.note(source, set, parts_.clock.monotonic());
     for (const auto& error : faults.rejected) {
         if (error.kind == ErrorKind::vanished) {
             sys::log::warn(error.text());  // the whole directory is not there (yet): no pod's fault

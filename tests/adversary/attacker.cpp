@@ -45,6 +45,7 @@ constexpr const char* usage =
     "modes:\n"
     "  hold MIB                   hold memory\n"
     "  grow MIB_PER_S             take memory at this rate, for ever\n"
+    "  breathe MIB MS             take memory and give it back, again and again, each for MS\n"
     "  main_thread MIB            the main thread exits; another one holds MIB\n"
     "  fill FILE MIB              write a file and exit (tmpfs: memory that no kill returns)\n"
     "  read FILE                  read a file and exit (page cache)\n"
@@ -137,6 +138,19 @@ void grow(const Words& words) {
         sleep_ms(5);
     }
     rest();
+}
+
+void breathe(const Words& words) {
+    const std::size_t size = number(words.at(0)) * mib;
+    const auto ms = static_cast<long>(number(words.at(1)));
+    for (;;) {
+        volatile char* start = map(size, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+        for (std::size_t at = 0; at < size; at += page) start[at] = 1;
+        ready();
+        sleep_ms(ms);
+        (void)::munmap(const_cast<char*>(start), size);
+        sleep_ms(ms);
+    }
 }
 
 void* hold_in_thread(void* size_mib) {
@@ -404,7 +418,7 @@ const std::map<std::string, std::function<void(const Words&)>>& modes() {
         {"rename", rename},     {"cgroups", cgroups},   {"oom", oom},
         {"score", score},       {"chains", chains},     {"lock", lock},
         {"unreaped", unreaped}, {"notified", notified}, {"withhold", withhold},
-        {"dirty", dirty},
+        {"dirty", dirty},       {"breathe", breathe},
     };
     return all;
 }

@@ -14,7 +14,7 @@ build=$top/build boots="" at_once=2
 while getopts b:B:j: option; do
     case $option in
         b) build=$OPTARG ;; B) boots=$OPTARG ;; j) at_once=$OPTARG ;;
-        *) sed -n '5s/^# //p' "$0" >&2; exit 2 ;;
+        *) sed -n '/^# usage:/,/^[^#]/s/^# //p' "$0" >&2; exit 2 ;;
     esac
 done
 shift $((OPTIND - 1))

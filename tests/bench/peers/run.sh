@@ -21,7 +21,7 @@ while getopts b:o:n:c:w:r option; do
     case $option in
         b) build=$OPTARG ;; o) results=$OPTARG ;; n) runs=$OPTARG ;; c) contenders=$OPTARG ;; w) cases=$OPTARG ;;
         r) report_only=yes ;;
-        *) sed -n '6,9s/^# //p' "$0" >&2; exit 2 ;;
+        *) sed -n '/^# usage:/,/^[^#]/s/^# //p' "$0" >&2; exit 2 ;;
     esac
 done
 build=$(realpath "$build") || die "no build (run: make peers)"

@@ -127,7 +127,7 @@ give_back() { kill -KILL "$filler"; }
 # --- the agent ---
 
 settings= # a line below "evictd:"
-start_agent() { # start_agent [OPTION...]: evictd's configuration on stdin; comes back when it has looked once
+configure() { # configure: the thresholds on stdin, with evictd's own settings
     cat > $work/config.yaml
     cat >> $work/config.yaml << END
 evictd:
@@ -137,9 +137,23 @@ evictd:
   eventLog: {path: $log, stdout: false}
   $settings
 END
+}
+start_agent() { # start_agent [OPTION...]: evictd's configuration on stdin; comes back when it has looked once
+    configure
     evictd run --config $work/config.yaml "$@" 2> $work/agent.err &
     agent=$!
     wait_for 60 happened AgentStarted
+}
+pods_available() { # in MiB, as the kubelet counts it, below limit_pods
+    limit=memory.limit_in_bytes usage=memory.usage_in_bytes key=total_inactive_file
+    ! is_v2 || limit=memory.max usage=memory.current key=inactive_file
+    inactive=$(awk -v key="$key" '$1 == key { print $2 }' "$memory/kubepods/memory.stat")
+    echo $((($(cat "$memory/kubepods/$limit") - $(cat "$memory/kubepods/$usage") + inactive) >> 20))
+}
+cross() { # cross MIB: a new hard threshold, below which the pods' memory is by that much
+    echo "evictionHard: {allocatableMemory.available: $(($(pods_available) + $1))Mi}" | configure
+    kill -HUP "$agent"
+    wait_for 20 happened ConfigReloaded
 }
 happened() { grep -q "\"reason\":\"$1\".*${2:+\"name\":\"$2\"}" $log 2> /dev/null; } # happened REASON [POD]
 evicted() { sed -n 's/.*"reason":"Evicting".*"pod":{[^}]*"name":"\([^"]*\)".*/\1/p' $log | sort -u | xargs; }

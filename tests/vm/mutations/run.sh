@@ -12,7 +12,7 @@ need cmake cmake
 
 directory=$top/build/mutations
 while getopts d: option; do
-    case $option in d) directory=$OPTARG ;; *) sed -n '5s/^# //p' "$0" >&2; exit 2 ;; esac
+    case $option in d) directory=$OPTARG ;; *) sed -n '/^# usage:/,/^[^#]/s/^# //p' "$0" >&2; exit 2 ;; esac
 done
 shift $((OPTIND - 1))
 if [ $# -eq 0 ]; then
