@@ -12,7 +12,6 @@
 
 #include "evictd/model/units.hpp"
 #include "evictd/port/pod_source.hpp"
-#include "sys/clock.hpp"
 
 namespace evictd::app {
 
@@ -23,8 +22,7 @@ public:
         std::vector<Error> unread;
     };
     // Of the set that source number `source` delivers at `now`.
-    [[nodiscard]] New note(std::size_t source, const port::PodSet& set,
-                           MonotonicTime now = sys::SystemClock().monotonic());
+    [[nodiscard]] New note(std::size_t source, const port::PodSet& set, MonotonicTime now);
     [[nodiscard]] std::size_t remembered_unread(std::size_t source) const { return sources_.at(source).unread.size(); }
 
 private:

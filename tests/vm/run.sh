@@ -20,7 +20,7 @@ need mke2fs e2fsprogs
 
 build=$top/build boot="" interactive=no
 own_memory="" own_cpus="" own_append="" own_qemu=""
-usage() { sed -n '5,8s/^# //p' "$0"; }
+usage() { sed -n '/^# usage:/,/^[^#]/s/^# //p' "$0"; }
 while getopts hb:B:m:c:a:q:i option; do
     case $option in
         b) build=$OPTARG ;; B) boot=$OPTARG ;; i) interactive=yes ;;
