@@ -16,7 +16,7 @@ repository() { git -c safe.directory='*' "$@" 2> /dev/null; }
 part() { # part FILE...: NUL-separated
     local changed turn number=0 file
     # A commit that touches hundreds of files changes a head or a name in them.
-    if ! changed=$(repository log -n 25 --name-only --format=@ | awk -v RS=@ 'NF < 200') || ! turn=$(repository rev-list --count HEAD); then
+    if ! changed=$(repository log -n 25 --name-only --format=tformat:@ | awk -v RS=@ 'NF < 200') || ! turn=$(repository rev-list --count HEAD); then
         printf '%s\0' "$@"
         return
     fi
