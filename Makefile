@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The front door. Every target does its own set-up on a Debian 12 machine; what each does stands in tests/tools/.
 # Not the build itself: that is CMakeLists.txt.
 

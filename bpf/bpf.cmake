@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Every bpf/*.bpf.c compiled with clang, linked into one object, turned into one skeleton header by bpftool. The kernel
 # types come from bpf/lib/kernel_types.h (CO-RE relocates them), so the build host needs no BTF of its own.
 find_program(BPF_CLANG NAMES clang REQUIRED)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Which pods' cgroups fill and empty? The kernel prints the path for us. Attached only while a victim may end soon: the
  * tracepoint formats the path of every cgroup that fills or empties, whoever made it. Which pod it is, the agent finds
  * out. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Which cgroup below the pods' root runs into its memory.high or memory.max? Said at most every 100 ms for each: a
  * cgroup that lives at its limit would say it thousands of times a second. */
 #include "lib/kernel_types.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Whom did the kernel's OOM killer kill, in which container, and whose limit was it? mark_victim tells every victim,
  * those that memory.oom.group adds too; oom_kill_process, where it can be had, whose OOM it is. */
 #include "lib/kernel_types.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Who writes to the oom_score_adj of a pod's process? Said at most every 100 ms for each cgroup: a process that writes
  * in a loop would say it a million times a second. What is left out, the agent finds when it looks again. */
 #include "lib/kernel_types.h"

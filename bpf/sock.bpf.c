@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Whose are the sockets, how many are open, what memory do their buffers take, and does the kernel refuse them any? And
  * the one thing done about it: who is in the map "shed" gets no new ones. Who that is, the agent says.
  * Nothing runs when a connection is made or closed: they are counted in passes over the open files. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* How long do tasks stand still for memory, in each pod and on the node, and who does the reclaim work? From PSI's own
  * hooks, or from the reclaim tracepoints; one program for each. The timer of watermark.bpf.c closes a slot every 100 ms
  * and compares the windows with the agent's lines. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* How much does every pod use? One row for each cgroup below the pods' root, removed ones included, from page counters
  * and LRU sizes: exact, without the rstat flush that reading memory.stat costs. It adds nothing up. */
 #include "lib/kernel_types.h"

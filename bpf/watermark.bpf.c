@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Is there less memory available than a threshold says? A bpf_timer compares inside the kernel and wakes the agent at
  * edges only. It chooses its next tick by how soon a threshold can possibly be reached. It decides nothing. */
 #include "lib/kernel_types.h"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # unit_<folder>: tests/unit/<folder>/*_test.cpp, no root, sleep or network. kernel_tests: tests/kernel/*_test.cpp on the
 # running kernel, as root. fuzz_*: tests/fuzz/*.cpp under libFuzzer. evictd_bench: tests/bench/*.cpp.
 find_package(GTest REQUIRED)

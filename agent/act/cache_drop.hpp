@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Asks the kernel to drop the page cache that victims left behind, in a lane of its own: the kernel may take seconds
 // over one, and may hang where the server of a file system does not answer. Not for what stays charged: policy reports
 // that.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How much CPU time a thread may spend on work whose amount is up to the pods: a share of one core, averaged, with a
 // burst. It measures nothing itself: CPU time and time are arguments.
 #pragma once

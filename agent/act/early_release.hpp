@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Gives the memory of killed processes back before they get scheduled to exit, in a lane of its own:
 // process_mrelease(2) waits for as long as a victim holds its address space locked. A victim that does so holds up
 // this lane and nothing else.

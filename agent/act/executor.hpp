@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Carries out exactly what was decided, once, and reports the outcome. It never chooses: neither the pod nor the
 // signal.
 #pragma once

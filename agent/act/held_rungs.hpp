@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What rungs of the ladder have to be put back, the file that remembers it, and how it is put back: by the agent
 // itself, by the next one, by the guard of one that was killed, and by `evictd undo`.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A ledger: a file that says what has to be put back, for the next agent if this one is killed. Its directory is only
 // ours to change. One agent with its guard writes it at a time (app/claims.hpp).
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What came of putting back: for the agent's log, and for `evictd undo`, which lists it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What processes had before they were raised, and the file that remembers it for the next agent if this one is killed.
 #pragma once
 

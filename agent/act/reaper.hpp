@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // After the kill, in a lane of its own: gives the victim's memory back early and kills what escaped, until the kernel
 // says that no process is left. It never touches a pod it was not given.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Asks pods for page cache back, a piece at a time, as long as it was decided and no longer than was said. A thread of
 // its own: each piece may block for as long as the kernel takes to find it.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Sets the rungs that have to be put back, limits and freezes, for as long as it was decided and no longer than their
 // deadline, and reports the outcome of each. It never chooses a pod. One thread; nothing in it waits for reclaim.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is looked at and set, and how much at a time. Raising and putting back is score_steering.cpp's, what is reported
 // score_telling.cpp's.
 #include "act/score_keeper.hpp"

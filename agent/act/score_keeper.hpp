@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Keeps the oom_score_adj of pods' processes: at what the QoS class says, and, while memory is short, that of the pod
 // which would be evicted first at 1000, so that the kernel's OOM killer picks it too if it is faster. Which pod that is
 // and what a class means is decided elsewhere. One thread, and not the kill path's: a pod may have as many processes as

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is raised for the kernel's OOM killer, and that it is put back, also what an agent that was killed left.
 #include <utility>
 

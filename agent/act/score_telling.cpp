@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is told of scores, and when: the first at once, what follows summed up, so that a pod that writes in a loop
 // cannot flood the log.
 #include <algorithm>

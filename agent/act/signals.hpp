@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A signal to every process of a pod, by pidfd: a pid that was recycled meanwhile is never hit. A batch at a time, so
 // that a pod with more processes than there are descriptors is signalled like any other.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Keeps pods from new sockets as it was decided, no longer than that, and reports what changed. It never chooses a pod.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A victim's freezer for a moment: what it runs cannot fork or move while it is signalled. On cgroup v1 a frozen
 // process does not die, so that a freeze is written down first and undone on every way out.
 #pragma once

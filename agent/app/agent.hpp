@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The heart: a cause comes in, the node is looked at once, decided over once, acted upon once, and told. Everything it
 // needs is handed to it; it makes nothing and knows no adapter.
 #pragma once

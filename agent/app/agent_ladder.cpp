@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the agent says to those who work the ladder before the kill, and hears from them. Only said here, done
 // elsewhere: nothing of it costs the kill path more than a post.
 #include <utility>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The pods' cgroup that goes and comes back while the agent runs, and that this is reported; the list of what is in it.
 #include <algorithm>
 #include <utility>

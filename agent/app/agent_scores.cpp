@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the agent says to the keeper of oom_score_adj: which pods there are, and whom the kernel should take if it is
 // faster. Only said here, done elsewhere: nothing of it costs the kill path more than a post.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // When the agent looks again: the lines it has the kernel watch, and its one timer.
 #include <algorithm>
 #include <utility>

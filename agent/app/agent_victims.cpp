@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Victims that decide() follows: held by their cgroups from the look that chose them until nothing is owed any more.
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What an agent must have for itself: the pods it works on, and the ledgers of what has to be put back.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The report as a whole, and the kernel: versions are shown, never judged by.
 #include "app/doctor.hpp"
 

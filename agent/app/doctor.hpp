@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Examines this host for `evictd doctor`: what there is, what was chosen, what is lost where something is missing.
 // Leaves nothing behind and disturbs no running agent.
 #pragma once

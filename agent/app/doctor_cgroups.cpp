@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Doctor: the cgroup hierarchies, the pods in them, and how their processes can be ended.
 #include <cerrno>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Doctor: which program feeds each kernel hook. The programs are really loaded for a moment, beside a running agent's
 // and pinned nowhere: that they load here is what `run` depends on.
 #include <algorithm>

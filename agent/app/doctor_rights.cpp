@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Doctor: what this process may do, and what is lost with each thing it may not.
 #include <cstring>
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Keeps the last half minute of pressure and growth in memory, and adds it to the records of evictions and kernel OOM
 // kills. Lives in the publishing lane: nothing on the kill path waits for it, and what it keeps is bounded.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A process that outlives the agent for a moment: if the agent dies with pods frozen or limited, it puts that back, and
 // ends. It does nothing else.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Samples taken at whatever times, as the even row of figures that an event carries and a person sees drawn. Pure.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The ladder before the kill in threads of its own: the kill path only posts to them. Two, because a thaw must not wait
 // for a reclaim.
 #pragma once

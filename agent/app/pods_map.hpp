@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Keeps the pinned map "pods" current, for bpftool and for other programs. Off the kill path, as any publisher.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who hears of a Record: the list of publishers, made from the configuration. A new publisher is a line here.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What makes a thread answer at once: a real-time priority, and memory that is never paged out nor comes late.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // An eviction played through before the real one, up to the signal that is never sent. Memory is locked as it is
 // touched: what the kill path runs through for the first time would otherwise be read from disk while memory runs out.
 // And what it ran through a moment ago is still in the CPU's caches.

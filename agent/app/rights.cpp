@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // capset(2) itself: with one set of bits and no names to parse, a library would only add itself to what runs as root.
 #include "app/rights.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What of root's power the agent keeps once everything is loaded, opened and pinned.
 #pragma once
 

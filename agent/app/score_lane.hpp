@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The score keeper in a thread of its own: the kill path only posts to it.
 #pragma once
 

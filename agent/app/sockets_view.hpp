@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Keeps the pinned map "sockets" current, for bpftool and for other programs, and gives its figures to whoever asks.
 // Off the kill path, as any publisher.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the sources of pods refuse or cannot read, so that each fault is reported once while it lasts: a source repeats
 // all of them with each set. It reports nothing itself.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which adapters stand behind the kernel's ports on this host: BPF where the kernel takes it, files where it does not.
 #pragma once
 

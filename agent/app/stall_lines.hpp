@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which lines on stalls the kernel is to watch, and how often to look for what it does not. Pure.
 #pragma once
 

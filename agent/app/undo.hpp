@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What `evictd undo` does: every ledger, the pins and the socket of an agent that was killed.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Asks every thread of the agent for a proof of life and passes it on to the service manager, which restarts an agent
 // that owes it. In a lane of its own: where this lane hangs, the manager hears nothing either.
 #pragma once

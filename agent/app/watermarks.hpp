@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which lines the kernel is to watch for a set of thresholds. Pure.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The one list of what exists: makes every part from the configuration, connects them, and runs. No decision is taken
 // here but which adapter stands behind a port.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Wiring's own: the parts and how each is made.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 #include "cli/agent_address.hpp"
 
 #include <CLI/CLI.hpp>

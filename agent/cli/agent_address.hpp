@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Where the running agent listens, for the verbs that ask it: --socket, or what its configuration says, or the default.
 #pragma once
 

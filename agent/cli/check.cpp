@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd check: is this configuration valid, and what does it mean? Needs no root and no agent.
 #include <memory>
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The list of verbs, and the one place where errors become exit codes.
 #include "cli/cli.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The command line: one file a verb, all built from the same parts as the agent.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd completion: the command line as CLI11 knows it, as a script for a shell.
 #include "cli/completion.hpp"
 

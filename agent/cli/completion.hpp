@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Shell completions, written from a description of the command line. Pure; what the command line is, completion.cpp
 // asks of CLI11, so nothing here is to be kept in step by hand.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The three scripts. Each completes verbs, the options of a verb, and what may follow an option.
 #include "cli/completion.hpp"
 

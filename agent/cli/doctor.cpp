@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd doctor: what this host can do, and what is lost where something is missing.
 #include "app/doctor.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd events: what happened, and with --follow what happens.
 #include <memory>
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd explain: one eviction or OOM kill in full, from the agent's event log.
 #include <chrono>
 #include <functional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Events that the agent could not write to its log, and that no verb can show therefore.
 #pragma once
 

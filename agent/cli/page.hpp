@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A long story for stdout, printed a page at a time: not a write for every line, and not all of it in memory.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd pod-process: what runs in the demo's pods. For the demo alone, so no help speaks of it.
 #include "demo/pod_process.hpp"
 

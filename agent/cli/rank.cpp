@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd rank: who would be evicted first for a signal, and why.
 #include <memory>
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd replay: what the policy makes of a scenario or of a tape. Touches nothing, and needs neither root nor an
 // agent.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What `evictd replay` does with tapes, and with a configuration that is another than the played one's. The verb itself
 // is in replay.cpp.
 #pragma once

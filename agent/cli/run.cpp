@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd run: the agent, in the foreground.
 #include <exception>
 #include <iostream>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd status: what the running agent sees and would do, once or again and again.
 #include <chrono>
 #include <memory>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who reads us: a terminal of some width, a pipe that may close, a file on a disk that may be full; and how a verb that
 // goes on for ever ends when its reader has had enough.
 #pragma once

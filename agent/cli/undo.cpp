@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd undo: puts back what an agent that was killed left, and lists it, for ExecStopPost and for people. The next
 // agent does so too; this is for when there is none.
 #include "app/undo.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A decision as one JSON line, a function of the decision and what it was taken over, and of nothing else: the same on
 // the tape and when it is played again. The keys are those of a scenario's step where it has one.
 #pragma once

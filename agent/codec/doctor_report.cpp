@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A line for each finding; what is to be said about it stands below, wrapped, so that nothing is cut off.
 #include "doctor_report.hpp"
 

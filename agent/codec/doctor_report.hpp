@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What `evictd doctor` found on this host, as text for people and JSON for tools. It examines nothing; app/doctor does.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Tick -> events: every reason of the stream that comes from a look, but the ladder's (event_rung.cpp). The sentences
 // are sentence.cpp's.
 #include "event.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The event stream as values: what happened, in the words users and their tools hold on to. Derived from a Record
 // alone; written and read by event_json, shown by event_text.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The ids by which people ask for an eviction or an OOM kill (`evictd explain ID`): short, the same in every event of
 // one, made of what all of them know, so that nobody has to hand them out.
 #pragma once

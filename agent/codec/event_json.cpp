@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Event <-> JSON. Keys stand in the order in which a person reads them.
 #include "event_json.hpp"
 

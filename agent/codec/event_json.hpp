@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The event stream as JSON, one object a line: what the log file, stdout and the socket carry. Its keys are promises.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the event stream says of a kill by the kernel's OOM killer, beside its sentence.
 #pragma once
 

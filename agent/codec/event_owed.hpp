@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the event stream says of memory that pods without a process still hold.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One event as one readable line. The facts a tool needs are in event_json.
 #include "event_text.hpp"
 

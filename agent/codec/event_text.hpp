@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One event as one readable line, for a terminal or a console log.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What `evictd explain` says of one eviction or OOM kill, from its events: who, when, why, how fast, who would have
 // been next, and what memory looked like. Reads events, decides nothing.
 #pragma once

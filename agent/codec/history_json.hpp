@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The key `history` of an event, both ways. Only for codec's own .cpp files: it brings nlohmann-json with it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One column of blocks for each moment, an eighth of a row the finest step; a threshold shows as a line through them.
 #include "history_plot.hpp"
 

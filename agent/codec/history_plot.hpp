@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What was available, drawn: a small picture for a terminal, with the thresholds as lines and the moments below.
 #pragma once
 

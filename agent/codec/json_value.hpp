@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Reading JSON that somebody else wrote: a key that is missing or of another type is absent, never an exception. Only
 // for codec's own .cpp files and for who writes requests: it brings nlohmann-json with it.
 #pragma once

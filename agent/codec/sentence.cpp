@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The sentences of the event stream. Not the eviction message written to Kubernetes: that one is the policy's.
 #include "sentence.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The sentences of the event stream. Kubernetes' wording where there is one; an event's fields are event.cpp's.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Stalls in the status document: microseconds lost within each window, and the thresholds on them.
 #pragma once
 

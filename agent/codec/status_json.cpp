@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A look and the agent's facts -> the status document. What stands here is what -o json prints, key by key.
 #include "status_json.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What `evictd status` and `evictd rank` know, as one JSON document each: made by the agent from its last look, carried
 // by the socket, rendered by status_text. Quantities are Kubernetes' text; a number's unit stands in its key.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The evictions' part of the status document: those under way, what victims have not given back, and those that ended.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the sections of the status page have in common. Only for the .cpp files that write one.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Parts of the status document for who draws a page of its own (the demo's live view): the figures of one signal, the
 // pods as a table, the decision's sentence.
 #pragma once

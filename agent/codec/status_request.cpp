@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Requests and refusals of the status socket, both ways.
 #include "status_request.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What goes over the status socket besides events and status documents: the request, one line of JSON, and the answer
 // to one that cannot be served.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The sockets' part of the status document: figures by pod and of the node, and who gets no new ones.
 #pragma once
 

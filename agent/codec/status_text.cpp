@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The status page: what the agent sees, what it would do, what it did, and where its numbers come from.
 #include "status_text.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The status document as a page for people: `evictd status`. Reads what status_json wrote, of this version or another.
 #pragma once
 

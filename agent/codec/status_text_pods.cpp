@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods in victim order: who would go, why, and how far over its request it is. Usage and request share one scale.
 #include "status_text_pods.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The victim order as a table, for status and rank. Takes the document's `ranking` object.
 #pragma once
 

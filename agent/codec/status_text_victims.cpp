@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 #include "status_text_victims.hpp"
 
 #include "event_text.hpp"

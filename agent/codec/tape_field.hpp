@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How the fields of a struct are named once, for whoever writes and reads them, and how one that was forgotten is
 // noticed. Which structs there are is tape_fields.hpp's.
 #pragma once

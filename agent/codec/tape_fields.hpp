@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a tape holds of every struct that decide() is given: each field named once, for writing and for reading. A field
 // that is added to a struct and not here does not compile. How values look as text is not here: that is tape_write.hpp.
 #pragma once

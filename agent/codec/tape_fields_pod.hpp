@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a tape holds of a pod's manifest: a part of tape_fields.hpp, which says how.
 #pragma once
 

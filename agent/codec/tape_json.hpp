@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A tape: what a running agent decided over, look by look, as JSON lines. A header begins a part that needs nothing of
 // what stands before it; then a line a look. Not for files, and not for deciding.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The words a tape has for enumerators and for the alternatives of a variant, in the order of their declaration. An
 // enumerator that is added and has no word here does not compile.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // JSON back into any described value: the other half of tape_write.hpp. Refuses whatever the writer cannot have
 // written, and figures no machine has, so that whoever computes with them need not fear an overflow. For tape_json.cpp
 // alone.

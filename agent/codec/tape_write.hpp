@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Any described value as compact JSON. Exact: whole numbers as they are, floats as the shortest text that gives the
 // same bits, quantities in nano units. What is empty or zero is left out of its struct. For tape_json.cpp alone.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Colours, widths and cutting to width: the three things a table needs and a log file does not.
 #include "text_style.hpp"
 

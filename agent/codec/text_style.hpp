@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How text is to look, decided by who knows the terminal (cli), and the escape sequences for it.
 #pragma once
 

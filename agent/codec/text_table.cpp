@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Tables and bars. What stands in them is the caller's.
 #include "text_table.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Tables and bars for a terminal: columns aligned, and shrunk until they fit its width.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Numbers and times as people and JSON read them. Not the parsing of Kubernetes' quantities: that is the model's.
 #include "units_text.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Numbers and times as people and JSON read them. Pure: no locale, no time zone database, no clock.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // JSON -> YAML in block style. A string that YAML could take for something else is quoted as JSON quotes it, which is
 // valid YAML.
 #include "yaml_text.hpp"

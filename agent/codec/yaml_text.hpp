@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A JSON document as YAML, for `-o yaml`. Writes only; reading YAML is config's.
 #pragma once
 

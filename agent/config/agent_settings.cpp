@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd's own settings and the range of each.
 #include "config/agent_settings.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd's own settings, under `evictd:`: one row each says how it is called, read and shown. A new setting is a field
 // in model/config.hpp and a row here.
 #pragma once

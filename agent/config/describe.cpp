@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The table of thresholds, the two periods, and evictd's own settings as far as they are not the defaults.
 #include "config/describe.hpp"
 

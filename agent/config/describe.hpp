@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A Config as `evictd check` shows it: what was understood, for a person to compare with what was meant.
 #pragma once
 

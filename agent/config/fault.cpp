@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Faults as text. Nothing that a file holds reaches the terminal unescaped or at full length.
 #include "config/fault.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is wrong with a configuration and where, for a person with an editor. Faults are collected, never thrown: all of
 // them are told at once.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What text is a number is Go's to say (readFloat, special and underscoreOK of strconv/atof.go); what number it is, the
 // standard library's.
 #include "config/go_float.hpp"

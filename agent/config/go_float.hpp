@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Go's strconv.ParseFloat(text, 32), by which the kubelet reads percentages. No locale.
 #pragma once
 

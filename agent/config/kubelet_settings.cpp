@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The kubelet's keys: ValidateKubeletConfiguration and SetDefaults_KubeletConfiguration for what evictd has a use for.
 // Keys that only matter to node allocatable are checked here and kept nowhere yet.
 #include "config/kubelet_settings.hpp"

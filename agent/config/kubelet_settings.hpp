@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The keys of a KubeletConfiguration that evictd reads, one row each, with the kubelet's meaning and validation.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The ladder before the kill, under `evictd.ladder`: which rungs there are, and for how long a pod is held on one.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Files to settings, settings of several files to one list, the list to a Config.
 #include "config/load.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The way in: YAML (or JSON) text or files to a Config, or to every fault at once. Reads files, touches nothing else.
 //
 // Of two files, the kubelet's values hold first and evictd's own file overrides them key by key: a key of the top level

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Values of a configuration read as types. As lenient as the kubelet's reader about what cannot be misread (a bare
 // number is good text), and strict about the rest.
 #include "config/setting.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One key of a configuration with its value and its place: read as what it should be, or a fault is noted there. Knows
 // types and YAML, not what a key means.
 #pragma once

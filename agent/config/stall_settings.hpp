@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Thresholds on stalls, under `evictd.psi`: a list of maps. What each key may be, and what goes together.
 #pragma once
 

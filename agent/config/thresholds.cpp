@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // ParseThresholdConfig and what it calls. Maps have no order in Go: here a map's thresholds stand in the file's order.
 #include "config/thresholds.hpp"
 

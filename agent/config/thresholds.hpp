@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Eviction thresholds from the kubelet's four maps, by the rules and with the words of ParseThresholdConfig in
 // pkg/kubelet/eviction/helpers.go. Does not know where the maps come from.
 #pragma once

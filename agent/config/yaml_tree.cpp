@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // yaml-cpp's events turned into a tree. Its exceptions stop here, and its recursion is cut off long before the stack
 // ends; YAML::Node is not used because it neither limits nor reports duplicate keys.
 #include "config/yaml_tree.hpp"

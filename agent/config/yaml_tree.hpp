@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // YAML text as a tree of plain values that know their place in the file. Bounded in size, depth and number of values
 // before anything looks at it. What the values mean is not known here.
 #pragma once

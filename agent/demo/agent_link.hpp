@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The demo's two ways to hear from the agent it runs: the events on its stdout as they happen, its status on request.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A child process that cannot outlive its owner: held by pidfd, talked to by pipes, killed and reaped at the latest by
 // the destructor.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd demo: the main job on this machine, by itself. Real pods, the real agent, real pressure; a verdict at the end.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The files the demo hands to the agent: one Pod manifest a pod, as the API server would have it, and the agent's
 // configuration. Text only, nothing is written here.
 #pragma once

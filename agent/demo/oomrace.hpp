@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The scenario oomrace: a race that the kernel's OOM killer wins by construction, because the only threshold is a soft
 // one and its grace period still runs when the limit is hit. What is shown is whom the kernel takes then: with steering
 // the pod that evictd would have evicted first, without it another. Values and judgement only.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The course of a demo, from the empty stage to the verdict: what is waited for and what is shown meanwhile. What
 // stands on the stage is stage's, what it looks like is view's.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What every process in a demo pod needs: memory to take, its parent's orders, and to know when to end.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What runs in the demo's pods: takes real memory, or fills the page cache, when its parent says so. Speaks one byte a
 // step over stdin and stdout; ends when stdin does.
 #pragma once

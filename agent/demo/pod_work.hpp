@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the first process of a demo pod does once it is told to: grows, fills the page cache, opens sockets, or reads
 // more files than fit. Each comes back when its work is done or the process should end.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is played: which pods there are, what they use, which of them something happens to and where the thresholds lie.
 // Values only; who makes it real is stage's affair.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The demo's own directory, private and gone afterwards; and what a demo that was killed left behind, by its name.
 #pragma once
 

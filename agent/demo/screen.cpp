@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // ECMA-48 as every terminal since the VT100 knows it. No alternate screen: the last picture stays for its reader.
 #include "demo/screen.hpp"
 

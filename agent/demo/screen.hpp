@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Where the demo shows itself: a picture drawn again in place on a terminal, lines as they come on a pipe.
 #pragma once
 

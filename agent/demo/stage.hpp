@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the demo makes on the machine: a cgroup tree, pods with real processes, the real agent. Its destructor takes all
 // of it away again, whatever state it is in.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What happened, from the agent's own events: lines for people, and the facts the verdict is spoken over. Pure.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Was it the right pod, and only it? Spoken over facts, not over what the agent says of itself alone. Pure.
 #pragma once
 

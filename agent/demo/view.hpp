@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The live picture as lines of text: what goes on, how much is left, who would go first, what happened and how long it
 // took. Pure; screen puts it on the terminal.
 #pragma once

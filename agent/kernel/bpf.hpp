@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The loaded BPF programs and their maps: opened, loaded, attached and pinned here, gone with the object. It interprets
 // nothing: bpf_events.hpp and usage_iter.hpp do.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Kernel events from BPF's ring buffer. Every record lost on the way becomes an event itself.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a program hangs on in the kernel: taken off when the link is destroyed.
 #pragma once
 

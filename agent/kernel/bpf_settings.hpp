@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the programs are told before the pods' root and the thresholds are known.
 #pragma once
 

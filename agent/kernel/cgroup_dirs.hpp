@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The pods' cgroups on disk: found by listing, held by directory handles, ended through them. It reads no usage.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // libcgroup does the making; reading a counter back is a plain file.
 #include "kernel/cgroup_tree.hpp"
 

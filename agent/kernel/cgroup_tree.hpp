@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A cgroup tree of our own, made, limited, filled and removed through libcgroup on v1, v2 and hybrid: for the demo and
 // for tests. Not for the node's pods, whose cgroups others make.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Every cgroup of a subtree, by directory handles. A pod makes cgroups as it likes: any name, any depth, any number.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods' cgroups that come and go, told by inotify on the two levels of directories that pods are made in. The kernel's
 // tracepoints tell the same, but format the path of every cgroup that is made or removed on the machine, before they
 // ask whether anybody cares: containers that run services of their own would pay for it. Who dies is not told here.

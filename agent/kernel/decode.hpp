@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Records of the ring buffer and rows of the usage iterator, from bytes to values. Pure.
 #pragma once
 

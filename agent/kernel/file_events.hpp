@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Being told without BPF: v1 usage thresholds by eventfd, v2 memory.events, PSI triggers. None of them is exact, so the
 // agent looks by itself as well; the policy is the same.
 #pragma once

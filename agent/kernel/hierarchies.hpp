@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Where the cgroup hierarchies are mounted: v1, v2 or both. Asked of libcgroup once at start.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Reads the map "history", in which the watermark timer keeps half a minute of what was available. For when an eviction
 // is told: it takes a system call a tenth of a second.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whether the running kernel takes a program at a hook, asked by loading one of two instructions there. That it takes
 // our own program too is only known when that is loaded: loader.hpp.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What libbpf says while an object is loaded: which program the kernel refused, and the verifier's last line.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Loads the programs of a choice, and does without those that the kernel refuses. libbpf loads all programs of an
 // object or none: after a refusal the object is opened and loaded again without that program and its group, so that one
 // failure costs one hook.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Where the kernel takes some of the programs but not the timer: thresholds are watched by files and timed looks as
 // without BPF, everything else is told by the programs.
 #pragma once

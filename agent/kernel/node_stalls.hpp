@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Stalls from wherever they can be had: `some` of memory, of the node and of pods, from our own programs, everything
 // else, and that too where they do not load, from the kernel's pressure files.
 #pragma once

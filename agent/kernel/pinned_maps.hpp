@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The maps that are pinned for people and their tools, by name and kind: what a later agent may remove.
 #pragma once
 

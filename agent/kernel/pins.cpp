@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Everything below the directory is done through its handle. Paths in /proc/self/fd are how the bpf system call is
 // given one: it takes names only, and would follow a link.
 #include "kernel/pins.hpp"

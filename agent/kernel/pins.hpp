@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The directory of pinned maps and links on the BPF filesystem. What is in it belongs to one agent; the next one
 // replaces what a dead one left. A BPF filesystem is mounted with mode 1777 by default, so anybody may have put
 // something there before: the directory must be root's alone, and only pins that are ours by name and kind are removed.

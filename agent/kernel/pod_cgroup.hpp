@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One pod's cgroup, by open directories in the hierarchies that matter. A handle never means a cgroup made later under
 // the same name: what it opens through a removed directory fails.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods' control files in the cgroup hierarchies, opened by path each time and only if it is the cgroup that was meant.
 #pragma once
 

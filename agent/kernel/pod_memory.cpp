@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // CgroupHandle's memory: what it is charged with, and the page cache that it can do without.
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which pod does a cgroup's name speak of? Both of the kubelet's drivers, every QoS class, also nested (kind).
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods' stalls as the kernel's own files count them: memory.pressure of a pod's cgroup in the v2 hierarchy, also where
 // that has no controllers. The one source of a pod's `full`, and of its `some` where our programs do not load.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The node's stalls as the kernel's own pressure files count them (/proc/pressure): every resource, some and full. The
 // files give totals; the windows are made of what was read at earlier looks, so they are as sharp as looks are
 // frequent.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Questions put to the kernel by trying, each undone at once: what this process may do on this host. Which BPF programs
 // load is programs.hpp's. Not for the agent, which tries the real thing and goes on without.
 #pragma once

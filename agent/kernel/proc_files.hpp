@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The node's memory as /proc tells it, through files that stay open. Cgroups are not its business.
 #pragma once
 

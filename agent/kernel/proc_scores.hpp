@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // oom_score_adj by /proc/PID directories that stay open: once its process has ended, everything below such a directory
 // answers ESRCH, whichever process has the pid then.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The processes of one cgroup, and the cgroup of this one.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which program feeds which hook on this kernel: a table of candidates, best first, each asked of the kernel and never
 // guessed from its version. Loading them is bpf.hpp's.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The socket programs and their maps. The one that refuses hangs on the v2 hierarchy's root and is never pinned: when
 // the agent dies, however it dies, the kernel detaches it and nobody is refused a socket any more.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The maps "stall" and "stall_lines": which pods are watched, what the node lost, and which lines the kernel compares.
 #pragma once
 

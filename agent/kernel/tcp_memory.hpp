@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How much memory all TCP sockets of the node take, against net.ipv4.tcp_mem.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Usage from the control files, where BPF is refused: the pods' root and each pod, by open, read and close. It is some
 // fifty times slower than the iterator, and memory.stat makes the kernel flush its counters for it. Processes are
 // counted once a second, or more rarely where that would take more than a fiftieth of a CPU.

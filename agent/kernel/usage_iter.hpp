@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // All cgroups' usage in one pass of the BPF program, and the other two ways to the pods' page cache.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The memory in which the usage iterator leaves its rows, seen from here. It runs no pass and decodes nothing.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The order matters everywhere here: watch first, look afterwards.
 #include "kube/directory_watch.hpp"
 

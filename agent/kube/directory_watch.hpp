@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // inotify on one directory that may not exist yet, go away and come back. Says which names changed, reads no files.
 #pragma once
 

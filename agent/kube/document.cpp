@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The two parsers' events turned into the builder's. YAML words mean what they mean to the API server's YAML reader
 // (sigs.k8s.io/yaml, YAML 1.1: yes and on are true, 010 is eight).
 #include "kube/document.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Manifest text, YAML or JSON, as the JSON values it stands for, with the line of every field. Knows nothing of pods.
 #pragma once
 

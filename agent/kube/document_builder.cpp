@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The guards are here, so that both syntaxes have them: depth, size after aliases, and keys given twice.
 #include "kube/document_builder.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Builds one Document from a parser's events, the same for YAML and JSON, and refuses what would grow without bound or
 // mean two things at once. Used by document.cpp only.
 #pragma once

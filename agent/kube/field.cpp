@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Typed access with the API server's strictness: a number is no string, and a string no number.
 #include "kube/field.hpp"
 

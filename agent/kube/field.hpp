@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A place in a JSON value that knows its path, for reading objects whose every field may be absent or wrong. The first
 // fault is kept and reading goes on, so a reader is written as if all were well.
 #pragma once

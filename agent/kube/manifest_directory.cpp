@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Files are opened beneath the directory only, as the kernel understands it, and never waited for.
 #include "kube/manifest_directory.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The manifests of one directory as pods. Remembers what it has read, so that looking again costs a stat for each file.
 // It does not watch; manifest_source does.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Everything but the constructor and start() runs in the lane.
 #include "kube/manifest_source.hpp"
 

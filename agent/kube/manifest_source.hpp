@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods from a directory of manifests, watched. Used for evictd's own directory and for the kubelet's staticPodPath.
 // Slow disks are its lane's trouble only.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is wrong in one document or list item leaves the others as they are.
 #include "kube/manifest_text.hpp"
 

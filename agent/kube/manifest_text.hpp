@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A manifest's text as pods: one or many documents, each a Pod, PodList or List. Pure: text in, pods and faults out.
 #pragma once
 

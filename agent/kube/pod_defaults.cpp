@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Follows pkg/apis/core/v1/defaults.go (SetDefaults_Pod, defaultPodRequests) and the Priority admission plugin.
 #include "kube/pod_defaults.hpp"
 

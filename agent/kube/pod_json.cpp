@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The parts of a v1 Pod put together. What is checked is what would make evictd act on the wrong thing: identity, names
 // and amounts.
 #include "kube/pod_json.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A v1 Pod object as the model's Pod, defaulted as the API server would. Reads what the policy needs and ignores the
 // rest; it does not repeat the API server's whole validation.
 #pragma once

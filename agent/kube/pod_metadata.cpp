@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A uid becomes part of a cgroup's path and a name part of an API call: both are checked before anybody builds one.
 #include "kube/pod_metadata.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Amounts are read as the API server keeps them: to the thousandth, rounded up.
 #include "kube/pod_spec.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Readiness and restarts as the ReplicaSet controller counts them (controller_utils.go podReadyTime,
 // maxContainerRestarts).
 #include "kube/pod_status.hpp"

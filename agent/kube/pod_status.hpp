@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // status of a v1 Pod, as far as somebody decides by it.
 #pragma once
 

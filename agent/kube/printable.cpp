@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Foreign text made harmless for messages.
 #include "kube/printable.hpp"
 

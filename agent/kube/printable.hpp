@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Foreign text in our messages: short, and nothing a terminal, a log or a JSON reader could trip over.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // yaml-cpp keeps every token since a bracket that could still become a key, up to 250 bytes of memory for a byte of
 // text. What it is given in advance is what bounds it.
 #include "kube/text_feed.hpp"

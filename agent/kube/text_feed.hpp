@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Text as the stream a YAML parser reads from, which ends the parse when it has taken too much without telling
 // anything. Used by document.cpp only.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // RFC 3339 by hand: this compiler's chrono does not parse.
 #include "kube/timestamp.hpp"
 

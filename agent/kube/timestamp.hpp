@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // RFC 3339, the form of every time in a Kubernetes object.
 #pragma once
 

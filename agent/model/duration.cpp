@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Go's time.Duration: from text and back, as time.ParseDuration and Duration.String do it, error texts included.
 #include <array>
 #include <cstdint>

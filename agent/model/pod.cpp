@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Follows component-helpers' resource package: the rule of KEP-753 for sidecars.
 #include "evictd/model/pod.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // resource.Quantity: from text and back. What is accepted, rounded and refused follows ParseQuantity and
 // CanonicalizeBytes of apimachinery/pkg/api/resource, oddities included ("k" is 0, "Pi" is refused).
 #include "evictd/model/quantity.hpp"

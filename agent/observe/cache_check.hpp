@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Two ways lead to the pods' page cache: the rows of a pass and the count of the kernel's timer. Where they differ, one
 // of them is wrong, and the memory controller itself is asked before anything is decided on either. It reports; it
 // judges no threshold.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Looks once: asks every port, tolerates what vanished, stamps every part with its time, and hands back one
 // Observation. It judges nothing.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which pods are there, and which cgroup is whose: the sources' pods merged by uid, joined with the cgroups found. It
 // looks at no usage.
 #pragma once

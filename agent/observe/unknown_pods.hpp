@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What cgroups use whose pods no source knows yet. It judges nothing.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the kernel says of the cgroups of victims: whether a process is left in them, and what they hold. Apart from the
 // pods, whose sources may list a victim no longer.
 #pragma once

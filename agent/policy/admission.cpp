@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The kubelet's own rules at the door, step for step; no state.
 #include "admission.hpp"
 

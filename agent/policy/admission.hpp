@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whether a new pod may come to a node under pressure. Asked about one pod at a time; not for pods already running,
 // and not for the scheduler's taints, which keep most such pods from ever being asked about.
 #pragma once

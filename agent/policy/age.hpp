@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How long ago something was. As Go's time.Time.Sub the answer saturates: what is centuries apart is as far apart as a
 // duration can tell. Reads no clock.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // When no victim may be chosen because it is not known which pod uses most: pods whose manifest is late, and looks that
 // could not read the pods' usage. The kubelet knows every pod that it starts, and evicts none where its summary failed.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which dead containers and sandboxes to remove: kuberuntime's containerGC. Removes nothing, and knows nothing of the
 // disk they are on.
 #pragma once

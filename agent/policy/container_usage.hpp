@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What one container of a pod uses, as far as that is known. Not for what a pod uses.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // UpdateContainerFsThresholds of eviction/helpers.go. Of several thresholds with one signal and kind the last counts.
 #include "containerfs.hpp"
 

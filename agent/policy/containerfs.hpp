@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The thresholds of the container filesystem, which nobody sets: they are those of the filesystem it lies on.
 #pragma once
 

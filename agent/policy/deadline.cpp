@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // In 128 bits: a deadline of centuries, or a start that a file made up, is no reason to end a pod.
 #include "deadline.hpp"
 

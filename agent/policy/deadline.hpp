@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // spec.activeDeadlineSeconds: whether a pod has been active for longer than it may be. Not for Jobs, whose deadline
 // their controller keeps.
 #pragma once

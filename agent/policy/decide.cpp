@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The steps of synchronize() in its order, over the parts in this folder.
 #include "decide.hpp"
 

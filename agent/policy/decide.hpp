@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The policy: what to do about one look at the node. Pure: no clock, no I/O, no log, no randomness, and it cannot fail.
 // The same arguments give the same verdict, which is what replay, the golden tests and the fuzzers rest on.
 #pragma once

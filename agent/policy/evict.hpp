@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who goes, once it is settled that somebody has to: chosen from the ranking, entered in the decision as an action and
 // in the state as a victim to be followed to its end.
 #pragma once

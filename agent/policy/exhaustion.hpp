@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // When memory will have run out at the rate at which it falls now, and the soft threshold on that time. The kubelet has
 // no such threshold; once met, it is treated as one of the kubelet's soft ones in every respect: grace period,
 // condition, order of victims, message.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Sentences are put together from a few phrases; amounts and times are rounded for reading.
 #include "explain.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Why, in one plain sentence for people. Nothing is decided here, and no tool should read these sentences.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A pod's place in the victim order, in words.
 #include "explain.hpp"
 #include "phrases.hpp"

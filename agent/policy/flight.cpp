@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // waitForPodsCleanup of eviction_manager.go without the waiting: conditions and clocks go on meanwhile.
 #include "flight.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Victims from the decision to their last process: what came of the last actions, who is gone, whose grace period is
 // over, and how long a victim holds up the next eviction. Chooses nobody.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How long an evicted pod gets between SIGTERM and SIGKILL, in the kubelet's terms.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which images to remove: the kubelet's image GC. Removes nothing, and does not measure the disk.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who stands on which rung of the ladder before the kill: page cache asked back, growth stopped, a moment's standstill.
 // No kubelet does this. It holds up no eviction: it uses the time before a threshold is met, and a grace period's.
 #pragma once

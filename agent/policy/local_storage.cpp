@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // emptyDirLimitEviction, podEphemeralStorageLimitEviction and containerEphemeralStorageLimitEviction of
 // eviction_manager.go, in this order.
 #include "local_storage.hpp"

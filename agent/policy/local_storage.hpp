@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods that use more local storage than they were given. That needs no pressure on the node, and no order among pods.
 #pragma once
 

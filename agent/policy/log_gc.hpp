@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which log directories and links of pods are left over. Not for rotating or shortening logs.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which way of counting memory the thresholds are compared with.
 #pragma once
 

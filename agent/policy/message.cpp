@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictionMessage and getThresholdMetInfo of eviction/helpers.go. Its constants end in a blank, and so do these.
 #include "message.hpp"
 

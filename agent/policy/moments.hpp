@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Adding to a time what a person wrote in a file: a period of centuries ends at the end of time, not before now.
 #pragma once
 

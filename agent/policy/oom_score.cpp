@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // GetContainerOOMScoreAdjust, remainingPodMemReqPerContainer and minRegularContainerMemory (kubelet/qos). In 128 bits:
 // the kubelet's 64 wrap around at requests of nine petabytes.
 #include "oom_score.hpp"

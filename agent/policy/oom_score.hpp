@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The oom_score_adj a kubelet gives to a container's processes. Writes nothing to /proc.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What came back is read from the victim's own cgroup; where that cannot be measured, from the node's available memory.
 #include "owed.hpp"
 

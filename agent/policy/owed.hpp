@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The memory that a victim held is owed to the node until it is back. While it is on its way, and after it did not
 // come, the next eviction waits: a pod that is killed meanwhile may have been killed for nothing. Chooses no pod.
 #pragma once

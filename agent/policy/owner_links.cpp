@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The half of the owner graph that keeps nodes and edges up to date with what is observed. What follows from a change
 // is only queued here; owners.cpp decides.
 #include <algorithm>

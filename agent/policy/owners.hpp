@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who owns whom on a node, and what follows from it: the graph of the garbage collector. It only says what has to be
 // done next; objects change by what is observed, never by what was decided here.
 #pragma once

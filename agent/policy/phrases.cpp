@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Integer arithmetic throughout: no locale, and the same text everywhere.
 #include "phrases.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Amounts, times and exemptions as people read them: short and rounded. Never for anything that is parsed; that is
 // to_string(Quantity) and to_string(Duration).
 #pragma once

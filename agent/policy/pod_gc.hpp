@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which pod objects, and which remains of pods, nobody needs any more: the pod garbage collector, as far as a node can
 // see. Looks nothing up and deletes nothing: questions and deletions are actions for others.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Follows ComputePodQOS (pkg/apis/core/v1/helper/qos) and IsCriticalPod (pkg/kubelet/types).
 #include "qos.hpp"
 

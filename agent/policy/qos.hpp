@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What class a pod belongs to: its quality of service, and whether it must never be evicted. The eviction order never
 // consults the QoS class; admission, oom_score_adj and people do.
 #pragma once

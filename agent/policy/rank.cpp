@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Follows eviction/helpers.go: rankMemoryPressure, rankPIDPressure and rankDiskPressureFunc with their comparators.
 // Every key a comparison needs is computed once, before the sort, and a chain of comparators is one number.
 #include "rank.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The order in which pods would be evicted, and which of them never are. Everything about a signal's order is one row
 // of a table; choosing a victim out of the order is decide()'s.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // buildSignalToNodeReclaimFuncs as the table it is. A new signal is a new row.
 #include "reclaim.hpp"
 

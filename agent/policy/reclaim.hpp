@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a node gives back before one of its pods is evicted.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A pod's request and limit for one resource: resource.GetResourceRequestQuantity over component-helpers' PodRequests,
 // and PodLimits. Not for what a container alone asks for.
 #pragma once

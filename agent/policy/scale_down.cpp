@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Follows ActivePodsWithRanks and getPodsRankedByRelatedPodsOnSameNode of pkg/controller. That rule can run in circles:
 // equal times are passed over, while different ones of the same age, roughly, are decided by uid. So everything is
 // sorted by uid first, and then by a merge sort that needs no more than an answer for each pair.

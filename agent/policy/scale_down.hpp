@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which of some pods a ReplicaSet would give up first. Here it decides between pods that the kubelet's own order leaves
 // equal, and answers those who ask. Not for choosing whom to evict by what it uses.
 #pragma once

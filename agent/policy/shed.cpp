@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // No kubelet does this: nothing here has a model upstream.
 #include "shed.hpp"
 

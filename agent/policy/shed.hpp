@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who gets no new sockets while memory is short: relief that kills nobody. Whose sockets they are, and how they are
 // refused, is not decided here.
 #pragma once

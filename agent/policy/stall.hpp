@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Thresholds on stalls: which are met, since when, and who has to go for it. Beside the kubelet's thresholds, which
 // know only amounts; the kubelet has nothing of the kind. Pure, as all of policy.
 #pragma once

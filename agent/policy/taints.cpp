@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // processPodOnNode, GetMatchingTolerations and getMinTolerationTime, for all pods of the node at once.
 #include "taints.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // NoExecute taints of this node: which pods have to go because of them, and when. Follows tainteviction.Controller.
 // Deletes nobody, and knows nothing of taints that only keep new pods away.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Follows eviction/helpers.go: thresholdsMet, mergeThresholds, thresholdsFirstObservedAt, thresholdsMetGracePeriod,
 // thresholdsUpdatedStats, byEvictionPriority, nodeConditions*. Where Go ranges over a map, the configured order is
 // kept.

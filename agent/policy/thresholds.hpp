@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which thresholds are met, since when, and in which order they are handled: the first half of the kubelet's
 // synchronize(), step for step. Knows nothing of pods.
 #pragma once

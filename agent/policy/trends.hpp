@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How fast memory runs out, and who takes it, from one look to the next. Looks come every 10 s while nothing is wrong
 // and every few milliseconds under pressure, so changes are measured over intervals of at least 100 ms.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // stdout is shared with whoever started us, so it cannot be made non-blocking: it is asked before each write instead.
 #include "publish/console_lines.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The event stream on stdout, as JSON lines (for a container's log) or as text (for a person). A reader that does not
 // read loses lines and holds up nobody.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How often events of one kind may be reported for one pod: a token bucket each, with the figures of client-go's
 // EventSourceObjectSpamFilter. What is held back is counted, and the next event reports the count. Time is an argument.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // JSON lines to the file, and an honest account of those that did not get there.
 #include "publish/event_log.hpp"
 

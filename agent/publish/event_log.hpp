@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The event stream as JSON lines in a rotating file. Trouble with the disk loses lines, which are counted and reported
 // in the log itself when there is room again; it never stops the agent.
 #pragma once

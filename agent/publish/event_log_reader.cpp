@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The event log's files as one sequence of lines.
 #include "publish/event_log_reader.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Reads the event log back, oldest line first, through its rotated files, a little at a time. In the thread that writes
 // the log, so what it has not read when it says `end` does not exist yet.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The events of a Record as every publisher of events reports them: made once, and limited for each pod and reason, so
 // that no pod can rotate the event log away. Metrics and status do not use it: they count what the Record has.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One lane, a list of publishers, and the count of what did not fit.
 #include "publish/fanout.hpp"
 

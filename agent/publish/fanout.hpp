@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Hands every Record to every publisher, in one lane of their own. The kill path only puts a pointer into a bounded
 // queue. Not for deciding what a publisher makes of a Record.
 #pragma once

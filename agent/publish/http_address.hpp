@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The socket that HTTP is served at, and the addresses of those who connect to it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The library's own epoll set is one descriptor of our loop: no thread of the library, no thread for a connection, and
 // the loop's proof of life covers it. What the library cannot do (a deadline for a whole connection, room for the
 // newest) is done by shutting a connection's socket, which the library then sees as the client's end.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pages over HTTP, for Prometheus, probes and browsers: libmicrohttpd in a lane of its own. Every client is hostile: a
 // connection has one request, little memory and little time, and all of them together have a small part of one CPU.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What Prometheus scrapes, as text; publish/http_server serves it. A scrape never waits for a look, nor a look for a
 // scrape.
 #pragma once

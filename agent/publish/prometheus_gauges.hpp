@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The last look as gauges in Prometheus' terms: seconds, bytes and ratios, names that start with evictd_. Pure.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A log file that stays below its size. One writer; readers may open it at any time.
 #include "publish/rotating_file.hpp"
 

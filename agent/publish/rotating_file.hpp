@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whole lines appended to a file that is rotated by size: `log`, `log.1` (newer) to `log.N`. Follows the path when
 // logrotate moves or deletes the file. Not for counting what was lost: that is event_log's.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The last of everything. The document itself is codec's.
 #include "publish/snapshot.hpp"
 

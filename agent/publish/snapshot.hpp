@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Remembers what `evictd status` asks for: the last look, the last evictions, what was lost. Speaks only when asked.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The status socket's place in the file system: whether it is free.
 #pragma once
 

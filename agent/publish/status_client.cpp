@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Connect, ask, read. An answer that is an error becomes one.
 #include "publish/status_client.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The CLI's end of the status socket. Waits, so not for the agent itself.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One client: read a line, answer it, close; or stream events until it goes away.
 #include "publish/status_session.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One client of the status socket, from its request to the last byte of its answer. Never waits for it: what a client
 // does not read fills a bounded buffer, and a full one ends the session.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Listening, letting in, and handing Records to the sessions.
 #include "publish/status_socket.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The unix socket that the CLI talks to: who may, how many at a time, and that only one agent listens. What is said is
 // status_session's.
 #pragma once

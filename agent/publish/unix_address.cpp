@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // See the header. Abstract addresses (an empty first byte) are not ours: they have no file mode.
 #include "publish/unix_address.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A path as the address of a unix socket, for both ends of the status socket.
 #pragma once
 

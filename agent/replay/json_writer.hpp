@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // JSON written straight into a string: a scenario has thousands of steps, and a value tree for each would take longer
 // than deciding it.
 #pragma once

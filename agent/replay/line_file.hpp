@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A file line by line, of any length but with lines of a bounded one. What is in them is not known here.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the scenario's node measures, as it stands after the steps so far: signals and the pods' usage. Decides nothing.
 #pragma once
 

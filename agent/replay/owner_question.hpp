@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What would follow if some of the scenario's objects were deleted: the owner graph, carried out in a copy of them that
 // is thrown away. Nothing that is done by a step's eviction is known here.
 #pragma once

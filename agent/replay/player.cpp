@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The order of a step: who is gone since the last one, what the node measures now, the look (two where something was
 // reclaimed), and then the questions, which change nothing.
 #include "replay/player.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Plays a scenario: each step is one look at its node, decided by the live agent's own decide(). Carries out in the
 // scenario's world what was decided (who is gone, what was freed), and answers what else the step asks.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a step asks beside the look: orders, classes, and what a garbage collection would remove. Nothing changes by it.
 #include "policy/image_gc.hpp"
 #include "policy/log_gc.hpp"

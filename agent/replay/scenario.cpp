@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The scenario's frame: text to a document, the document's parts to their readers, and a fault to its line.
 #include "replay/scenario.hpp"
 

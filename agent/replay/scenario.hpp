@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A node's story as a file tells it: pods, and steps in time with what the node measures and what is asked there. Made
 // from YAML or JSON, whole or not at all. What the policy makes of it is the player's business.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The configuration is written out again as text of its own, a key to a line, in the order of the scenario's file: that
 // is the order in which thresholds are handled, and JSON values do not keep it.
 #include "replay/scenario_config.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A scenario's `config`, read by the one reader of configurations there is.
 #pragma once
 

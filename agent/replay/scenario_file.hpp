@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A scenario's text from a file, a pipe or standard input. What is in it is not known here.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The scenario's objects and who owns them, and which of them a step would delete. What follows is not known here.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the scenario's container runtime holds. Its times are written relative to the scenario's start.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One step of a scenario. Whether the times of several go forward is not known here.
 #pragma once
 

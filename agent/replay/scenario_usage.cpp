@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a pod uses, as a step changes it. Null makes a figure unknown; what is not named is not touched.
 #include <array>
 #include <limits>

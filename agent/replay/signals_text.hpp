@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The signals of a step against their thresholds, as bars.
 #pragma once
 

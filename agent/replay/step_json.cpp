@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Keys that were not asked for, and lists with nothing to say, are left out; `evict` and `ranking` are null instead.
 #include "replay/step_json.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A step's result as one line of JSON, for tools: keys and their order are a promise.
 #pragma once
 

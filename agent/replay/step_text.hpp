@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A step's result for a person: one line where nothing happens, else what the node measures, what is done and why. No
 // tool should read this.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The looks on one or more tapes, one after the other: what was lost or torn is passed over with a note, what no
 // recorder has written is an error with its line. Nothing is decided here.
 #pragma once

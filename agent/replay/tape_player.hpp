@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Decides over the looks of a tape again, with the live agent's own decide(). The state goes on by itself from look to
 // look, as it did in the agent: that every decision comes out as it was is the proof that nothing else went into it.
 #pragma once

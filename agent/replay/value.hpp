@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A value of a scenario that knows where it stands: read as what it should be, or the first fault is kept and reading
 // goes on. The path is put together only for a fault, so that reading a big file costs no text.
 #pragma once

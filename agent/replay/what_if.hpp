@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What another configuration would have decided over a tape. Readings stay as they were recorded: after the first
 // eviction that differs they are no longer what the node would have shown, but who was there, and what was done to
 // whom, follows the other configuration.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // clock_gettime, which the vDSO answers without entering the kernel; not for CPU time.
 #include "sys/clock.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The clocks as a value that can be handed in, so that tests choose the time. Only app/ and adapters that stamp what
 // they see hold one; policy gets times as data.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Plain system calls turned into Results. No policy about paths: callers choose the flags.
 #include "sys/fd.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One owner for each file descriptor, and the few ways we open, read and write one. Whole files by path are in
 // file.hpp.
 #pragma once

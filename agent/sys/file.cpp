@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whole files by path. Every error names the path, the fault and what a person can do.
 #include "sys/file.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whole files by path, for configuration and state. Not for the kernel's control files on the hot path: those stay open
 // (fd.hpp).
 #pragma once

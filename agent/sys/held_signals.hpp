@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Signals of a program that must not end without cleaning up: held back from the first instruction to the last, and
 // read from a descriptor. A second SIGTERM that comes while the first is being obeyed stays pending and changes
 // nothing.

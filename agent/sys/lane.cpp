@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // pthreads rather than std::thread, because of the stack size and the signal mask the thread is born with.
 #include "sys/lane.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A named worker thread with its own loop and a bounded queue, for what may be slow: disks, networks, directories.
 // Nothing that the kill path waits for runs in one.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The file says which process holds it. While one looks, takes or takes over, it holds a lock on the directory: that
 // takes microseconds, and without it two agents could each take over from a dead one.
 #include "sys/lock_file.hpp"

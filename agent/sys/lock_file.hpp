@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Exclusive locks between agents. They are files in a directory that only root can enter, so that no other user can
 // take one. A lock ends with its process however that ends; the lock of a process that is dead does not count.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // spdlog's asynchronous logger behind four functions. Nothing else may include spdlog.
 #include "sys/log.hpp"
 

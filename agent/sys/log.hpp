@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the agent tells the person who runs it: short lines on stderr. Logging never waits: lines go through a bounded
 // queue, and what does not fit is counted. Not for events, which publish/ writes.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // sd-event behind Loop. A callback is owned by its sd_event_source through the destroy callback, so a source that is
 // removed from inside its own callback frees it only after the callback has returned.
 #include "sys/loop.hpp"

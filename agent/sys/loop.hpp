@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One thread's event loop: file descriptors, timers, signals and functions posted by other threads. The only user of
 // sd-event. It does not start threads; sys/lane does.
 #pragma once

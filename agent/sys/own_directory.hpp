@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Directories that only this program (as root) may change: locks, ledgers, pins. Other users must not be able to put a
 // file or a link in, to replace the directory, or to lock what is in it.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A mutex with priority inheritance: when the real-time tick waits for it, its holder is lifted to the tick's priority.
 // For the short queues between threads, not for general use; std::scoped_lock works with it.
 #pragma once

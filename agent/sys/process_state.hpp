@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which process it is, and whether it can still act. A process that was killed can hold locks, sockets and descriptors
 // for a while: until the last of its threads has left the kernel.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whether every thread of this program still does its work: each loop is asked, and has to answer between two of its
 // tasks. It only tells; app/watchdog and the HTTP server decide what follows from it.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the service manager that started us is told: systemd, or any that speaks its protocol. Without one nothing is
 // sent. Not for the kill path: the manager's socket may make its sender wait.
 #pragma once

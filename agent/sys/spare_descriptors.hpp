@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A few descriptors held for a moment in which there are no others.
 #pragma once
 

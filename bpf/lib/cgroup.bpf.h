@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Reading cgroups and memory cgroups by their kernel structures: identity, ancestry, counters. All reads are probe
  * reads: a structure that goes away under us yields nonsense for once, never a fault. */
 #ifndef EVICTD_BPF_CGROUP_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Sending a record to the agent. A record that finds no room is counted by its type: the agent reads the counters and
  * publishes every loss. */
 #ifndef EVICTD_BPF_EMIT_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* The kernel's types, by the few members we read. CO-RE finds the members in the running kernel's BTF, so this is no
  * copy of any kernel's layout, and the build needs no kernel at hand. */
 #ifndef EVICTD_BPF_KERNEL_TYPES_H

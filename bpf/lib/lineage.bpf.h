@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* From any cgroup below the pods' root to the pod that it lies in, in as few reads as it takes: for programs that are
  * on everybody's way. */
 #ifndef EVICTD_BPF_LINEAGE_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* How many pages has a memory cgroup on which LRU list? Exact at any moment, where memory.stat needs a flush first. */
 #ifndef EVICTD_BPF_LRU_H
 #define EVICTD_BPF_LRU_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* The maps that programs share: weak, as every program file defines them and the linker keeps one. All are pinned, so
  * that bpftool shows what the agent works with. */
 #ifndef EVICTD_BPF_MAPS_H

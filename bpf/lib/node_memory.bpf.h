@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* How much memory is available on the node, from the counters of its NUMA nodes: as the kubelet counts it, and as the
  * kernel does. */
 #ifndef EVICTD_BPF_NODE_MEMORY_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Whether a cgroup is a pod's, by its name: for programs that must know it of pods that are not in the map "pods" yet.
  */
 #ifndef EVICTD_BPF_POD_NAME_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* What the agent thinks of every pod, by its cgroup: for bpftool and other programs, and for programs here that must
  * know whether a cgroup is a pod's. The agent fills the map after each look. */
 #ifndef EVICTD_BPF_PODS_H

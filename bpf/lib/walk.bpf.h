@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Step by step through a tree of cgroups, as css_next_descendant_pre() goes, removed ones included: the memory
  * controller keeps those in its tree for as long as anything is charged to them. A pod with too many cgroups is one
  * step. What is counted on the way is the caller's. */

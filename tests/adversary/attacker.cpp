@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // attacker: what a hostile pod does, one attack a mode. It runs in cgroups with a memory limit only, never outside of
 // them. Static, because thousands of its processes run at once and because it runs in the guests of tests/vm, too.
 #include <algorithm>

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A manifest that repeats the UID of a running pod does not displace it, nor take its place in the order.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere
 set -uo pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A pod with more than 1,024 cgroups reads a file: the kernel adds up its page cache every 2 s only. What is available
 # never falls below the threshold, so no pod is evicted.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A dry run under pressure: it reports what it would do and changes nothing on the node, also not what a killed agent left
 # behind. Hostile pods neither make it act nor make it report without end.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

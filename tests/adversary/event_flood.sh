@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A pod whose processes are killed by the OOM killer again and again, and which rewrites its own score: its events are limited,
 # counted, and do not rotate those of others away.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The kernel's protocol on /dev/fuse without libfuse, which is seldom there as a static library.
 #include "fuse_server.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A file system in user space with one file, "f" of 16 MiB, whose server takes pages to be written and does not answer:
 // they stay under writeback for as long as it likes.
 #pragma once

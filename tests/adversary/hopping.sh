@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A victim whose processes move from one of its cgroups to the other: no listing finds all of them, and
 # the more cgroups there are, the longer it takes. SIGKILL reaches every one.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

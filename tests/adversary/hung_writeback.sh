@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A victim leaves page cache under writeback to a FUSE server that never answers: on cgroup v1 the kernel waits for it without
 # end when it is asked to drop the victim's page cache. Nothing else of the agent may wait for that.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

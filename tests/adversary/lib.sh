@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=bash disable=SC2034  # some of it is for the files that source this
 # What the attacks share, on top of tests/integration/lib.sh: hostile pods, innocent neighbours, a threshold that is crossed
 # on purpose, and the agent's CPU time. Sourced, never run.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Any local user can flock the directory of the pods' cgroup: neither run nor undo may refuse because of it.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere
 set -uo pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A pod whose main thread has exited goes on in another one: it is not exempt from the ranking.
 # shellcheck disable=SC2317,SC2119  # check calls functions by name
 set -uo pipefail

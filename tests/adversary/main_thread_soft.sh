@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A victim without a main thread that blocks SIGTERM: it is alive until the kernel says that its cgroup is empty. Counted by
 # group leaders it was "gone" 2 ms after SIGTERM, was never killed, and the neighbour went instead.
 # shellcheck disable=SC2317,SC2119  # check calls functions by name

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The agent has no descriptor left, not even one: the pod that has to go is killed with those held in reserve. A pod that starts
 # meanwhile is known as soon as there are descriptors again.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

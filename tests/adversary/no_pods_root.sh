@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The node has no pods' cgroup yet, and cgroups are made beside it, as when a machine boots. To look for it must not wake the
 # agent again: it took a CPU for itself, and did not answer SIGTERM.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

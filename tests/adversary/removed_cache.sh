@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Page cache of a removed cgroup stays charged to its parents and is as reclaimable as before. Counted over living cgroups
 # only, it was missing memory, and a look killed an innocent pod for it.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # What a victim left is kernel memory, and its cgroup is removed as a kubelet does: the kernel hands the memory over to the
 # parent. It is not back, and the innocent pods must not go one after the other for it.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Plays attacks on this kernel, several at once: most of the time each waits. Prints every file's lines in one block.
 # usage: run.sh [NAME...]     env: EVICTD (build/evictd) ATTACKER (beside it) AT_ONCE (4) ADVERSARY_SECONDS (20)
 set -uo pipefail

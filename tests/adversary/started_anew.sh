@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A pod in its grace period is there once more, in another cgroup (a static pod keeps its uid): SIGKILL reaches the cgroup that
 # was chosen, and no process of the other.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

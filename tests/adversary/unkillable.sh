@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A victim that cannot be killed now (its freezer is held by an ancestor that is not ours to thaw) holds up other evictions, for
 # as long as the kubelet would wait; it is reported with back-off.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

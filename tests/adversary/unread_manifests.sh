@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The agent has no descriptor left, as any local user can bring about for the whole machine, and a manifest changes meanwhile.
 # Pods that were known stay known and are evicted; manifests that came meanwhile are read as soon as there are descriptors again.
 # The same where one descriptor is left: the directory can be opened, and no file in it.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A victim leaves page cache in use: the kernel would keep it until the next shortage, charged to an empty pod. It is asked to
 # drop it, so that the eviction is worth what it cost.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A pod fills a tmpfs and ends: no kill returns its memory. The pod keeps its place in the order; evictd must not go through the
 # innocent pods in milliseconds.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Where BPF is not used, the last MiB of a victim come back late, too: page tables are freed after its processes are gone, and the
 # pressure ends only with them. One victim each round.
 # shellcheck disable=SC2016,SC2317,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What one decide() costs on the kill path: idle and evicting, with the pods of a stock node (110) and with 1,000.
 // The observation is made beforehand; making it is measured elsewhere.
 #include <memory>

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Draws a CSV as one SVG picture: lines with a legend, linear or logarithmic axes. It measures and sorts nothing: the
 # points of a series are joined in the order of the file. For any awk, with no font or colour from outside.
 # usage: awk -v title=T -v xlabel=X -v ylabel=Y [-v xlog=1] [-v ylog=1] [-v yline=VALUE,LABEL] [-v width=960]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What `evictd replay -o json` costs: a scenario's text to its lines, 1,000 steps over 100 pods with four changed
 // figures in each. Reading the file and printing are left out: together less than a millisecond.
 #include <string>

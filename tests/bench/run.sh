@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The numbers, as one report on stdout; raw results and the report stay in $BUILD/bench. As root, on an otherwise quiet
 # machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 it could not be measured.
 # usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A system call that fails with an error which no test can cause otherwise: a full table of files, a broken disk.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A declared tree of cgroups behind the ports: what each uses, whose it is, what was done to it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A clock that stands still until it is told to go on.
 #pragma once
 

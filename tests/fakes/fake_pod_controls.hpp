@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods' page cache, limits and freezers behind the port: what each has, what was done to it, and what fails.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Processes with an oom_score_adj each, behind the port: who they are, what they have, how low they may go.
 #pragma once
 

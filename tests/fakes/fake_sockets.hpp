@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Sockets as a test declares them, and who would be refused.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A program that has hardly any file descriptor left.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A directory of a test's own, removed with all that is in it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Any bytes as a configuration: a Config that can be described, or faults that each fit one printable line.
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Any bytes as a record of the ring buffer, as rows of the usage iterator, as /proc's texts and as a cgroup's name:
 // what is read out of them is within its bounds. The kernel is trusted to write them; a wrong offset of ours is not.
 #include "kernel/decode.hpp"

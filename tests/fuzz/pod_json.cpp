@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Manifest text, YAML and JSON, to pods. Anything may be refused; nothing may crash, hang or grow without bound, and
 // what is accepted has an identity that is safe to build a path from.
 #include <cstddef>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Any text as a quantity: what is accepted is the same again after being written and read.
 #include "evictd/model/quantity.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Any bytes as a scenario: refused with one line, or played. Nothing may crash, hang or grow without bound, a line is
 // JSON, and playing twice gives the same lines.
 #include "replay/scenario.hpp"

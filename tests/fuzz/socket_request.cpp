@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Every text that comes over the status socket, in either direction: no input may crash its reader.
 #include <cstddef>
 #include <cstdint>

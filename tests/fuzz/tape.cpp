@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Any bytes as a tape: whatever of it can be read can be decided over, by its own configuration and by another, and is
 // told on one line.
 #include <cstddef>

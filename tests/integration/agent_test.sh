@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A running agent, from outside: what it answers, how it reloads, ends, refuses a second one, and takes bad manifests and a
 # full disk. Who is evicted, and how, is eviction_test.sh's.
 # shellcheck disable=SC2317,SC2016,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The command line without an agent: help, exit codes, error lines, check, doctor, completions, the man page.
 # shellcheck disable=SC2317  # check calls functions by name
 set -uo pipefail

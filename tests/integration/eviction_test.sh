@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Who is evicted, how, and who is not: real processes with real memory below a cgroup of our own. A victim is prepared first;
 # then the threshold is raised over what is available, so that every case begins at a known moment.
 # shellcheck disable=SC2317,SC2016,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The example config means what it says: valid as it is, and valid with every setting switched on.
 # env: EVICTD, the program
 set -uo pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # What is shipped: a hardened program that runs with few rights, says over HTTP whether it is well, and comes with the
 # licences of what is in it.
 # shellcheck disable=SC2317,SC2119  # check calls functions by name

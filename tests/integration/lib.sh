@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=bash disable=SC2034  # some of it is for who sources this
 # What the tests of the whole program share: checks, and a node of our own: a small memory cgroup with pods in it, and an
 # agent that looks at nothing else. Whatever was started or made is gone when the test ends. Sourced, never run.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A host without a memory controller: hidden in a mount namespace of our own. EVICTD names the program.
 set -u
 if [ "$(id -u)" -ne 0 ]; then echo "skip without a memory controller evictd says so: needs root"; exit 0; fi

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Page cache that is in use: by the kubelet's count a pod full of it is the end of memory, by what is reclaimable it is not.
 # shellcheck disable=SC2317,SC2119  # check calls functions by name
 set -uo pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # evictd replay as a user meets it: the examples, its exit codes and its one-line errors. Needs no root.
 # env: EVICTD, the program
 set -uo pipefail

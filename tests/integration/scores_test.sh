@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # oom_score_adj of real pods under the real agent: set to what the QoS class says, drift repaired, the first victim raised
 # while memory is short, and everything put back, also after SIGKILL.
 # env: EVICTD, the program

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # A live run on a tape, and the tape played again: the same decisions byte for byte, rotation, a full disk, a torn end, and
 # what another configuration would have done.
 # shellcheck disable=SC2317,SC2016,SC2119  # check calls functions by name; what is in single quotes runs elsewhere

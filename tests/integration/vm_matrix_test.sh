@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # What reads tests/vm/matrix.yaml and the cases: a mistake in one must be a line that names its place, never a boot or a check
 # that quietly is another. Boots nothing.
 # shellcheck disable=SC2317,SC2016,SC2013  # check calls functions by name; a $ of sed; one name a line

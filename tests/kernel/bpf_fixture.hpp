@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The real programs in the running kernel, loaded once for all tests: verifying them takes seconds on an emulated
 // machine. Each test has cgroups and events of its own.
 #pragma once

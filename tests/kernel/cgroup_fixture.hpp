@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A test's own cgroups, "/evictd-test-<pid>-<n>" in every hierarchy a pod is in, made and removed with plain mkdir and
 // rmdir: what they show does not depend on the code under test.
 #pragma once

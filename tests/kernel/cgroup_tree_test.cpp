@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Trees made through libcgroup, on whatever layout the running kernel has.
 #include "kernel/cgroup_tree.hpp"
 

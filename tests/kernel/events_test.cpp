@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the tracepoints tell: OOM kills, limits that are hit, cgroups that come and go, and events that were lost.
 #include <algorithm>
 #include <csignal>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Being told without BPF, and the claim on the pods' root: what works on every kernel.
 #include "kernel/file_events.hpp"
 

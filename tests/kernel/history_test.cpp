@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The half minute that the watermark timer keeps: even, in order, and what the control files say.
 #include <csignal>
 

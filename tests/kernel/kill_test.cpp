@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The kill path on real processes that do their best to stay alive, and on whom it must not touch.
 #include <cerrno>
 #include <csignal>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What falls back when a kernel is not as our programs know it. They are relocated by this kernel's own BTF, which is
 // that of every machine of the matrix, and by copies of it that were changed. Nothing is attached.
 #include "kernel/loader.hpp"

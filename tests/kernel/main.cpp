@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The tests on the running kernel. Not for what can be tested without root: that is in tests/unit.
 #include <cstdio>
 

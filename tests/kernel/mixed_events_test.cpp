@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A kernel that refuses the timer or the usage iterator: that port falls back to files, and the rest stays.
 #include "kernel/mixed_events.hpp"
 

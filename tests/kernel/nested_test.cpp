@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What runs in cgroups that a container made for itself: a pod whose init sorts its services into them is not empty.
 #include <filesystem>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Kills by the kernel's OOM killer: who is told, in which container, as what, and whether the kernel's log says the
 // same.
 #include <csignal>

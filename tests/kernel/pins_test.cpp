@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pins on a BPF filesystem that everybody may write to, which is how it is mounted by default: what others put there is
 // neither followed nor removed.
 #include "kernel/pins.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The ladder's control files on the running kernel: a pod stands still and goes on, its cache is given back, its limit
 // is what was written; and what has to be put back is, by another process than the one that did it.
 #include "kernel/pod_controls.hpp"

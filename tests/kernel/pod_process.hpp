@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A real process in a test's cgroup. It allocates nothing before it has seen itself inside, and everything it may ever
 // take is bounded: a test that goes wrong must not take the machine's memory.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What this kernel takes of our programs, and the pins that people and tools look at.
 #include "kernel/programs.hpp"
 

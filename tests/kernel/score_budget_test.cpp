@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The keeper of oom_score_adj over a pod with thousands of real processes: what it costs, and that all are reached. And
 // what raising and putting back leaves of a process's own freedom.
 #include <ctime>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // oom_score_adj of real processes: who writes to one is told, and it is read and written only where it should be.
 #include <csignal>
 #include <map>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whose connections are that come in, and the memory that buffers of connections hold.
 #include <csignal>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Three pods of the three kinds of place, whose processes open sockets when they are told to.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whose a socket is that another pod's process got hold of: inherited, or passed over a Unix socket.
 #include <cstring>
 #include <string>

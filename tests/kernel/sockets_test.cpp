@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whose sockets the kernel counts, and what it is to be kept from new ones.
 #include <csignal>
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Tasks that stand still for memory, counted in the kernel: by pod and node, as a union, while it lasts, and against
 // the kernel's own pressure files.
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The usage iterator against the kernel's own control files.
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How many instructions the kernel's verifier walks through for each program: verifier_budget.inc says what they were.
 // A verifier gives up at a million, and every kernel counts differently, so growth is noticed long before.
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The timer inside the kernel: edges, exactly one each, for the right amount of memory.
 #include <csignal>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The agent of the node: started, reloaded, ended, killed, undone.
 #include <csignal>
 #include <fstream>

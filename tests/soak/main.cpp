@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd_soak: rounds of hostile pods at random against a real agent that is killed and restarted, and what must hold
 // in every one of them. A round is made by its seed alone: `--seed SEED --rounds 1` plays a failed one again.
 #include <algorithm>

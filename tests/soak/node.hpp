@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A node for the soak: a cgroup with a memory limit, pods with real processes, a real agent that is started, stopped
 // and killed. Everything it makes goes with it. It judges nothing.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Judges a round of the soak: from the agent's event log, and from which processes died.
 #pragma once
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Configures a build directory once and builds targets in it; ninja does nothing when nothing changed.
 # usage: build.sh DIR TARGET... [-- CMAKE-ARGUMENT...]     env: BUILD_TYPE JOBS CMAKE_ARGS
 set -euo pipefail

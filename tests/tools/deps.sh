@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Installs exactly the Debian packages that are missing; at once finished when none is. Touches nothing else.
 # usage: deps.sh GROUP...     (build lint vm sanitize peers)
 set -euo pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # clang-format over every C and C++ file. usage: fmt.sh [--check]     (--check: change nothing, fail where it would)
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh

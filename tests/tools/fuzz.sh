@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Builds every tests/fuzz/*.cpp with clang's libFuzzer, ASan and UBSan and runs each for FUZZ_SECONDS. What it finds worth
 # keeping goes into build/fuzz/corpus; tests/fuzz/corpus/<name> holds the seeds and is left as it is. The agent's libraries
 # are those of the unit tests with ASan: compiled once for both.

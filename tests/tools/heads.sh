@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Prints the source files and scripts whose head lacks the licence or, in the line below it, the copyright; fails if there
 # is one. Other files of ours (units, YAML, the manual) count once they name a licence.
 set -uo pipefail

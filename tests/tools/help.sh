@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Prints the Makefile's targets from the "##" behind each. usage: help.sh MAKEFILE
 echo "evictd: relieves memory pressure on a node before the kernel has to. On Debian 12, as root:"
 echo

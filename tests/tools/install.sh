@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Copies the program and what belongs to it into place. Starts and enables nothing, and leaves an existing config alone.
 # usage: install.sh PROGRAM DESTDIR PREFIX
 set -euo pipefail

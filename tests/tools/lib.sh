@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=bash
 # What the scripts share: how they fail, and where the project's top is. Sourced, never run.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Every test, suite by suite; the last line is "N passed, N failed" over all of them. A suite that cannot run here, or was
 # not asked for, is listed with the reason. Nothing stops at the first failure.
 # usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli adversary soak fuzz vm; all but unit)     env: BUILD JOBS

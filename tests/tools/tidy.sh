@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # clang-tidy over the agent, a process for each CPU. The compilation database is the build's (BPF's header is in it).
 # usage: tidy.sh [FILE...]     env: BUILD JOBS; TIDY=part: what the last commits changed, and a quarter of the rest
 set -euo pipefail

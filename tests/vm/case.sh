@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=bash
 # Reads tests/vm/cases/*.case; what a key means stands in README.md. Sourced. Who sources it sets $cases (the directory)
 # and, for what depends on the machine, $has and $known (words: the boot's capabilities, all capabilities).

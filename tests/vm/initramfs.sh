@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Packs what the guest runs from: busybox, programs with the shared libraries they need, and modules. The cases come apart
 # from this, so that one archive serves every boot of a kernel; it is made anew only when something in it is.
 # usage: initramfs.sh DIR KERNEL-DIR PROGRAM...     prints the archive's path

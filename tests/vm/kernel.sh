@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Makes sure that a Debian kernel to boot is in the cache and prints its directory: RELEASE/{vmlinuz,lib/modules}. Only packages
 # are downloaded and unpacked; nothing is installed, root is not needed. Delete the directory for a newer one.
 # usage: kernel.sh KERNEL     (6.1 6.12 trixie sid)     env: EVICTD_VM_DIR (${XDG_CACHE_HOME:-~/.cache}/evictd/vm)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=bash
 # One boot of matrix.yaml as a QEMU command. Sourced, after case.sh. Who sources it sets $here, $build and $boot; sets in turn
 # what the boot says ($kernel $cgroups $has $known $bpf $memory $cpus $append $qemu, skip[CASE], fewer[CASE]), and by

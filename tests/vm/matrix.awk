@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Reads matrix.yaml: sections of "key: value" pairs or of lists of them, plain or double-quoted values, [a, b] lists. Whatever
 # else YAML allows is refused with its line: a matrix that is read otherwise than it looks would test something else.
 # usage: awk -f matrix.awk matrix.yaml                names of all boots

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Every boot of matrix.yaml, some at once, each with every case that applies there. Prints a line a case as it ends, and at the
 # end a table of boots and cases with the seconds each took. Logs and doctor's answers stay in BUILD/vm/BOOT/.
 # usage: matrix.sh [-b BUILD] [-B "BOOT..."] [-j MACHINES-AT-ONCE] [CASE...]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=bash
 # Kernel modules for a guest. Sourced, after tests/tools/lib.sh; it loads nothing.
 

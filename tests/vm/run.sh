@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Boots one machine of matrix.yaml in QEMU (emulated: no KVM, no root, no network) and runs tests/vm/cases in it, as many as
 # possible in one boot. Prints "ok", "not ok" or "skip" a case; of a failed one its log, the kernel's, and how to look inside.
 # usage: run.sh [-h] [-b BUILD] [-B BOOT] [-m MIB] [-c CPUS] [-a KERNEL-ARGUMENTS] [-q QEMU-ARGUMENTS] [-i] [CASE...]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The matrix as a picture: a row a case, a column a boot, in each field how it ended and after how many seconds.
 # usage: awk -f table.awk BUILD/vm/BOOT/results...     (lines "ok|not|skip CASE SECONDS", "total MACHINES SECONDS CPU-SECONDS")
 BEGIN {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Records of the ring buffer, spoken by bpf/ and read by agent/kernel/decode. Both sides assert the sizes. A type's
  * number is never used again for something else. Times are CLOCK_MONOTONIC in ns, sizes in bytes unless said otherwise.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
+/* Copyright The evictd authors */
 /* Values of the maps under /sys/fs/bpf/evictd, as bpftool prints them. Sizes in bytes, times in ns of CLOCK_MONOTONIC.
  */
 #ifndef EVICTD_ABI_SETTINGS_H

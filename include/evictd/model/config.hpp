@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The configuration as values. config/ makes it from YAML; nobody else knows YAML. Defaults are those of a stock node.
 #pragma once
 

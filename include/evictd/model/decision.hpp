@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the policy decided over one Observation, and all that is needed to say why.
 #pragma once
 

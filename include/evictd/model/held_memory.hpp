@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a cgroup and everything below it is charged with, and of which kind it is. It outlives the processes: page cache
 // and shared memory stay until their file is removed, slab until it is reclaimed.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What led to an eviction or to a kernel OOM kill, as the flight recorder kept it: what was available, who grew, who
 // would have gone next. Plain values, bounded in size, told with the event.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Identities that cannot be reborn. A pid, a path and a name can: none of them is one.
 #pragma once
 

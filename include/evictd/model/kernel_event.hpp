@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the kernel told us, decoded from abi/event.h or from the fallback sources. One alternative a kind of event.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The ladder before the kill: what relieves memory without ending anybody, how it is configured, and what came of it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The causes for which kernel events are lost, as EventsLost::cause says them.
 #pragma once
 

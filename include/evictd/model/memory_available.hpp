@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Two ways to count the memory that is available: the kubelet's, and what the kernel could really give.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One look at the node: everything a decision may depend on, each part with the time it was taken. A plain value: it
 // can be written to a file and decided over again.
 #pragma once

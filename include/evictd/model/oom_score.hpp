@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // oom_score_adj: what the kernel adds to a process's badness, in thousandths of the memory that may be used. -1000 is
 // "never", 1000 "before everybody".
 #pragma once

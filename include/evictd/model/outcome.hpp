@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // An action the policy decided, and what came of carrying it out.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A pod as the policy needs it: what its v1 Pod object says, defaulted as the API server would. Immutable once made.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Kubernetes' resource.Quantity and Go's time.Duration: their text forms, to the letter. Pure; no locale.
 #pragma once
 

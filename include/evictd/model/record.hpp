@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What publishers get: one look from its cause to its outcomes, or a notice of the agent about itself.
 #pragma once
 

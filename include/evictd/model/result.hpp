@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The one way an operation fails: a value. What is merely absent is an std::optional, never an Error.
 #pragma once
 

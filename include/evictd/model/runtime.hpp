@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a container runtime and its log folders hold, as garbage collection needs it. Not for what a pod uses or wants.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The kubelet's eviction signals (eviction/api/types.go), the node condition each trips and the resource it starves.
 #pragma once
 

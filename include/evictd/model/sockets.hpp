@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is known of the pods' sockets: for people and their tools. No decision depends on it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Time lost to stalls: tasks that could run stand still because memory, a disk or a CPU is not to be had. `some`: at
 // least one does; `full`: all that could run do, so that nothing gets done. As the kernel's pressure files define them.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What decide() remembers from one look to the next. A plain value: copied, compared and replayed, changed by decide()
 // alone. Nothing here is a cache, and nobody else reads meaning into it.
 #pragma once

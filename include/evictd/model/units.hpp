@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Units as types: bytes, amounts in a signal's own unit, and the two kinds of time. Nothing here reads a clock.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The cgroups below the pods' root: what they use, and the means to end what runs in one.
 #pragma once
 

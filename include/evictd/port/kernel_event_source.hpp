@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The kernel's events, however they are had: BPF's ring buffer, or eventfd, PSI triggers and files where BPF is
 // refused.
 #pragma once

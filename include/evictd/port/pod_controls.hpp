@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What of a pod's cgroup can be set without ending anybody: its page cache, its limit, whether it stands still.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Where pods come from: manifests on disk today; the API server, the kubelet and the container runtime speak the same
 // port.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The oom_score_adj of pods' processes: read and written through handles that stay the process they were opened for.
 #pragma once
 

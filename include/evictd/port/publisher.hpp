@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who hears of a Record. Publishers live in the publishing lane: nothing on the kill path waits for one.
 #pragma once
 

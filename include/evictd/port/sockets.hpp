@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The pods' sockets: who has how many, and the one thing that can be done about it.
 #pragma once
 

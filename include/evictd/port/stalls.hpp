@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What stalls cost the node, and of what they cost pods, what does not come with their usage (cgroups.hpp).
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The real agent as a child process with a configuration of its own: its events are read from its stdout.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the agent costs those who run beside it. Blocks of four slices, with the agent, without, without, with: what
 // drifts cancels out within a block, and what is quoted is the median of many blocks' ratios.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One eviction of one fresh hog, with the agent's own measurement of it. It judges nothing.
 #pragma once
 

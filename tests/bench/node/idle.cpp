@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the agent costs while nothing happens: its threads, its BPF timer, its BPF programs, and its memory.
 #include "idle.hpp"
 

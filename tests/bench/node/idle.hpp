@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What an agent costs in a stretch of time. It makes no pods and starts nobody.
 #pragma once
 

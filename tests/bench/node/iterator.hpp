@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The agent's own kernel side inside the benchmark's process, to time a part of a look by itself.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The agent's own measurement of each eviction, taken from its events: a person reading them sees the same numbers.
 #include <algorithm>
 #include <array>

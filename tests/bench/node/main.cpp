@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // usage: evictd_node_bench EVICTD DIRECTORY [--quick] [PART...]     all parts, or those named; root only
 // Exit: 0 all targets met, 1 one was missed, 2 it could not be measured.
 #include <algorithm>

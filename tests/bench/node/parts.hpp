@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The measurements, each with a tree of pods and an agent of its own.
 #pragma once
 

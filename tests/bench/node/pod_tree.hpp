@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods as the agent finds them: cgroups below a root of our own, manifests, and real processes inside. Everything it
 // makes goes with it; it touches no other cgroup. It measures nothing.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Numbers as people read them: quantiles, and one row a measurement with its target. It measures nothing.
 #pragma once
 

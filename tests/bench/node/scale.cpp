@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How the agent grows with the node: one tree of pods that grows from step to step, every measure taken at each. All
 // pods have two cgroups in each hierarchy; all but the first ten are empty, for 10,000 processes would measure the
 // machine.

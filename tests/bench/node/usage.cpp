@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Everybody reads the same 1,000 cgroups in the same run.
 #include <algorithm>
 #include <array>

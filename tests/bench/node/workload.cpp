@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 #include "workload.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a pod does all day that goes through the kernel, in slices of equal work, timed in the pod's own CPU time: that
 // of others who want the CPU is not in it. It knows nothing of the agent.
 #pragma once

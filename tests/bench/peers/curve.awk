@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # One run's raw file to a line of the picture, every 5 ms: rows "SERIES,ms after the crossing,MiB left", both by the contender's
 # own measure (numbers.awk: own()).
 # usage: awk -F, -v name=SERIES -f curve.awk RUN.csv

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # One run's raw file (guest/session.sh, observer.cpp) to one line of numbers; report.sh makes the table of them.
 # usage: awk -v header=1 -f numbers.awk RUN.csv...     times in ms, memory in MiB; an empty field: it did not happen
 BEGIN {

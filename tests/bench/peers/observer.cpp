@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The comparison's own witness: once a millisecond it reads how much memory is left and how much the growing pod holds,
 // and it takes from the tracer who was sent a deadly signal, all on CLOCK_MONOTONIC. It starts the growth and ends with
 // the run. It judges nothing: raw samples and the tracer's lines go to a file, report.awk makes numbers of them.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A node agent that looks every ten seconds, as the kubelet's eviction manager does: its formula for memory.available,
 // its order of pods, at most one pod a look. Where the kubelet is slower this is not: it has no cadvisor cache that may
 // be older than the look, and kills the pod's cgroup itself instead of asking the container runtime.

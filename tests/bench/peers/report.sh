@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The comparison's raw files to a table on stdout, and RESULTS/runs.csv and RESULTS/peers.svg beside them. What is to be
 # known of these very runs stands in RESULTS/remarks.md, if there is one. Measures nothing.
 # usage: report.sh RESULTS

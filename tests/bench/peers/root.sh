@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Makes sure that what the comparison boots from is in the cache, and prints its directory: disk.img, a minimal Debian 12
 # with systemd and every contender from Debian's packages, none of them started at boot, and initrd.gz, which mounts it.
 # Nothing is mounted here; root is needed for the owners of files only. Delete the directory for newer packages.

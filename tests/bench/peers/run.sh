@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Side by side with what people use instead: everybody in the same virtual machine, on the same pods and the same growing pod.
 # Boots Debian 12 with its stock kernel under QEMU (emulated), plays the plan, makes the table and the picture. A run that is
 # already in the result directory is not played again, so an interrupted comparison goes on where it ended.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # runs.csv (numbers.awk) to Markdown tables: a table a case, one of costs, and whether evictd's targets are met.
 BEGIN {
     FS = ","

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Makes scale.svg and scale.md of the node benchmark's scale.csv. It measures nothing.
 # usage: picture.sh SCALE.CSV DIRECTORY < LINES-ABOUT-THE-MACHINE
 set -euo pipefail
@@ -47,6 +48,7 @@ table() {
 document() {
     cat <<'END'
 <!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- Copyright The evictd authors -->
 # Scale: 10 to 10,000 pods
 
 From `make bench PARTS=scale KEEP=1`, which makes this page and its picture.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Victims whose page cache is dropped now, later, or never.
 #include "act/cache_drop.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Real processes without root, and a cgroup that says they are in it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // In a thread of its own, so each test waits for what the reaper was last told: that nobody is left.
 #include "act/reaper.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is held is put back: when it is not wanted any more, when its time is over, and by whoever comes after an agent
 // that was killed at any step.
 #include "act/rung_keeper.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods with as many processes as they like: what that costs, that all are reached, and the ledger of what was raised.
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A keeper of oom_score_adj over two pods, "a" and "b", whose class says 900.
 #pragma once
 

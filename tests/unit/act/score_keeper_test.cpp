@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is set, what is left alone, what is told and how often, and that whatever was raised is put back.
 #include <filesystem>
 

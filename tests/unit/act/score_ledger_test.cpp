@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Scores whose originals cannot be written down, so that they must not be raised.
 #include <chrono>
 #include <filesystem>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the ledger says of victims while one is frozen, and afterwards.
 #include "act/victim_freeze.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the agent makes of what the kernel tells it of cgroups, kills, scores and losses.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // An agent over fakes: two pods, "quiet" and "hog", under a limit of 1 GiB of which 200 MiB shall be left.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the agent does while memory is short and nobody has to go yet: the approach, the ladder, shedding, steering.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The agent's one function over fakes: what it does when a threshold is met, and what it says.
 #include "app/agent.hpp"
 

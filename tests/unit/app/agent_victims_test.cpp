@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The agent asks the kernel about the cgroups of its victims until nothing is owed any more.
 #include "codec/event.hpp"
 #include "unit/app/agent_fixture.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is remembered of the last half minute, and to which records it is added.
 #include "app/flight_recorder.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The threads that hold limits, freezes and scores, when the agent ends while they have work: all is put back, and
 // what is still worked off finds its lane.
 #include <memory>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A real-time loop that never waits.
 #include "app/realtime.hpp"
 

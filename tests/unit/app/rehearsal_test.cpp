@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The eviction that is played through: it goes all the way to the victim's processes, and touches nobody.
 #include "app/rehearsal.hpp"
 

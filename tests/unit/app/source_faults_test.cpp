@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which faults of the sources are reported, and for how long one is remembered.
 #include "app/source_faults.hpp"
 

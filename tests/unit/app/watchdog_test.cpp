@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whether the service manager is told that all is well.
 #include "app/watchdog.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The completion scripts as text. That bash takes them is tests/integration/cli_test.sh's.
 #include "cli/completion.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // doctor's two forms: nothing that was found is cut off or left out, and tools find hooks by name.
 #include "doctor_report.hpp"
 

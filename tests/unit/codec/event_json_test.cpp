@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The event stream's lines to the letter: scripts and dashboards are written against them.
 #include "event_json.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which events a record becomes, with which times, latencies and words.
 #include "event.hpp"
 

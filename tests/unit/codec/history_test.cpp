@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What led to an eviction: in the event, bounded; as a picture; and as the page that explain shows.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

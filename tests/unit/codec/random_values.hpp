@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Any value a tape may hold, at random, and whether two of them are the same in every field.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A node with a handful of pods, under pressure: the records that codec's and publish's tests start from.
 #pragma once
 

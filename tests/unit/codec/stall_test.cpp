@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is told of stalls: events, the status document and its page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

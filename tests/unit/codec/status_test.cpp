@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The status document, and the page people see of it.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A tape gives back exactly what was put on it, each pod once, and refuses what no recorder has written.
 #include "codec/tape_json.hpp"
 

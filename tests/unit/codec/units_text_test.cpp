@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Numbers and times as people read them, and RFC 3339 both ways.
 #include "units_text.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What `evictd check` prints says what the file means, and only colours when asked.
 #include "config/describe.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a load says is wrong, as a person reads it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // parse_go_float against what Go's strconv.ParseFloat(text, 32) gives.
 #include "config/go_float.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Broken, binary, huge and malicious files: a clear fault, in bounded time and memory, that is fit for a terminal.
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Files to Configs: what cannot be read, and which of two files says what.
 #include <array>
 #include <cstdlib>

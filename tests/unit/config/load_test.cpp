@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Text to Configs: which keys are taken, ignored or refused.
 #include "config/load.hpp"
 

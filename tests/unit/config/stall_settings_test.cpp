@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // evictd.psi: what is read, and what is refused and how.
 #include "config/stall_settings.hpp"
 

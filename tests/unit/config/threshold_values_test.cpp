@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Values of thresholds as people write them: each form of a percentage, a quantity and a duration, in each map that
 // takes it.
 #include <chrono>

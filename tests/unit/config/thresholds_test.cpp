@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Every rule of ParseThresholdConfig as a row: what is understood, what is dropped, and the kubelet's words for the
 // rest.
 #include "config/thresholds.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What the demo writes is read by the agent's own readers.
 #include "demo/documents.hpp"
 

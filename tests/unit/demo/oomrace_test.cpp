@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The lost race: is it lost by construction, would the kernel choose otherwise, and is the verdict spoken over facts?
 #include "demo/oomrace.hpp"
 

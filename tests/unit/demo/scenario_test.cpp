@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The figures of a scenario have to hold on every machine it can be played on: who is bigger than whom is its point.
 #include "demo/scenario.hpp"
 

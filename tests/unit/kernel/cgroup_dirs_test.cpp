@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods' cgroups found by listing declared trees, for both drivers and every QoS class.
 #include "kernel/cgroup_dirs.hpp"
 

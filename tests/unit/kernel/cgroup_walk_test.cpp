@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Subtrees as a hostile pod makes them, on plain directories: any name, any depth, any number.
 #include "kernel/cgroup_walk.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Cgroups that come and go, over plain directories: inotify treats them alike, and an inode number is the id.
 #include "kernel/cgroup_watch.hpp"
 

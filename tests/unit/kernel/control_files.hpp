@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A declared cgroup tree: real directories with control files of our own making, for code that only reads files. It
 // counts nothing and enforces nothing; what the kernel really does is in tests/kernel.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Entries of the timer's history, as they come.
 #include "kernel/history_map.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods' pressure files of a declared tree: what is read and when, and how it completes what our programs count.
 #include "kernel/pod_pressure.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Totals of the pressure files, and the windows that are made of them.
 #include "kernel/pressure_files.hpp"
 

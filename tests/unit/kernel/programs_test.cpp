@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The table of candidates against the compiled programs. Whether a kernel takes them is asked in tests/kernel.
 #include "kernel/programs.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The control files of declared trees, v1 and v2: the fallback's usage, and which pods are found where.
 #include "kernel/usage_files.hpp"
 

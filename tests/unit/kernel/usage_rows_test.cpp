@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The rows as the agent maps them. A file in memory stands for the BPF map: to mmap(2) they are alike.
 #include "kernel/usage_rows.hpp"
 

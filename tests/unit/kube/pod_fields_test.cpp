@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Each field of a pod that some decision reads, and what Kubernetes makes of odd values in it.
 #include <string>
 #include <utility>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pod objects to test with: the smallest valid one, and variations of it.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Hears what a source of pods delivers, and waits for what it should.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // parse_duration and to_string(Duration) against tables of what Go's time.ParseDuration and Duration.String() give.
 #include <chrono>
 #include <limits>

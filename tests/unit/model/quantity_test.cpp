@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // parse_quantity and to_string against tables of what resource.ParseQuantity and Quantity.String() give.
 #include "evictd/model/quantity.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One look over declared cgroup trees.
 #include "observe/observer.hpp"
 

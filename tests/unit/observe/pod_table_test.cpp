@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pods of several sources joined with cgroups that come and go.
 #include "observe/pod_table.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who is let in under which conditions, in one table, and what the others are told.
 #include "admission.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whom memory takes is not known: pods whose manifest is late, and looks without usage.
 #include "awaited.hpp"
 

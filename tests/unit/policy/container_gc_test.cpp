@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Container GC: one rule of containerGC a test. Times count back from now.
 #include "container_gc.hpp"
 

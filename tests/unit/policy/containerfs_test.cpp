@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The thresholds of the container filesystem, layout by layout.
 #include "containerfs.hpp"
 

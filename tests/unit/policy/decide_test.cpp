@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One look: whether somebody is evicted, who, how long they get, and when to look again.
 #include "decide.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // How long memory lasts at the rate at which it falls, whose growth that is, and the soft threshold on it.
 #include "exhaustion.hpp"
 

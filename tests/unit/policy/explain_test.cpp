@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The sentences, whole: they are read by people who were just woken up.
 #include "explain.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A victim's way over several looks: outcomes, the last process, grace periods, and how long it holds up the next.
 #include "flight.hpp"
 

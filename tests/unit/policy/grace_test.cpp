@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What an evicted pod really gets: the eviction manager's wish and what the pod worker makes of it.
 #include "grace.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Image GC: one rule of realImageGCManager a test. Times count back from now.
 #include "image_gc.hpp"
 

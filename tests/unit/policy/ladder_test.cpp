@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who stands on which rung: only while a memory threshold is near, only who could be evicted, no longer than that, and
 // never so that an eviction waits.
 #include "ladder.hpp"

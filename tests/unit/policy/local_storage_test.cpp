@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Limits of local storage, one rule at a time.
 #include "local_storage.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Log GC: one rule of evictPodLogsDirectories a test.
 #include "log_gc.hpp"
 

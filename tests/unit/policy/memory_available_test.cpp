@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Thresholds on memory are compared with what the configuration says, the kubelet's figure unless it does.
 #include "memory_available.hpp"
 

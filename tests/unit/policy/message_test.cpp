@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The kubelet's wording, to the letter: other people's tools search for it.
 #include "message.hpp"
 

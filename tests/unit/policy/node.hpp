@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A node in a few words: its pods, what is available, and looks at it at chosen times. Nothing is asserted here.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // oom_score_adj of containers on a node of 1000 MiB, where a MiB is a point.
 #include "oom_score.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a victim held is owed to the node: when the next eviction may follow, and when it has to wait.
 #include "owed.hpp"
 

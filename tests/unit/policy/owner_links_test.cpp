@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The owner graph as it meets the world: what is observed, looked up, failed, or done by somebody else. One rule a
 // test.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What holds for the owner graph whatever the objects: seeds make random ones, with circles, absent owners, objects
 // observed in any order, failures, and deletions asked for in between.
 #include <random>

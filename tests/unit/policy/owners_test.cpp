@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The owner graph: one rule of the garbage collector a row, from a deletion that is asked for to the last consequence.
 #include "owners.hpp"
 

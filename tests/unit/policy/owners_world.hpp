@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A world that does what the owner graph asks for and tells it what happened. Nothing is asserted here.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Pod GC: one rule a test. Actions are compared as short words: "delete a", "fail a", "look up node n", "remove s".
 #include "pod_gc.hpp"
 

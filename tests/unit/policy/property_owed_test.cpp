@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What holds of victims whose cgroups the kernel is asked about, whatever it says of them: tried on seeded random
 // courses in which memory comes back at once, late, in part, never, or cannot be measured.
 #include <map>

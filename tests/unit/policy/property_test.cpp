@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What holds for every node and every course of events, tried on seeded random ones.
 #include <array>
 #include <set>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Requests, quality of service and what makes a pod critical, in tables.
 #include "qos.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Seeded random nodes: pods, settings, and what becomes of them between two looks. Nothing is asserted here.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The victim order for disks: what is measured on which filesystem, and the chain over it.
 #include <gmock/gmock.h>
 

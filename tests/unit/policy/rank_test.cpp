@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The victim order, rule by rule, and who is exempt from it.
 #include "rank.hpp"
 

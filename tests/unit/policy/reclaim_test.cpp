@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a node gives back before it evicts, layout by layout, and what the second look makes of it.
 #include "reclaim.hpp"
 

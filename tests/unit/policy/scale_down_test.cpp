@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who a ReplicaSet gives up first: ActivePodsWithRanks, rule by rule.
 #include "scale_down.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Who gets no new sockets: only while memory is short, only who could be evicted, and no more than was configured.
 #include "shed.hpp"
 

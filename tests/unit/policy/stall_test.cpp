@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Thresholds on stalls: when they are met, whom they cost what, and what confirms pressure.
 #include "stall.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // NoExecute taints: what a toleration matches, what is scheduled, and what becomes of it at later passes.
 #include "taints.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The first half of synchronize(): which thresholds are met, since when, in which order; node conditions.
 #include "thresholds.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What decides where the kubelet leaves pods in any order.
 #include <gmock/gmock.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Expected victim orders in a few words, for the tests of the ranking.
 #pragma once
 

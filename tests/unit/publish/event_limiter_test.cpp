@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // One pod cannot flood the events; what is held back is counted; an eviction is always reported.
 #include "publish/event_limiter.hpp"
 

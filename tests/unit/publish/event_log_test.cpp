@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Events on disk and on stdout: trouble is counted and said, and never waited for.
 #include "publish/event_log.hpp"
 

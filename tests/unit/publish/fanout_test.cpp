@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Records reach every publisher in order; a slow one costs records, never the caller's time.
 #include "publish/fanout.hpp"
 

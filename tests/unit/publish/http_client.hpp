@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // An HTTP client of a few lines, on loopback: what it sends is up to the test.
 #pragma once
 

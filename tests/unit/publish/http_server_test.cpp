@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What honest clients get, while others do what they can to keep them from it.
 #include "publish/http_server.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A server whose event loop refuses what it needs: no client may be left waiting, and it is tried again.
 #include <atomic>
 #include <cerrno>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a scrape of /metrics finds.
 #include "publish/prometheus.hpp"
 

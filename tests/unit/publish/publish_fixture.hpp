@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Files as text, a clock that is late, and raw clients of a socket.
 #pragma once
 

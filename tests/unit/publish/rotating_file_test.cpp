@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Whole lines, a bounded size, and a file that others may move.
 #include "publish/rotating_file.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is remembered between two questions, and that it is bounded.
 #include "publish/snapshot.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The status socket from outside: every answer, every refusal, and who is thrown out. The client of the CLI asks.
 #include "publish/status_socket.hpp"
 

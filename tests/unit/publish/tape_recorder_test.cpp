@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A tape in files: each can be read by itself, whatever was rotated, lost or torn before it.
 #include "publish/tape_recorder.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Filesystems: which signal reads as which, what a reclaim gives back, and limits of a pod's own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // tests/golden: NAME.yaml or NAME.json is a scenario, NAME.expected.jsonl its lines. `why` is written for people and
 // may be reworded: a line without it is compared without it.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // An agent's night in memory: looks at a small node, decided by the real decide(), put on a tape by the real recorder.
 // Victims are gone at the look after their kill.
 #pragma once

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The owner graph as a step asks it: what is deleted, what follows, and what is refused. Its rules have tests of their
 // own.
 #include <gmock/gmock.h>

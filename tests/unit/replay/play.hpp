@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A scenario's text played to its lines, and what tests ask of a line.
 #pragma once
 

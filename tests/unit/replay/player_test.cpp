@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What a step does to the next one, and what a step's line says of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

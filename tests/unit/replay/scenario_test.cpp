@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // What is accepted as a scenario, and how what is not is told: one fault, with its line and its key.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

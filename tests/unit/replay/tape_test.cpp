@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // A tape played again: the same decisions from the same looks; lost and torn parts are passed over, forged ones
 // refused; another configuration shows where it would have decided otherwise.
 #include <functional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // The other agents' part is played by children. That a process is dead or dying is the kernel's word: no test waits for
 // a time to pass but where it is the patience itself.
 #include "sys/lock_file.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Which loops are alive. Time is a fake: loops stamp the real one, so a question is put into the future to go
 // unanswered.
 #include "sys/proof_of_life.hpp"

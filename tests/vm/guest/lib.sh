@@ -1,5 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=dash
 # What cases share (". lib.sh"): pods in every hierarchy that this machine has, processes in them, the agent, and waiting
 # with a deadline. What does not come about in time ends the case. Files are in a tmpfs: /var may be full or frozen.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // Debian's kernels have no switch for BPF, so this makes the guest a machine whose kernel was built without it: bpf(2)
 // answers ENOSYS to the program it starts and to everything that comes of that. Static, for it runs before anything
 // else. Not for hiding BPF from the kernel itself: what is already loaded goes on, and /sys/kernel/btf stays.

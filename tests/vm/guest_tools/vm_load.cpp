@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
 // vm_load: what runs in the pods of a guest: memory that is held, memory that grows, a fork bomb. Static, so that a
 // thousand of them cost little. It measures nothing, but says when it begins. Page cache and I/O are busybox dd's.
 #include <algorithm>

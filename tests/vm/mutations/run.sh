@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # Shows that the VM cases can fail: each patch in here breaks one thing in a copy of the source, and the case named in it,
 # run against that build, must be red while its machine comes up as it should. Not part of make test: it takes minutes.
 # usage: run.sh [-d DIRECTORY] [NAME...]     DIRECTORY (build/mutations) holds the copy and its build, and is reused

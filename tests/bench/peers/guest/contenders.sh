@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=bash disable=SC2034,SC2154  # what the three scripts share
 # Who is compared, and with which settings; each setting names where it is documented. Sourced by session.sh.
 # "-fast" is a contender at the fastest its documentation allows; without it, as Debian ships it, but for the threshold.

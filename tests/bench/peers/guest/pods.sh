@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # shellcheck shell=bash disable=SC2034,SC2154  # what the three scripts share
 # The node's pods, as a kubelet with the systemd cgroup driver lays them out: cgroups, oom_score_adj, manifests, and
 # processes with real memory. Sourced by session.sh. Builtins wherever possible: a fork costs 10 ms in here.

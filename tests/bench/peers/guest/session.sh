@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
 # The guest's part of the comparison: plays the plan, run by run, and sends what was seen to the host, raw. It judges nothing.
 # Of a run nothing is left when the next begins. A plan's line: ID CONTENDER CASE ROUND.
 set -uo pipefail
