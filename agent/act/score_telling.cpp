@@ -144,7 +144,8 @@ void ScoreKeeper::tell_steered(Account& account) {
     const std::string pod = processes_text(count) + " of pod " + account.kept.pod->full_name();
     if (up && count > 0) {
         say(&account.kept, "Raised oom_score_adj of " + pod +
-                               " to 1000: memory is within 64Mi of a threshold, and if the kernel's OOM killer is faster it takes the pod "
+                               " to 1000: memory is within 64Mi of a threshold, and if the kernel's OOM killer is "
+                               "faster it takes the pod "
                                "that evictd would evict first");
     } else if (count > 0) {
         say(&account.kept, "Put back oom_score_adj of " + pod);

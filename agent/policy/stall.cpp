@@ -211,8 +211,8 @@ std::string say_stall(const MetStall& stall, const Observation& observation) {
             whose = "tasks of " + observed.pod->full_name();
         }
     }
-    return whose + " stalled on " + std::string(name(stall.threshold.resource)) + " for " +
-           say_share(share_of(stall)) + " of the last " + std::string(name(stall.threshold.window)) + " (" +
+    return whose + " stalled on " + std::string(name(stall.threshold.resource)) + " for " + say_share(share_of(stall)) +
+           " of the last " + std::string(name(stall.threshold.window)) + " (" +
            std::string(name(stall.threshold.kind)) + "), threshold " + say_share(stall.threshold.share);
 }
 
