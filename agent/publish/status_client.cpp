@@ -96,7 +96,8 @@ Result<std::string> StatusClient::ask(const codec::StatusRequest& request) {
         const auto got = receive(socket_.get(), answer);
         if (!got) return tl::unexpected(got.error());
         if (*got == 0 || answer.size() > answer_limit) {
-            return fail(ErrorKind::unreachable, "agent", "closed the connection before its answer was complete", "try again");
+            return fail(ErrorKind::unreachable, "agent", "closed the connection before its answer was complete",
+                        "try again");
         }
     }
     answer.pop_back();

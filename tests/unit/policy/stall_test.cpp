@@ -236,8 +236,7 @@ TEST_F(Stalling, APodsFullIsComparedWhereItIsKnown) {
     ASSERT_THAT(decision.stalls_met, SizeIs(1));
     EXPECT_EQ(decision.stalls_met.front().pod.value, "uid-worker");
     EXPECT_EQ(evicted(decision), "uid-thrasher");
-    EXPECT_THAT(decision.why,
-                HasSubstr("tasks of default/worker stalled on memory for 10% of the last 1s (full)"));
+    EXPECT_THAT(decision.why, HasSubstr("tasks of default/worker stalled on memory for 10% of the last 1s (full)"));
 }
 
 TEST_F(Stalling, WhatWasReadTooSoonAfterAVictimsEndCostsNobodyElse) {
