@@ -20,9 +20,6 @@ namespace {
 // Pods lie at most this deep below the pods' root: QoS class, pod (POD_DEPTH of bpf/lib/cgroup.bpf.h, CgroupWatch).
 constexpr int max_pod_depth = 2;
 
-// A directory on each level, and what the handles of the first pods take that start while there are no others.
-constexpr std::size_t spare_descriptors = 16;
-
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Whether a pod that may make cgroups has made this one: it names it as it likes, also as another pod's.
@@ -37,11 +34,11 @@ bool is_inside_a_pod(const std::string& below_root) {
 
 }  // namespace
 
-CgroupDirs::CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver)
+CgroupDirs::CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver, std::size_t spares)
     : hierarchies_(std::move(hierarchies)),
       cgroup_root_(std::move(cgroup_root)),
       cgroupfs_(driver == "cgroupfs"),
-      spare_(spare_descriptors) {
+      spare_(spares) {
     while (!cgroup_root_.empty() && cgroup_root_.back() == '/') {
         cgroup_root_.pop_back();
     }

@@ -19,7 +19,11 @@ class CgroupDirs final : public port::Cgroups {
 public:
     // `cgroup_root`: the kubelet's --cgroup-root; the pods' root is looked for below it. `driver`: the kubelet's, whose
     // root is taken where several are there and none or each of them has running pods; empty: systemd.
-    CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver = "");
+    // `spares`: descriptors in reserve, for a listing and for pods that start while there are no others. A directory is
+    // open on each level, and a pod keeps one or two.
+    static constexpr std::size_t default_spares = 16;
+    CgroupDirs(Hierarchies hierarchies, std::string cgroup_root, const std::string& driver = "",
+               std::size_t spares = default_spares);
 
     [[nodiscard]] Result<port::PodsRoot> find_pods_root() override;
     Status each_pod(const std::function<void(port::FoundPod)>& visit) const override;

@@ -212,7 +212,7 @@ TEST(CgroupDirs, WhatCannotBeOpenedIsSaidUntilTheNextListing) {
     CgroupDirs other(tree.v2(), "");
     ASSERT_TRUE(other.find_pods_root());
     EXPECT_EQ(uids(other.list_pods()).size(), 2U);
-    CgroupDirs dirs(tree.v2(), "");
+    CgroupDirs dirs(tree.v2(), "", "", 0);
     ASSERT_TRUE(dirs.find_pods_root());
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -231,7 +231,7 @@ TEST(CgroupDirs, WhatCannotBeOpenedIsSaidUntilTheNextListing) {
 
 TEST(CgroupDirs, WhatCouldBeOpenedIsVisitedThoughTheListLacksSome) {
     const ControlFiles tree{{std::string("/kubepods/pod") + uid_a, {}}, {std::string("/kubepods/pod") + uid_b, {}}};
-    CgroupDirs dirs(tree.v2(), "");
+    CgroupDirs dirs(tree.v2(), "", "", 0);
     ASSERT_TRUE(dirs.find_pods_root());
     EXPECT_EQ(uids(dirs.list_pods()).size(), 2U);
     std::vector<port::FoundPod> held;
@@ -245,9 +245,24 @@ TEST(CgroupDirs, WhatCouldBeOpenedIsVisitedThoughTheListLacksSome) {
     EXPECT_EQ(held.size(), 1U);
 }
 
+// A pod that is not known for want of descriptors cannot be evicted.
+TEST(CgroupDirs, APodThatStartsWhileThereAreNoDescriptorsIsOpenedWithThoseInReserve) {
+    const ControlFiles tree{{std::string("/kubepods/pod") + uid_a, {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    std::vector<port::FoundPod> held;
+    Status listed;
+    {
+        const fakes::FewDescriptors none(0);
+        listed = dirs.each_pod([&](port::FoundPod pod) { held.push_back(std::move(pod)); });
+    }
+    EXPECT_TRUE(listed);
+    EXPECT_EQ(held.size(), 1U);
+}
+
 TEST(CgroupDirs, ADirectoryThatCannotBeListedIsSaidToo) {
     const ControlFiles tree{{"/kubepods", {}}};
-    CgroupDirs dirs(tree.v2(), "");
+    CgroupDirs dirs(tree.v2(), "", "", 0);
     ASSERT_TRUE(dirs.find_pods_root());
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
