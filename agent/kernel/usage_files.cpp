@@ -76,12 +76,19 @@ std::int64_t flat_value(const std::string& text, const std::string& key) {
     return value;
 }
 
-// v1 has the cgroup's own pages and, with this prefix, those of the whole subtree; v2 has only the latter.
-port::RootCount whole_tree_count(const std::string& memory_stat) {
-    const std::string prefix = memory_stat.find("\ntotal_inactive_file ") != std::string::npos ? "total_" : "";
-    return {.inactive_file = {flat_value(memory_stat, prefix + "inactive_file")},
-            .active_file = {flat_value(memory_stat, prefix + "active_file")},
-            .at = {}};
+// v1 has the cgroup's own pages and, with this prefix, those of the whole subtree; v2 has only the latter, and the
+// kernel's own memory with them.
+port::RootCount whole_tree_count(const std::string& memory_stat, std::optional<Bytes> kernel_memory_v1) {
+    const bool v1 = memory_stat.find("\ntotal_inactive_file ") != std::string::npos;
+    const auto value = [&](const char* key) {
+        return Bytes{flat_value(memory_stat, (v1 ? "total_" : "") + std::string(key))};
+    };
+    const auto kernel = v1 ? kernel_memory_v1 : std::optional(value("kernel") + value("sock"));
+    const Bytes pages = v1 ? value("rss") + value("cache") : value("anon") + value("file");
+    return {.inactive_file = value("inactive_file"),
+            .active_file = value("active_file"),
+            .at = {},
+            .accounted = kernel ? std::optional(pages + *kernel) : std::nullopt};
 }
 
 UsageFiles::UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups, const sys::Clock& clock)

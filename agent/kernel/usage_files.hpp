@@ -40,7 +40,7 @@ private:
 };
 
 // What a cgroup's memory.stat says of it and of everything below it; `at` is left to the caller.
-[[nodiscard]] port::RootCount whole_tree_count(const std::string& memory_stat);
+[[nodiscard]] port::RootCount whole_tree_count(const std::string& memory_stat, std::optional<Bytes> kernel_memory_v1);
 
 // The value of `key` in a flat-keyed control file such as memory.stat; 0 if it is not there.
 [[nodiscard]] std::int64_t flat_value(const std::string& text, const std::string& key);

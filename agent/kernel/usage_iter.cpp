@@ -2,6 +2,8 @@
 // Copyright The evictd authors
 #include "kernel/usage_iter.hpp"
 
+#include <cstdlib>
+
 #include <fcntl.h>
 
 #include "kernel/decode.hpp"
@@ -31,18 +33,23 @@ std::optional<port::RootCount> UsageIter::timer_count() const {
 }
 
 Result<std::optional<port::RootCount>> UsageIter::controller_count() {
-    const int directory = bpf_.root_directory();
-    if (directory < 0) {
+    if (bpf_.root_directory() < 0) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
-    auto file = sys::openat(directory, "memory.stat", O_RDONLY);
-    if (!file) {
-        return tl::unexpected(file.error());
-    }
-    if (auto read = sys::read_text(file->get(), text_); !read) {
+    if (auto read = read_file("memory.stat"); !read) {
         return tl::unexpected(read.error());
     }
-    return std::optional(whole_tree_count(text_));
+    const auto stat = std::move(text_);
+    std::optional<Bytes> kernel_memory;
+    if (read_file("memory.kmem.usage_in_bytes")) {
+        kernel_memory = Bytes{std::strtoll(text_.c_str(), nullptr, 10)};
+    }
+    return std::optional(whole_tree_count(stat, kernel_memory));
+}
+
+Status UsageIter::read_file(const char* name) {
+    auto file = sys::openat(bpf_.root_directory(), name, O_RDONLY);
+    return file ? sys::read_text(file->get(), text_) : tl::unexpected<Error>(file.error());
 }
 
 }  // namespace evictd::kernel

@@ -21,6 +21,8 @@ public:
     [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override;
 
 private:
+    Status read_file(const char* name);
+
     Bpf& bpf_;
     std::string text_;  // kept for its capacity
 };

@@ -21,6 +21,10 @@ public:
     // `uncertain` is set. None: the controller's figure is needed and cannot be read.
     [[nodiscard]] std::optional<port::RootCount> settle(const port::RootCount& counted, bool uncertain);
 
+    // What is charged and not in the controller's counters: the kernel may add it up up to 2 s late, and until then it
+    // may all be page cache. Nothing once it lasts longer: then it is none.
+    [[nodiscard]] Bytes unaccounted(const port::RootCount& controller, Bytes usage, MonotonicTime now);
+
     // Why the counts cannot be taken as they are; the same words for as long as that lasts. Empty: they agree.
     [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
@@ -28,6 +32,7 @@ private:
     port::UsageSource& usage_;
     int differed_ = 0;  // comparisons in a row
     std::string trouble_;
+    std::optional<MonotonicTime> unaccounted_since_;
 };
 
 }  // namespace evictd::observe

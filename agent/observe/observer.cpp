@@ -137,11 +137,17 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
         return read;
     }
     const bool old = counts_whole_ && purpose == LookFor::decision;
-    const auto cache = check_.settle(counted_cache(rows_, at), old);
+    auto cache = check_.settle(counted_cache(rows_, at), old);
     if (old) {
+        const Bytes usage_before = rows_.front().usage;
         read = usage_.read(rows_);
         if (!read) {
             return read;
+        }
+        auto& usage = rows_.front().usage;
+        usage = std::min(usage, usage_before);  // what came after the count is in no count
+        if (cache) {
+            add_unaccounted(*cache, check_.unaccounted(*cache, usage, at));
         }
     }
     if (cache) {
@@ -150,6 +156,16 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
     }
     trouble_ = counts_whole_ ? crowded_pods(table) : check_.trouble();
     return read;
+}
+
+// Taken for page cache of whoever is counted as a whole: nobody is evicted, or ranked, by what may be that.
+void Observer::add_unaccounted(port::RootCount& cache, Bytes unaccounted) {
+    cache.inactive_file += unaccounted;
+    for (auto& row : rows_) {
+        if (row.whole) {
+            row.inactive_file += std::clamp(unaccounted, Bytes{0}, std::max(Bytes{0}, row.usage - row.inactive_file));
+        }
+    }
 }
 
 // Whose cgroups are too many to be read one by one, for people.

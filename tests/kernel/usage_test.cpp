@@ -228,6 +228,10 @@ TEST_F(Usage, ThePageCacheOfRemovedCgroupsIsCountedInTheLookAsInTheTimer) {
     const auto controller = iterator.controller_count();
     ASSERT_TRUE(controller) << controller.error().text();
     EXPECT_TRUE(near((*controller)->inactive_file.value, cgroups_.total("kubepods", "inactive_file")));
+    EXPECT_TRUE(eventually([&] {
+        const auto count = iterator.controller_count();
+        return count && *count && (*count)->accounted && near((*count)->accounted->value, usage().front().usage.value);
+    })) << "all of it has a kind";
 }
 
 TEST_F(Usage, APodWithTooManyCgroupsIsCountedAsAWholeAndCostsNoMoreThanOne) {

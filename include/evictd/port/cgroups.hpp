@@ -43,6 +43,7 @@ struct RootCount {
     Bytes inactive_file;
     Bytes active_file;
     MonotonicTime at;
+    std::optional<Bytes> accounted = std::nullopt;  // memory of every kind; none: not known
 };
 
 // Every cgroup below the pods' root in one pass, the root first, parents before children. Removed cgroups that hold
@@ -58,8 +59,9 @@ public:
     virtual Status read(std::vector<CgroupUsage>& rows) = 0;
     // What the kernel's timer counted last. None: it has not counted yet, or there is none.
     [[nodiscard]] virtual std::optional<RootCount> timer_count() const { return std::nullopt; }
-    // The memory controller's own figures, from its files: slow, because the kernel flushes its counters for it. None:
-    // read() has them from there already.
+    // The memory controller's own figures, from its files: slow, because the kernel flushes its counters for it. It
+    // leaves that out where it believes that little changed, and then they are up to 2 s old. None: read() has them
+    // from there already.
     [[nodiscard]] virtual Result<std::optional<RootCount>> controller_count() { return std::optional<RootCount>{}; }
 };
 

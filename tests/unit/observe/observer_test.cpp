@@ -210,6 +210,39 @@ TEST_F(Observing, ForADecisionTheKernelAddsUpWhatIsCountedAsAWholeWhateverTheLoo
     EXPECT_EQ(tree.controller_reads, 4);
 }
 
+// The kernel may leave its counters as they are for 2 s, also when memory.stat is read.
+TEST_F(Observing, WhatTheControllerHasNotAddedUpMayBePageCacheForAsLongAsTheKernelTakes) {
+    declare({{.id = 1, .level = 1, .usage = 700_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 300_MiB, .pod = "uid-a", .whole = true}},
+            {"uid-a"});
+    tree.controller = port::RootCount{.inactive_file = 0_B, .active_file = {}, .at = {}, .accounted = 450_MiB};
+    const auto observation = look();
+    EXPECT_EQ(allocatable(observation).memory->kubelet, 574_MiB);
+    EXPECT_EQ(observation.pods[0].usage->working_set, 50_MiB) << "what it is ranked by";
+
+    clock.advance(std::chrono::milliseconds(2400));
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 574_MiB);
+    clock.advance(std::chrono::milliseconds(200));
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 324_MiB) << "it was flushed in between: it is no page cache";
+
+    tree.controller = port::RootCount{.inactive_file = 0_B, .active_file = {}, .at = {}, .accounted = 697_MiB};
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 324_MiB) << "the CPUs' reserves";
+    tree.controller = port::RootCount{.inactive_file = 0_B, .active_file = {}, .at = {}, .accounted = 650_MiB};
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 374_MiB) << "and again";
+
+    tree.controller = port::RootCount{.inactive_file = 0_B, .active_file = {}, .at = {}, .accounted = 800_MiB};
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 324_MiB) << "memory that was given back meanwhile is none";
+}
+
+TEST_F(Observing, WhatIsChargedAfterTheCountIsInTheNextLook) {
+    declare({{.id = 1, .level = 1, .usage = 700_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 300_MiB, .pod = "uid-a", .whole = true}},
+            {"uid-a"});
+    tree.controller = port::RootCount{.inactive_file = 250_MiB, .active_file = {}, .at = {}, .accounted = 700_MiB};
+    tree.on_controller_read = [&] { tree.line(1).usage = 760_MiB; };
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 574_MiB);
+}
+
 TEST_F(Observing, WhereTwoCountsOfThePageCacheDifferTheControllersOwnIsTaken) {
     declare({{.id = 1, .level = 1, .usage = 900_MiB, .limit = 1_GiB, .inactive_file = 10_MiB}}, {});
     tree.timer = {.inactive_file = 12_MiB, .active_file = {}, .at = clock.monotonic()};
