@@ -21,7 +21,7 @@ public:
     }
     // What was spent and is not earned back yet.
     [[nodiscard]] Duration spent(MonotonicTime now) const {
-        return std::max(Duration::zero(), spent_ - (now - at_) * percent_ / 100);
+        return std::max(Duration::zero(), spent_ - (now - at_) / 100 * percent_);
     }
     [[nodiscard]] bool ready(MonotonicTime now) const { return spent(now) < burst_; }
     // When there is something to spend again; `now` if there is.

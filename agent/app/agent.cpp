@@ -53,6 +53,7 @@ Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_
 
 // The whole program: look, decide, act, tell.
 void Agent::tick(Cause cause) {
+    const auto cpu = parts_.clock.thread_cpu();
     const bool memory_returning = parts_.clock.monotonic() - last_kill_ < memory_returns_within;
     list_again();
     Tick tick{.dry_run = options_.dry_run};
@@ -82,6 +83,8 @@ void Agent::tick(Cause cause) {
     last_look_ = tick.observation.at;
     watch(tick.observation.readings);
     keep_scores(tick);
+    look_cost_ = parts_.clock.thread_cpu() - cpu;
+    timed_budget_.charge(look_cost_, parts_.clock.monotonic());
     schedule(tick);
     if (!rehearsed_ && !pressure_) {
         (void)rehearse_over(tick.observation);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "act/cpu_budget.hpp"
 #include "act/executor.hpp"
 #include "act/rung_keeper.hpp"
 #include "act/score_keeper.hpp"
@@ -109,7 +110,7 @@ private:
     [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] bool is_blind(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
-    [[nodiscard]] Duration pause_after_look() const;
+    [[nodiscard]] MonotonicTime earliest_look() const;
     [[nodiscard]] bool put_off(const KernelEvent& cause);
 
     Parts parts_;
@@ -135,7 +136,9 @@ private:
     std::string trouble_told_;
     std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
-    Duration look_took_{};
+    Duration look_cost_{};  // its CPU time
+    // Of a CPU, for looks that files and the clock cause; with what the approach of a hog costs at once.
+    act::CpuBudget timed_budget_{4, std::chrono::milliseconds(100)};
     MonotonicTime last_kill_;
     MonotonicTime next_look_;
     bool timer_armed_ = false;

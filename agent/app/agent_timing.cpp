@@ -28,11 +28,10 @@ constexpr int near_share = 50;
 constexpr Duration exits_linger = std::chrono::seconds(10);
 // A victim may have ended before the kernel was asked to tell of it.
 constexpr Duration look_after_asking = std::chrono::milliseconds(5);
-// Where looks are timed they take a twentieth of a CPU, as the kernel's timer does. But no crossing goes unseen for
-// more than a second, which is what there is between two such looks where nothing is near; by then a hog at full speed
-// has taken 2 GiB, and files that wake us (usage levels, PSI) have done so. And half a CPU for a moment after a kill:
-// another victim may be needed as soon as the last one's memory is back.
-constexpr int timed_share = 20;
+// Where looks are timed (timed_budget_) no crossing goes unseen for more than a second, which is what there is between
+// two such looks where nothing is near; by then a hog at full speed has taken 2 GiB, and files that wake us (usage
+// levels, PSI) have done so. And half a CPU for a moment after a kill: another victim may be needed as soon as the last
+// one's memory is back.
 constexpr Duration longest_pause = std::chrono::seconds(1);
 constexpr Duration hurry_after_a_kill = std::chrono::seconds(1);
 // For people who watch: as often as a screen is worth redrawing.
@@ -43,7 +42,7 @@ constexpr Duration look_for_readers = std::chrono::milliseconds(20);
 // A reader who asks right after a look gets the next one, not an old one: it comes as soon as it may.
 void Agent::request_look() {
     const auto now = parts_.clock.monotonic();
-    const auto earliest = last_look_ + std::max(look_for_readers, pause_after_look());
+    const auto earliest = std::max(last_look_ + look_for_readers, earliest_look());
     if (now >= earliest) {
         tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = now});
     } else if (earliest < next_look_) {
@@ -54,7 +53,7 @@ void Agent::request_look() {
 
 // Files that change wake us as often as pods like. Where looks are timed, the next one is soon.
 bool Agent::put_off(const KernelEvent& cause) {
-    const auto earliest = last_look_ + pause_after_look();
+    const auto earliest = earliest_look();
     const bool timed = parts_.events.look_within(Bytes{0}).has_value();
     if (!timed || !std::holds_alternative<StallTriggered>(cause.kind) || parts_.clock.monotonic() >= earliest) {
         return false;
@@ -168,9 +167,11 @@ bool Agent::is_blind(const Readings& readings) const {
 }
 
 // A timed look reads files, and pods decide how many: never more than half a CPU.
-Duration Agent::pause_after_look() const {
-    const bool killed = parts_.clock.monotonic() - last_kill_ < hurry_after_a_kill;
-    return std::max(look_took_, killed ? Duration::zero() : std::min(timed_share * look_took_, longest_pause));
+MonotonicTime Agent::earliest_look() const {
+    const auto now = parts_.clock.monotonic();
+    const bool killed = now - last_kill_ < hurry_after_a_kill;
+    const auto affordable = std::min(timed_budget_.ready_at(now), last_look_ + longest_pause);
+    return std::max(last_look_ + look_cost_, killed ? now : affordable);
 }
 
 std::optional<Duration> Agent::look_soon(const Tick& tick) const {
@@ -179,7 +180,7 @@ std::optional<Duration> Agent::look_soon(const Tick& tick) const {
         const auto distance = nearest(watermarks_, tick.observation.readings);
         const auto wanted =
             decision.in_flight.empty() && distance ? parts_.events.look_within(*distance).value_or(*timed) : *timed;
-        return std::max(wanted, pause_after_look());
+        return std::max(wanted, earliest_look() - parts_.clock.monotonic());
     }
     if (disagrees(tick.observation.readings)) {
         return parts_.observer.counts_whole() ? look_under_pressure : look_when_disagreeing;
@@ -195,7 +196,6 @@ std::optional<Duration> Agent::look_soon(const Tick& tick) const {
 void Agent::schedule(const Tick& tick) {
     const auto now = parts_.clock.monotonic();
     const auto& decision = tick.decision;
-    look_took_ = now - tick.observation.cause.detected_at;
     pressure_ = !decision.thresholds_met.empty() || !decision.stalls_met.empty() || !decision.in_flight.empty();
     const auto killed = [](const Outcome& outcome) {
         return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
@@ -221,7 +221,7 @@ void Agent::schedule(const Tick& tick) {
     }
     const bool timed = parts_.events.look_within(Bytes{0}).has_value();
     if (decision.look_again_at) {
-        const auto earliest = timed ? now + pause_after_look() : now;
+        const auto earliest = timed ? earliest_look() : now;
         next = std::min(next, std::max(*decision.look_again_at, earliest));
     }
     const bool near = is_near(watermarks_, tick.observation.readings);

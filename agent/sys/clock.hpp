@@ -17,16 +17,19 @@ public:
 
     [[nodiscard]] virtual MonotonicTime monotonic() const = 0;
     [[nodiscard]] virtual WallTime wall() const = 0;
+    // CPU time that the calling thread has used: what it waited for a CPU or a disk is not in it.
+    [[nodiscard]] virtual Duration thread_cpu() const = 0;
 };
 
-// CLOCK_MONOTONIC and CLOCK_REALTIME. Safe from any thread.
+// CPU time that the calling thread has used.
+[[nodiscard]] Duration thread_cpu_time();
+
+// CLOCK_MONOTONIC, CLOCK_REALTIME and CLOCK_THREAD_CPUTIME_ID. Safe from any thread.
 class SystemClock final : public Clock {
 public:
     [[nodiscard]] MonotonicTime monotonic() const override;
     [[nodiscard]] WallTime wall() const override;
+    [[nodiscard]] Duration thread_cpu() const override { return thread_cpu_time(); }
 };
-
-// CPU time that the calling thread has used: what it waited for a CPU or a disk is not in it.
-[[nodiscard]] Duration thread_cpu_time();
 
 }  // namespace evictd::sys

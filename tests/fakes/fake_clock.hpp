@@ -11,6 +11,7 @@ class FakeClock final : public sys::Clock {
 public:
     [[nodiscard]] MonotonicTime monotonic() const override { return monotonic_; }
     [[nodiscard]] WallTime wall() const override { return wall_; }
+    [[nodiscard]] Duration thread_cpu() const override { return monotonic_.time_since_epoch(); }  // it never waits
 
     void advance(Duration by) {
         monotonic_ += by;

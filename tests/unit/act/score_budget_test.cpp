@@ -119,6 +119,7 @@ class RunningClock final : public sys::Clock {
 public:
     [[nodiscard]] MonotonicTime monotonic() const override { return now_ += std::chrono::nanoseconds(100); }
     [[nodiscard]] WallTime wall() const override { return {}; }
+    [[nodiscard]] Duration thread_cpu() const override { return now_.time_since_epoch(); }
 
 private:
     mutable MonotonicTime now_{std::chrono::hours(1)};

@@ -38,6 +38,7 @@ public:
     explicit LaggingClock(Duration lag, WallTime wall = {}) : lag_(lag), wall_(wall) {}
     [[nodiscard]] MonotonicTime monotonic() const override { return real_.monotonic() - lag_; }
     [[nodiscard]] WallTime wall() const override { return wall_; }
+    [[nodiscard]] Duration thread_cpu() const override { return real_.thread_cpu(); }
 
 private:
     sys::SystemClock real_;
