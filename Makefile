@@ -22,7 +22,7 @@ export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVER
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deps build bench vm peers tidy fmt fuzz soak install clean
+.PHONY: help demo test deps build bench vm peers check tidy fmt fuzz soak install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -62,8 +62,11 @@ peers: ## side by side with earlyoom, oomd, systemd-oomd, nohang, a 10 s poller 
 
 tidy: ## clang-tidy over the agent
 	@$(tools)/deps.sh build lint
-	@$(tools)/build.sh $(BUILD) evictd
 	@$(tools)/tidy.sh
+
+check: ## before a commit: format, clang-tidy and unit tests of what changed since HEAD (or SINCE=COMMIT)
+	@$(tools)/deps.sh build lint
+	@$(tools)/check.sh $(SINCE)
 
 fmt: ## clang-format, in place
 	@$(tools)/deps.sh lint

@@ -10,7 +10,7 @@
 namespace evictd::act {
 namespace {
 
-constexpr const char* head = "evictd rungs 1";
+constexpr const char* rungs_head = "evictd rungs 1";
 
 std::optional<HeldRung> held_line(const std::string& line) {
     std::istringstream words(line);
@@ -37,7 +37,7 @@ std::string what_was_done(const HeldRung& held) {
 
 std::string held_text(const std::vector<HeldRung>& held, const std::string& boot) {
     std::ostringstream text;
-    text << head << "\nboot " << boot << '\n';
+    text << rungs_head << "\nboot " << boot << '\n';
     for (const auto& rung : held) {
         text << name(rung.kind) << ' ' << rung.place.id.value << ' ' << rung.ours.value << ' ' << rung.before.value
              << ' ' << rung.place.path << '\n';
@@ -53,7 +53,7 @@ HeldLedger held_from(const std::string& text, const std::string& boot) {
     }
     std::istringstream lines(text);
     std::string line;
-    if (!std::getline(lines, line) || line != head || !std::getline(lines, line) || !line.starts_with("boot ")) {
+    if (!std::getline(lines, line) || line != rungs_head || !std::getline(lines, line) || !line.starts_with("boot ")) {
         note("it does not begin as a list of rungs");
         return ledger;
     }

@@ -11,7 +11,7 @@
 namespace evictd::act {
 namespace {
 
-constexpr const char* head = "evictd raised oom_score_adj 1";
+constexpr const char* scores_head = "evictd raised oom_score_adj 1";
 
 bool is_same(const RaisedProcess& raised, const port::ScoredProcess& process) {
     return raised.pid == process.pid() && raised.started == process.started();
@@ -60,7 +60,7 @@ std::optional<int> RaisedPod::before(const port::ScoredProcess& process) const {
 
 std::string raised_text(const RaisedPods& raised, const std::string& boot) {
     std::ostringstream text;
-    text << head << "\nboot " << boot << '\n';
+    text << scores_head << "\nboot " << boot << '\n';
     for (const auto& [uid, pod] : raised) {
         add_pod(text, uid, pod.cgroup);
         for (const auto& [pid, process] : pod.processes.all()) {
@@ -73,7 +73,7 @@ std::string raised_text(const RaisedPods& raised, const std::string& boot) {
 Result<RaisedPods> raised_from(const std::string& text, const std::string& boot) {
     std::istringstream lines(text.substr(0, text.rfind('\n') + 1));
     std::string line;
-    if (!std::getline(lines, line) || line != head || !std::getline(lines, line) || !line.starts_with("boot ")) {
+    if (!std::getline(lines, line) || line != scores_head || !std::getline(lines, line) || !line.starts_with("boot ")) {
         return fail(ErrorKind::invalid, "raised scores", "not a list of raised scores");
     }
     RaisedPods raised;

@@ -83,8 +83,7 @@ void Agent::tick(Cause cause) {
     last_look_ = tick.observation.at;
     watch(tick.observation.readings);
     keep_scores(tick);
-    look_cost_ = parts_.clock.thread_cpu() - cpu;
-    timed_budget_.charge(look_cost_, parts_.clock.monotonic());
+    note_cost(parts_.clock.thread_cpu() - cpu);
     schedule(tick);
     if (!rehearsed_ && !pressure_) {
         (void)rehearse_over(tick.observation);

@@ -109,8 +109,10 @@ private:
     void schedule(const Tick& tick);
     [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] bool is_blind(const Readings& readings) const;
-    [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick) const;
-    [[nodiscard]] MonotonicTime earliest_look() const;
+    [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick);
+    [[nodiscard]] Duration pause_after_look() const;
+    void note_cost(Duration cpu);
+    [[nodiscard]] Duration timed_pause(Duration wanted, std::optional<Bytes> distance);
     [[nodiscard]] bool put_off(const KernelEvent& cause);
 
     Parts parts_;
@@ -136,9 +138,12 @@ private:
     std::string trouble_told_;
     std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
-    Duration look_cost_{};  // its CPU time
-    // Of a CPU, for looks that files and the clock cause; with what the approach of a hog costs at once.
-    act::CpuBudget timed_budget_{4, std::chrono::milliseconds(100)};
+    std::optional<Duration> last_cost_;  // the CPU time of the last look
+    Duration look_cost_{};               // what the next one will take
+    std::optional<Bytes> last_distance_;
+    // Of a CPU, for looks that files cause and memory that falls, where looks are timed.
+    act::CpuBudget urgent_budget_{2, std::chrono::milliseconds(200)};
+    bool urgent_ = false;  // the next look is on its account
     MonotonicTime last_kill_;
     MonotonicTime next_look_;
     bool timer_armed_ = false;

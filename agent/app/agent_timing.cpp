@@ -28,10 +28,11 @@ constexpr int near_share = 50;
 constexpr Duration exits_linger = std::chrono::seconds(10);
 // A victim may have ended before the kernel was asked to tell of it.
 constexpr Duration look_after_asking = std::chrono::milliseconds(5);
-// Where looks are timed (timed_budget_) no crossing goes unseen for more than a second, which is what there is between
-// two such looks where nothing is near; by then a hog at full speed has taken 2 GiB, and files that wake us (usage
-// levels, PSI) have done so. And half a CPU for a moment after a kill: another victim may be needed as soon as the last
-// one's memory is back.
+// Where looks are timed they take a twentieth of a CPU, as the kernel's timer does; half of that while urgent_budget_
+// is spent. But no crossing goes unseen for more than a second, which is what there is between two such looks where
+// nothing is near; by then a hog at full speed has taken 2 GiB, and files that wake us (usage levels, PSI) have done
+// so. And half a CPU for a moment after a kill: another victim may be needed as soon as the last one's memory is back.
+constexpr int timed_share = 20;
 constexpr Duration longest_pause = std::chrono::seconds(1);
 constexpr Duration hurry_after_a_kill = std::chrono::seconds(1);
 // For people who watch: as often as a screen is worth redrawing.
@@ -42,7 +43,7 @@ constexpr Duration look_for_readers = std::chrono::milliseconds(20);
 // A reader who asks right after a look gets the next one, not an old one: it comes as soon as it may.
 void Agent::request_look() {
     const auto now = parts_.clock.monotonic();
-    const auto earliest = std::max(last_look_ + look_for_readers, earliest_look());
+    const auto earliest = last_look_ + std::max(look_for_readers, pause_after_look());
     if (now >= earliest) {
         tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = now});
     } else if (earliest < next_look_) {
@@ -53,9 +54,14 @@ void Agent::request_look() {
 
 // Files that change wake us as often as pods like. Where looks are timed, the next one is soon.
 bool Agent::put_off(const KernelEvent& cause) {
-    const auto earliest = earliest_look();
     const bool timed = parts_.events.look_within(Bytes{0}).has_value();
-    if (!timed || !std::holds_alternative<StallTriggered>(cause.kind) || parts_.clock.monotonic() >= earliest) {
+    if (!timed || !std::holds_alternative<StallTriggered>(cause.kind)) {
+        return false;
+    }
+    const auto now = parts_.clock.monotonic();
+    urgent_ = urgent_budget_.ready(now);
+    const auto earliest = last_look_ + (urgent_ ? look_cost_ : pause_after_look());
+    if (now >= earliest) {
         return false;
     }
     next_look_ = std::min(next_look_, earliest);
@@ -167,20 +173,38 @@ bool Agent::is_blind(const Readings& readings) const {
 }
 
 // A timed look reads files, and pods decide how many: never more than half a CPU.
-MonotonicTime Agent::earliest_look() const {
+Duration Agent::pause_after_look() const {
     const auto now = parts_.clock.monotonic();
     const bool killed = now - last_kill_ < hurry_after_a_kill;
-    const auto affordable = std::min(timed_budget_.ready_at(now), last_look_ + longest_pause);
-    return std::max(last_look_ + look_cost_, killed ? now : affordable);
+    const auto affordable = (urgent_budget_.ready(now) ? timed_share : 2 * timed_share) * look_cost_;
+    return std::max(look_cost_, killed ? Duration::zero() : std::min(affordable, longest_pause));
 }
 
-std::optional<Duration> Agent::look_soon(const Tick& tick) const {
+// A look that waited for its CPU says little of what the next one takes: the lesser of two.
+void Agent::note_cost(Duration cpu) {
+    look_cost_ = std::min(cpu, last_cost_.value_or(cpu));
+    last_cost_ = cpu;
+    if (std::exchange(urgent_, false)) {
+        urgent_budget_.charge(cpu, parts_.clock.monotonic());
+    }
+}
+
+// When the next timed look is due, `wanted` at the latest by the distance to the nearest line. Where memory falls fast
+// it comes as soon as the budget for that allows.
+Duration Agent::timed_pause(Duration wanted, std::optional<Bytes> distance) {
+    const auto before = std::exchange(last_distance_, distance);
+    const bool falls = distance && before && distance->value < before->value / 4 * 3;
+    urgent_ = falls && urgent_budget_.ready(parts_.clock.monotonic());
+    return std::max(wanted, urgent_ ? look_cost_ : pause_after_look());
+}
+
+std::optional<Duration> Agent::look_soon(const Tick& tick) {
     const auto& decision = tick.decision;
     if (const auto timed = parts_.events.look_within(Bytes{0})) {
         const auto distance = nearest(watermarks_, tick.observation.readings);
         const auto wanted =
             decision.in_flight.empty() && distance ? parts_.events.look_within(*distance).value_or(*timed) : *timed;
-        return std::max(wanted, earliest_look() - parts_.clock.monotonic());
+        return timed_pause(wanted, distance);
     }
     if (disagrees(tick.observation.readings)) {
         return parts_.observer.counts_whole() ? look_under_pressure : look_when_disagreeing;
@@ -221,7 +245,7 @@ void Agent::schedule(const Tick& tick) {
     }
     const bool timed = parts_.events.look_within(Bytes{0}).has_value();
     if (decision.look_again_at) {
-        const auto earliest = timed ? earliest_look() : now;
+        const auto earliest = timed ? now + pause_after_look() : now;
         next = std::min(next, std::max(*decision.look_again_at, earliest));
     }
     const bool near = is_near(watermarks_, tick.observation.readings);

@@ -19,7 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration recorded = 30s;
-constexpr Duration kept = recorded + 2s;  // as the kernel's ring: an end some looks late still has its beginning
+constexpr Duration recording_kept =
+    recorded + 2s;  // as the kernel's ring: an end some looks late still has its beginning
 // The kernel's step: looks that follow each other sooner share an entry, the least counts.
 constexpr Duration between_looks = 100ms;
 // Eleven in the window. With 10,000 pods they take 3 MiB; one a second would say no more of half a minute.
@@ -112,8 +113,8 @@ void FlightRecorder::note(const Observation& observation) {
     } else {
         looks_.push_back({at, node, pods});
     }
-    while (at - looks_.front().at > kept) looks_.pop_front();
-    while (!footprints_.empty() && at - footprints_.front().at > kept) footprints_.pop_front();
+    while (at - looks_.front().at > recording_kept) looks_.pop_front();
+    while (!footprints_.empty() && at - footprints_.front().at > recording_kept) footprints_.pop_front();
     if (!footprints_.empty() && at - footprints_.back().at < between_footprints) return;
     auto& print = footprints_.emplace_back();
     print.at = at;

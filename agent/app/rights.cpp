@@ -21,7 +21,7 @@ namespace {
 // fs.file-max (ENFILE): an attacker who took over evictd would be root with it. systemd raises that limit to the
 // largest number there is; on a host without it a pod may take every file, and then only what is held open already is
 // of use.
-constexpr std::array kept{
+constexpr std::array kept_capabilities{
     CAP_BPF,              // maps and links made later: programs attached while memory is short
     CAP_PERFMON,          // likewise, of tracepoints
     CAP_KILL,             // processes of any user
@@ -39,7 +39,7 @@ constexpr std::uint64_t bit(int capability) { return std::uint64_t{1} << static_
 
 std::uint64_t needed_rights() {
     std::uint64_t all = 0;
-    for (const int capability : kept) {
+    for (const int capability : kept_capabilities) {
         all |= bit(capability);
     }
     return all;

@@ -15,12 +15,12 @@
 namespace evictd::cli {
 namespace {
 
-struct Options {
+struct CheckOptions {
     std::string file;
     bool kubelet = false;
 };
 
-Exit check(const Options& options) {
+Exit check(const CheckOptions& options) {
     const auto config =
         config::load_file(options.file, options.kubelet ? config::Dialect::kubelet : config::Dialect::evictd);
     if (!config) {
@@ -34,7 +34,7 @@ Exit check(const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CheckOptions>();
     auto* verb = program.add_subcommand("check", "Validate a configuration and print the thresholds it means");
     verb->add_option("FILE", options->file, "the configuration (YAML or JSON)")
         ->type_name("")

@@ -28,7 +28,7 @@ std::string without(std::string text, const std::string& unwanted) {
 }
 
 // In single quotes for a shell.
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
     std::string result = "'";
     for (const char c : text) {
         result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -40,7 +40,7 @@ std::string bash_values(const OptionWords& option) {
     if (option.takes_file) {
         return "COMPREPLY=($(compgen -f -- \"$current\")); compopt -o filenames 2> /dev/null";
     }
-    return "COMPREPLY=($(compgen -W " + quoted(joined(option.choices, " ")) + " -- \"$current\"))";
+    return "COMPREPLY=($(compgen -W " + shell_quoted(joined(option.choices, " ")) + " -- \"$current\"))";
 }
 
 // `case VERB,OPTION` for what follows an option, then `case VERB` for the rest.
@@ -74,18 +74,18 @@ std::string zsh_option(const OptionWords& option) {
     if (option.takes_value) {
         rest += option.takes_file ? ":file:_files" : ":value:(" + joined(option.choices, " ") + ")";
     }
-    return spec + quoted(rest);
+    return spec + shell_quoted(rest);
 }
 
 std::string fish_option(const std::string& condition, const OptionWords& option) {
-    std::string line = "complete -c evictd -n " + quoted(condition);
+    std::string line = "complete -c evictd -n " + shell_quoted(condition);
     for (const auto& name : option.names) {
         line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (option.takes_value) {
-        line += option.takes_file ? " -r -F" : " -x -a " + quoted(joined(option.choices, " "));
+        line += option.takes_file ? " -r -F" : " -x -a " + shell_quoted(joined(option.choices, " "));
     }
-    return line + " -d " + quoted(option.about) + "\n";
+    return line + " -d " + shell_quoted(option.about) + "\n";
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ std::string bash_completion(const CommandWords& command) {
         values += bash_verb_options(verb);
         auto words = names_of(verb.options);
         words.insert(words.end(), verb.choices.begin(), verb.choices.end());
-        rest += "        " + verb.name + ")\n            COMPREPLY=($(compgen -W " + quoted(joined(words, " ")) +
+        rest += "        " + verb.name + ")\n            COMPREPLY=($(compgen -W " + shell_quoted(joined(words, " ")) +
                 " -- \"$current\"))\n";
         if (verb.takes_file) {
             rest +=
@@ -114,7 +114,7 @@ std::string bash_completion(const CommandWords& command) {
            "    COMPREPLY=()\n"
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
            "        COMPREPLY=($(compgen -W " +
-           quoted(joined(first, " ")) +
+           shell_quoted(joined(first, " ")) +
            " -- \"$current\"))\n"
            "        return\n"
            "    fi\n"
@@ -126,7 +126,7 @@ std::string zsh_completion(const CommandWords& command) {
     std::string verbs;
     std::string cases;
     for (const auto& verb : command.verbs) {
-        verbs += "        " + quoted(verb.name + ":" + zsh_about(verb.about)) + "\n";
+        verbs += "        " + shell_quoted(verb.name + ":" + zsh_about(verb.about)) + "\n";
         cases += "        " + verb.name + ")\n            _arguments";
         for (const auto& option : verb.options) {
             cases += " \\\n                " + zsh_option(option);
@@ -161,15 +161,17 @@ std::string fish_completion(const CommandWords& command) {
         text += fish_option("__fish_use_subcommand", option);
     }
     for (const auto& verb : command.verbs) {
-        text += "complete -c evictd -n __fish_use_subcommand -a " + verb.name + " -d " + quoted(verb.about) + "\n";
+        text +=
+            "complete -c evictd -n __fish_use_subcommand -a " + verb.name + " -d " + shell_quoted(verb.about) + "\n";
         const std::string seen = "__fish_seen_subcommand_from " + verb.name;
         for (const auto& option : verb.options) {
             text += fish_option(seen, option);
         }
         if (verb.takes_file) {
-            text += "complete -c evictd -n " + quoted(seen) + " -F\n";
+            text += "complete -c evictd -n " + shell_quoted(seen) + " -F\n";
         } else if (!verb.choices.empty()) {
-            text += "complete -c evictd -n " + quoted(seen) + " -a " + quoted(joined(verb.choices, " ")) + "\n";
+            text +=
+                "complete -c evictd -n " + shell_quoted(seen) + " -a " + shell_quoted(joined(verb.choices, " ")) + "\n";
         }
     }
     return text;

@@ -17,14 +17,14 @@
 namespace evictd::cli {
 namespace {
 
-struct Options {
+struct DemoOptions {
     std::string scenario = "spike";
     std::string output = "text";
     bool no_bpf = false;
     bool no_steering = false;
 };
 
-Exit run(const Options& options) {
+Exit run_demo(const DemoOptions& options) {
     if (options.scenario == "thrash" && options.no_bpf) {
         return tell({ErrorKind::invalid, "demo", "without BPF it is not known which pod causes a stall",
                      "leave --no-bpf out, or play another scenario"});
@@ -49,7 +49,7 @@ Exit run(const Options& options) {
 }  // namespace
 
 void add_demo(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DemoOptions>();
     auto* verb = program.add_subcommand(
         "demo",
         "Show the main job on this machine: real pods, real pressure, one eviction; then clean up (needs root)");
@@ -67,7 +67,7 @@ void add_demo(CLI::App& program, Action& action) {
     verb->add_flag("--no-bpf", options->no_bpf, "let the agent do without BPF, as where the kernel does not allow it");
     verb->add_flag("--no-steering", options->no_steering,
                    "oomrace: let the kernel choose by itself, to see which pod it takes");
-    verb->callback([options, &action] { action = [options] { return run(*options); }; });
+    verb->callback([options, &action] { action = [options] { return run_demo(*options); }; });
 }
 
 }  // namespace evictd::cli

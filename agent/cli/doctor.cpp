@@ -18,14 +18,14 @@
 namespace evictd::cli {
 namespace {
 
-struct Options {
+struct DoctorOptions {
     std::optional<std::string> config;
     std::optional<std::string> kubelet_config;
     std::optional<std::string> socket;
     std::string output = "table";
 };
 
-Exit show(const Options& options) {
+Exit show_report(const DoctorOptions& options) {
     auto config = config::load_files(options.kubelet_config, options.config);
     if (!config) {
         return tell(config.error());
@@ -44,7 +44,7 @@ Exit show(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DoctorOptions>();
     auto* verb = program.add_subcommand(
         "doctor", "What this host can do for evictd, which kernel hooks it has, and what is lost without the others");
     verb->add_option("-o,--output", options->output, "how to show it (table)")
@@ -61,7 +61,7 @@ void add_doctor(CLI::App& program, Action& action) {
         "\nExamples:\n"
         "  evictd doctor\n"
         "  evictd doctor -o json | jq '.hooks[] | {check, chosen}'");
-    verb->callback([options, &action] { action = [options] { return show(*options); }; });
+    verb->callback([options, &action] { action = [options] { return show_report(*options); }; });
 }
 
 }  // namespace evictd::cli

@@ -21,7 +21,7 @@
 namespace evictd::cli {
 namespace {
 
-struct Options {
+struct EventsOptions {
     AgentAddress agent;
     bool follow = false;
     std::string since;
@@ -93,7 +93,7 @@ std::string shown(std::string_view line, bool json, const codec::TextStyle& styl
     return std::string(line) + "\n";
 }
 
-Status show_events(const std::string& socket, const Options& options) {
+Status show_events(const std::string& socket, const EventsOptions& options) {
     auto client = publish::StatusClient::connect(socket);
     if (!client) {
         return tl::unexpected(client.error());
@@ -113,7 +113,7 @@ Status show_events(const std::string& socket, const Options& options) {
     return printed ? streamed : printed;
 }
 
-Exit show(const Options& options) {
+Exit show_log(const EventsOptions& options) {
     const auto socket = socket_path(options.agent);
     if (!socket) {
         return tell(socket.error());
@@ -128,7 +128,7 @@ Exit show(const Options& options) {
 }  // namespace
 
 void add_events(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<EventsOptions>();
     auto* verb = program.add_subcommand("events", "What happened on this node, oldest first");
     verb->add_flag("-f,--follow", options->follow,
                    "keep printing new events until Ctrl-C; without --since, only new ones");
@@ -154,7 +154,7 @@ void add_events(CLI::App& program, Action& action) {
         "Examples:\n"
         "  evictd events --since 10m --reason Evicted\n"
         "  evictd events --follow -o json | jq -c '[.time, .reason, .pod.name]'");
-    verb->callback([options, &action] { action = [options] { return show(*options); }; });
+    verb->callback([options, &action] { action = [options] { return show_log(*options); }; });
 }
 
 }  // namespace evictd::cli

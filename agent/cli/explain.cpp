@@ -24,7 +24,7 @@
 namespace evictd::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
     AgentAddress agent;
     std::string id;
     std::string output = "text";
@@ -117,7 +117,7 @@ Result<std::vector<codec::Event>> delays_before(const std::string& socket, const
     return read ? Result<std::vector<codec::Event>>(std::move(delays)) : tl::unexpected(read.error());
 }
 
-Result<std::string> page(const std::string& socket, const Options& options) {
+Result<std::string> page(const std::string& socket, const ExplainOptions& options) {
     auto id = options.id.empty() ? last_eviction(socket) : Result<std::string>(options.id);
     if (!id) {
         return id;
@@ -139,7 +139,7 @@ Result<std::string> page(const std::string& socket, const Options& options) {
                                     : codec::explain_text(*events, history, style_of(STDOUT_FILENO), *delays);
 }
 
-Exit show(const Options& options) {
+Exit show_explanation(const ExplainOptions& options) {
     const auto socket = socket_path(options.agent);
     if (!socket) {
         return tell(socket.error());
@@ -157,7 +157,7 @@ Exit show(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ExplainOptions>();
     auto* verb = program.add_subcommand(
         "explain", "One eviction or OOM kill in full: who, when, why, how fast, and what led to it");
     verb->add_option("ID", options->id,
@@ -174,7 +174,7 @@ void add_explain(CLI::App& program, Action& action) {
         "Examples:\n"
         "  evictd explain\n"
         "  evictd explain 2f6c01e9ab -o json | jq .history.growth");
-    verb->callback([options, &action] { action = [options] { return show(*options); }; });
+    verb->callback([options, &action] { action = [options] { return show_explanation(*options); }; });
 }
 
 }  // namespace evictd::cli

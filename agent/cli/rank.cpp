@@ -19,13 +19,13 @@
 namespace evictd::cli {
 namespace {
 
-struct Options {
+struct RankOptions {
     AgentAddress agent;
     std::string signal{name(Signal::memory_available)};
     std::string output = "table";
 };
 
-Result<std::string> page(const std::string& socket, const Options& options) {
+Result<std::string> page(const std::string& socket, const RankOptions& options) {
     auto client = publish::StatusClient::connect(socket);
     if (!client) {
         return tl::unexpected(client.error());
@@ -38,7 +38,7 @@ Result<std::string> page(const std::string& socket, const Options& options) {
     return options.output == "json" ? codec::pretty_json(*answer) : codec::rank_text(*answer, style_of(STDOUT_FILENO));
 }
 
-Exit show(const Options& options) {
+Exit show_order(const RankOptions& options) {
     const auto socket = socket_path(options.agent);
     if (!socket) {
         return tell(socket.error());
@@ -64,7 +64,7 @@ std::vector<std::string> signal_names() {
 }  // namespace
 
 void add_rank(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RankOptions>();
     auto* verb = program.add_subcommand(
         "rank", "Pods in the order in which they would be evicted, and the reason for each place");
     verb->add_option("--signal", options->signal, "the signal that is short (memory.available)")
@@ -80,7 +80,7 @@ void add_rank(CLI::App& program, Action& action) {
         "Examples:\n"
         "  evictd rank --signal memory.available\n"
         "  evictd rank -o json | jq -r '.ranking.pods[0].place'");
-    verb->callback([options, &action] { action = [options] { return show(*options); }; });
+    verb->callback([options, &action] { action = [options] { return show_order(*options); }; });
 }
 
 }  // namespace evictd::cli

@@ -27,7 +27,7 @@
 namespace evictd::cli {
 namespace {
 
-struct Options {
+struct ReplayOptions {
     std::vector<std::string> files;
     std::optional<std::string> with;
     std::string output = "text";
@@ -54,7 +54,7 @@ Exit play_scenario(const replay::Scenario& scenario, bool json) {
     return printed ? Exit::fine : tell(printed.error());
 }
 
-Exit replay_scenario(const Options& options, const std::optional<Config>& other) {
+Exit replay_scenario(const ReplayOptions& options, const std::optional<Config>& other) {
     if (options.files.size() > 1) {
         (void)tell(
             Error{ErrorKind::invalid, options.files[1], "one scenario at a time", "several files are for a tape"});
@@ -75,7 +75,7 @@ Exit replay_scenario(const Options& options, const std::optional<Config>& other)
                  : play_scenario(*scenario, options.json());
 }
 
-Exit replay_files(const Options& options) {
+Exit replay_files(const ReplayOptions& options) {
     std::optional<Config> other;
     if (options.with) {
         auto loaded = config::load_file(*options.with);
@@ -94,7 +94,7 @@ Exit replay_files(const Options& options) {
 }  // namespace
 
 void add_replay(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReplayOptions>();
     auto* verb = program.add_subcommand("replay", "Run the policy over a scenario or a tape and see what it would do");
     verb->add_option("FILE", options->files,
                      "a scenario (YAML or JSON; - reads standard input), or the files of a tape, the oldest first")

@@ -18,7 +18,7 @@
 namespace evictd::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
     std::optional<std::string> config;
     std::optional<std::string> kubelet_config;
     bool dry_run = false;
@@ -26,7 +26,7 @@ struct Options {
     std::string record_size;
 };
 
-config::ConfigOutcome load(const Options& options) {
+config::ConfigOutcome load(const RunOptions& options) {
     auto config = config::load_files(options.kubelet_config, options.config);
     if (config && options.dry_run) {
         config->agent.dry_run = true;
@@ -34,7 +34,7 @@ config::ConfigOutcome load(const Options& options) {
     return config;
 }
 
-Result<std::optional<publish::TapeOptions>> tape(const Options& options) {
+Result<std::optional<publish::TapeOptions>> tape(const RunOptions& options) {
     if (!options.record) {
         return std::nullopt;
     }
@@ -50,7 +50,7 @@ Result<std::optional<publish::TapeOptions>> tape(const Options& options) {
     return tape;
 }
 
-Exit run_with(const Config& config, const Options& options, const std::optional<publish::TapeOptions>& record) {
+Exit run_with(const Config& config, const RunOptions& options, const std::optional<publish::TapeOptions>& record) {
     auto wiring = app::Wiring::make(
         config, [options] { return load(options); }, record);
     if (!wiring) {
@@ -64,7 +64,7 @@ Exit run_with(const Config& config, const Options& options, const std::optional<
     return Exit::fine;
 }
 
-Exit run_agent(const Options& options) {
+Exit run_agent(const RunOptions& options) {
     const auto record = tape(options);
     if (!record) {
         (void)tell(record.error());
@@ -88,7 +88,7 @@ Exit run_agent(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RunOptions>();
     auto* verb =
         program.add_subcommand("run", "Watch this node and evict pods when it runs short; stays in the foreground");
     verb->add_option("--config", options->config, "evictd's configuration (YAML)")->type_name("FILE");

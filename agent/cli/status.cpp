@@ -27,7 +27,7 @@ constexpr auto between_pages = std::chrono::seconds(1);
 constexpr std::string_view enter_screen = "\x1b[?1049h\x1b[?25l";
 constexpr std::string_view leave_screen = "\x1b[?25h\x1b[?1049l";
 
-struct Options {
+struct StatusOptions {
     AgentAddress agent;
     std::string output = "table";
     bool watch = false;
@@ -105,7 +105,7 @@ Status once(const std::string& socket, const std::string& output) {
     return print(*text);
 }
 
-Exit show(const Options& options) {
+Exit show_status(const StatusOptions& options) {
     const auto socket = socket_path(options.agent);
     if (!socket) {
         return tell(socket.error());
@@ -117,7 +117,7 @@ Exit show(const Options& options) {
 }  // namespace
 
 void add_status(CLI::App& program, Action& action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<StatusOptions>();
     auto* verb = program.add_subcommand(
         "status",
         "What the running agent sees and would do: signals, conditions, pods in victim order, last evictions");
@@ -131,7 +131,7 @@ void add_status(CLI::App& program, Action& action) {
         "Examples:\n"
         "  evictd status --watch\n"
         "  evictd status -o json | jq -r '.ranking.pods[] | select(.exceeds_request) | .name'");
-    verb->callback([options, &action] { action = [options] { return show(*options); }; });
+    verb->callback([options, &action] { action = [options] { return show_status(*options); }; });
 }
 
 }  // namespace evictd::cli

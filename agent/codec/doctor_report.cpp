@@ -37,7 +37,7 @@ constexpr std::size_t state_width = 10;
 constexpr std::size_t check_width = 18;
 constexpr std::size_t indent = 2 + state_width + check_width;
 
-std::string padded(std::string_view text, std::size_t width) {
+std::string padded_check(std::string_view text, std::size_t width) {
     return std::string(text) + std::string(width - std::min(width - 1, text.size()), ' ');
 }
 
@@ -66,7 +66,7 @@ std::string wrapped(const std::string& text, Tone tone, const TextStyle& style) 
 std::string text_of(const Finding& finding, const TextStyle& style) {
     const auto& look = look_of(finding);
     const std::string head =
-        "  " + toned(padded(look.name, state_width), look.tone, style) + padded(finding.check, check_width);
+        "  " + toned(padded_check(look.name, state_width), look.tone, style) + padded_check(finding.check, check_width);
     std::string text;
     if (!finding.chosen.empty()) text += std::string(indent, ' ') + finding.chosen + "\n";
     text += wrapped(finding.detail, finding.chosen.empty() ? Tone::plain : Tone::dim, style);

@@ -24,7 +24,7 @@ std::string reason_of(const RungOutcome& outcome, bool enough) {
     return outcome.rung.kind == RungKind::squeeze ? "PodSqueezed" : "PodFrozen";
 }
 
-std::string milliseconds(Duration took) {
+std::string milliseconds_text(Duration took) {
     return std::to_string(std::chrono::round<std::chrono::milliseconds>(took).count()) + " ms";
 }
 
@@ -46,10 +46,10 @@ std::string ended_sentence(const RungOutcome& outcome) {
     const std::string pod = "Pod " + outcome.rung.pod_name;
     if (outcome.rung.kind == RungKind::reclaim) {
         return pod + " gave back " + bytes_text(outcome.bytes.value) + " of the " +
-               bytes_text(outcome.rung.bytes.value) + " asked for, within " + milliseconds(outcome.took);
+               bytes_text(outcome.rung.bytes.value) + " asked for, within " + milliseconds_text(outcome.took);
     }
     const char* what = outcome.rung.kind == RungKind::squeeze ? " may grow again" : " resumed";
-    return pod + what + " after " + milliseconds(outcome.took);
+    return pod + what + " after " + milliseconds_text(outcome.took);
 }
 
 std::string failed_sentence_of(const Rung& rung) {

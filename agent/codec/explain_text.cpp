@@ -16,7 +16,7 @@
 namespace evictd::codec {
 namespace {
 
-constexpr std::size_t margin = 13;  // of the facts: two blanks, a name, two blanks
+constexpr std::size_t fact_margin = 13;  // of the facts: two blanks, a name, two blanks
 
 std::string title(const std::string& text, const TextStyle& style) {
     return "\n" + toned(text, Tone::bold, style) + "\n";
@@ -48,14 +48,14 @@ std::string headline(const std::vector<Event>& events, const TextStyle& style) {
 
 // At blanks, so that no line is wider than the terminal; every further line is set in.
 std::string wrapped(const std::string& text, std::size_t columns) {
-    const std::size_t room = columns > 2 * margin ? columns - margin : std::string::npos;
+    const std::size_t room = columns > 2 * fact_margin ? columns - fact_margin : std::string::npos;
     std::string result;
     std::size_t start = 0;
     while (width_of(std::string_view(text).substr(start)) > room) {
         auto end = text.rfind(' ', start + room);
         if (end == std::string::npos || end <= start) end = text.find(' ', start + room);
         if (end == std::string::npos) break;
-        result += text.substr(start, end - start) + "\n" + std::string(margin, ' ');
+        result += text.substr(start, end - start) + "\n" + std::string(fact_margin, ' ');
         start = end + 1;
     }
     return result + text.substr(start) + "\n";
@@ -63,7 +63,7 @@ std::string wrapped(const std::string& text, std::size_t columns) {
 
 std::string fact(const std::string& name, const std::string& text, const TextStyle& style) {
     if (text.empty()) return {};
-    const std::string label = "  " + name + std::string(margin - 2 - std::min(margin - 2, name.size()), ' ');
+    const std::string label = "  " + name + std::string(fact_margin - 2 - std::min(fact_margin - 2, name.size()), ' ');
     return toned(label, Tone::dim, style) + wrapped(text, static_cast<std::size_t>(std::max(0, style.columns)));
 }
 

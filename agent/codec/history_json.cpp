@@ -31,7 +31,9 @@ constexpr std::array<Moment, 4> moments{{{"crossed", &History::crossed},
                                          {"killed", &History::killed},
                                          {"emptied", &History::emptied}}};
 
-std::int64_t milliseconds(Duration duration) { return std::chrono::round<std::chrono::milliseconds>(duration).count(); }
+std::int64_t whole_milliseconds(Duration duration) {
+    return std::chrono::round<std::chrono::milliseconds>(duration).count();
+}
 
 Json samples_json(const std::vector<std::optional<std::int64_t>>& samples) {
     Json list = Json::array();
@@ -52,7 +54,7 @@ Json growth_json(const History& history) {
     for (const auto& grown : history.growth) {
         pods.push_back({{"pod", grown.pod}, {"grew_bytes", grown.grew.value}, {"usage_bytes", grown.usage.value}});
     }
-    return {{"over_ms", milliseconds(history.grown_over)}, {"pods", std::move(pods)}};
+    return {{"over_ms", whole_milliseconds(history.grown_over)}, {"pods", std::move(pods)}};
 }
 
 Json order_json(const History& history) {
@@ -89,7 +91,7 @@ void read_lines(const Json& json, History& history) {
 
 void read_growth(const Json& json, History& history) {
     history.grown_over = std::chrono::milliseconds(
-        std::clamp<std::int64_t>(number_at(json, "over_ms").value_or(0), 0, milliseconds(longest)));
+        std::clamp<std::int64_t>(number_at(json, "over_ms").value_or(0), 0, whole_milliseconds(longest)));
     for (const auto& grown : list_at(json, "pods")) {
         if (history.growth.size() == most_entries) break;
         history.growth.push_back({text_at(grown, "pod"),
@@ -122,7 +124,7 @@ Json history_json(const History& history) {
     if (!history.same_as.empty()) return {{"same_as", history.same_as}};
     Json json{{"signal", name(history.signal)},
               {"start", rfc3339(history.start)},
-              {"step_ms", milliseconds(history.step)},
+              {"step_ms", whole_milliseconds(history.step)},
               {"available", samples_json(history.available)},
               {"thresholds", lines_json(history)}};
     for (const auto& moment : moments) {
@@ -142,7 +144,7 @@ HistoryPtr history_from(const Json& json, std::string id) {
     const auto start = parse_rfc3339(text_at(json, "start"));
     const auto step = number_at(json, "step_ms");
     if (!start || *start < WallTime{} || *start > latest || !step || *step <= 0 ||
-        *step > milliseconds(longest) / static_cast<std::int64_t>(most_samples)) {
+        *step > whole_milliseconds(longest) / static_cast<std::int64_t>(most_samples)) {
         return nullptr;
     }
     history->start = *start;

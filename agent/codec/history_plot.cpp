@@ -14,7 +14,7 @@
 namespace evictd::codec {
 namespace {
 
-constexpr std::size_t rows = 8;
+constexpr std::size_t plot_rows = 8;
 constexpr std::size_t label_width = 8;
 constexpr std::size_t frame = label_width + 2;  // the labels, a blank and the axis
 constexpr std::size_t tail = 5;                 // " hard" behind a threshold's line
@@ -30,7 +30,7 @@ struct Glyphs {
 constexpr Glyphs unicode{{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, "─", "│", "└", "─", "▲", "◀"};
 constexpr Glyphs ascii{{" ", "_", "_", "_", "o", "o", "o", "#", "#"}, "-", "|", "+", "-", "^", "<"};
 
-std::string padded(std::string_view text, std::size_t width) {
+std::string padded_label(std::string_view text, std::size_t width) {
     const auto used = width_of(text);
     return std::string(width - std::min(width, used), ' ') + std::string(text);
 }
@@ -51,7 +51,7 @@ public:
         if (std::none_of(values_.begin(), values_.end(), [](const auto& value) { return value.has_value(); }))
             return {};
         std::string text;
-        for (std::size_t row = rows; row-- > 0;) text += line(row);
+        for (std::size_t row = plot_rows; row-- > 0;) text += line(row);
         return text + floor() + moments();
     }
 
@@ -72,11 +72,11 @@ private:
 
     [[nodiscard]] std::size_t height_of(std::int64_t value) const {
         const double share = std::clamp(static_cast<double>(value) / static_cast<double>(top_), 0.0, 1.0);
-        return static_cast<std::size_t>(std::lround(share * static_cast<double>(rows * eighths)));
+        return static_cast<std::size_t>(std::lround(share * static_cast<double>(plot_rows * eighths)));
     }
 
     [[nodiscard]] std::size_t row_of(std::int64_t value) const {
-        return std::min(rows - 1, height_of(value) / eighths);
+        return std::min(plot_rows - 1, height_of(value) / eighths);
     }
 
     // The hardest of the lines that lie in this row.
@@ -103,11 +103,11 @@ private:
         std::string label;
         if (threshold != nullptr)
             label = amount_text(history_.signal, threshold->value);
-        else if (row + 1 == rows)
+        else if (row + 1 == plot_rows)
             label = amount_text(history_.signal, Amount{top_});
         else if (row == 0)
             label = "0";
-        std::string text = padded(label, label_width) + " " + std::string(glyphs_.axis);
+        std::string text = padded_label(label, label_width) + " " + std::string(glyphs_.axis);
         std::string run;
         Tone tone = Tone::plain;
         const auto flush = [&] {
@@ -139,10 +139,10 @@ private:
         const auto end = history_.start + history_.step * static_cast<std::int64_t>(history_.available.size());
         const auto left = relative(history_.start - zero_);
         const auto right = relative(end - zero_);
-        std::string text = padded("", label_width) + " " + std::string(glyphs_.corner);
+        std::string text = padded_label("", label_width) + " " + std::string(glyphs_.corner);
         for (std::size_t cell = 0; cell < cells_; ++cell) text += glyphs_.floor;
-        text += "\n" + padded("", frame) + left;
-        return text + padded(right, cells_ - std::min(cells_, left.size())) + "\n";
+        text += "\n" + padded_label("", frame) + left;
+        return text + padded_label(right, cells_ - std::min(cells_, left.size())) + "\n";
     }
 
     // A mark under the cell in which it was, and its name where there is room for it.
@@ -150,15 +150,15 @@ private:
         if (!at) return {};
         const std::string name =
             what + " " + time_of_day(*at, style_.utc_offset, 3) + " (" + relative(*at - zero_) + ")";
-        if (*at < history_.start) return padded("", frame) + std::string(glyphs_.earlier) + " " + name + "\n";
+        if (*at < history_.start) return padded_label("", frame) + std::string(glyphs_.earlier) + " " + name + "\n";
         const auto width =
             history_.step * static_cast<std::int64_t>(std::max<std::size_t>(1, history_.available.size()));
         const double share = static_cast<double>((*at - history_.start).count()) / static_cast<double>(width.count());
         const auto cell =
             std::min(cells_ - 1, static_cast<std::size_t>(std::max(0.0, share) * static_cast<double>(cells_)));
         const std::string sign(glyphs_.mark);
-        if (cell + 2 + name.size() <= cells_) return padded("", frame + cell) + sign + " " + name + "\n";
-        return padded(name + " " + sign, frame + cell + 1) + "\n";
+        if (cell + 2 + name.size() <= cells_) return padded_label("", frame + cell) + sign + " " + name + "\n";
+        return padded_label(name + " " + sign, frame + cell + 1) + "\n";
     }
 
     [[nodiscard]] std::string moments() const {

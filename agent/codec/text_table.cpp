@@ -10,7 +10,7 @@
 namespace evictd::codec {
 namespace {
 
-constexpr std::size_t margin = 2;
+constexpr std::size_t column_margin = 2;
 constexpr std::size_t gap = 2;
 // A bar of 28 cells shows 4 % steps; below 8 cells it says nothing that the numbers do not.
 constexpr std::size_t bar_width = 28;
@@ -62,7 +62,7 @@ std::vector<std::size_t> Table::widths(const TextStyle& style) const {
         if (columns_[c].fit == Fit::bar) widths[c] = std::max(widths[c], bar_width);
     }
     if (style.columns <= 0 || widths.empty()) return widths;
-    const std::size_t needed = std::accumulate(widths.begin(), widths.end(), margin + gap * (widths.size() - 1));
+    const std::size_t needed = std::accumulate(widths.begin(), widths.end(), column_margin + gap * (widths.size() - 1));
     const auto room = static_cast<std::size_t>(style.columns);
     std::size_t over = needed > room ? needed - room : 0;
     // Bars give way first, then words from the right: names and numbers are what a person reads.
@@ -81,7 +81,7 @@ std::vector<std::size_t> Table::widths(const TextStyle& style) const {
 
 std::string Table::line(const std::vector<Cell>& row, const std::vector<std::size_t>& widths,
                         const TextStyle& style) const {
-    std::string text(margin, ' ');
+    std::string text(column_margin, ' ');
     std::size_t pending = 0;  // blanks owed before the next text, so that no line ends in blanks
     for (std::size_t c = 0; c < row.size() && c < widths.size(); ++c) {
         const bool right = columns_[c].fit == Fit::right;

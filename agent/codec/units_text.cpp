@@ -20,7 +20,7 @@ using std::chrono::year_month_day;
 
 // At least `width` digits, zeros in front.
 template <class Integer>
-std::string padded(Integer value, std::size_t width) {
+std::string zero_padded(Integer value, std::size_t width) {
     std::string text = std::to_string(value);
     return text.size() < width ? std::string(width - text.size(), '0') + text : text;
 }
@@ -41,8 +41,8 @@ std::string three_digits(double value) {
 
 std::string clock_text(Duration since_midnight) {
     const hh_mm_ss clock{since_midnight};
-    return padded(clock.hours().count(), 2) + ":" + padded(clock.minutes().count(), 2) + ":" +
-           padded(clock.seconds().count(), 2) + "." + padded(clock.subseconds().count(), 9);
+    return zero_padded(clock.hours().count(), 2) + ":" + zero_padded(clock.minutes().count(), 2) + ":" +
+           zero_padded(clock.seconds().count(), 2) + "." + zero_padded(clock.subseconds().count(), 9);
 }
 
 // Eats `count` digits from the front of `text`.
@@ -93,8 +93,8 @@ std::optional<Duration> zone(std::string_view text) {
 std::string rfc3339(WallTime time) {
     const auto day = std::chrono::floor<days>(time);
     const year_month_day date{day};
-    return padded(static_cast<int>(date.year()), 4) + "-" + padded(static_cast<unsigned>(date.month()), 2) + "-" +
-           padded(static_cast<unsigned>(date.day()), 2) + "T" + clock_text(time - day) + "Z";
+    return zero_padded(static_cast<int>(date.year()), 4) + "-" + zero_padded(static_cast<unsigned>(date.month()), 2) +
+           "-" + zero_padded(static_cast<unsigned>(date.day()), 2) + "T" + clock_text(time - day) + "Z";
 }
 
 std::optional<WallTime> parse_rfc3339(std::string_view text) {

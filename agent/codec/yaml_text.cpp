@@ -14,7 +14,7 @@
 namespace evictd::codec {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -40,17 +40,17 @@ bool is_plain(const std::string& text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 
-std::string scalar(const Json& json) {
+std::string scalar(const OrderedJson& json) {
     if (json.is_string() && is_plain(json.get<std::string>())) return json.get<std::string>();
     return dump_line(json);
 }
 
-bool is_block(const Json& json) { return json.is_structured() && !json.empty(); }
+bool is_block(const OrderedJson& json) { return json.is_structured() && !json.empty(); }
 
-void write(const Json& json, std::size_t indent, std::string& out);
+void write(const OrderedJson& json, std::size_t indent, std::string& out);
 
 // What follows a "key:" or a "-".
-void write_value(const Json& value, std::size_t indent, std::string& out) {
+void write_value(const OrderedJson& value, std::size_t indent, std::string& out) {
     if (is_block(value)) {
         out += "\n";
         write(value, indent, out);
@@ -59,12 +59,12 @@ void write_value(const Json& value, std::size_t indent, std::string& out) {
     }
 }
 
-void write(const Json& json, std::size_t indent, std::string& out) {
+void write(const OrderedJson& json, std::size_t indent, std::string& out) {
     const std::string margin(indent, ' ');
     for (const auto& item : json.items()) {
-        const Json& value = item.value();
+        const OrderedJson& value = item.value();
         if (json.is_object()) {
-            out += margin + scalar(Json(item.key())) + ":";
+            out += margin + scalar(OrderedJson(item.key())) + ":";
             write_value(value, value.is_array() ? indent : indent + 2,
                         out);  // lists stand under their key, as in kubectl
         } else if (value.is_object() && !value.empty()) {
@@ -82,7 +82,7 @@ void write(const Json& json, std::size_t indent, std::string& out) {
 }  // namespace
 
 Result<std::string> yaml_text(std::string_view json) {
-    const Json document = Json::parse(json, nullptr, false);
+    const OrderedJson document = OrderedJson::parse(json, nullptr, false);
     if (document.is_discarded()) return fail(ErrorKind::invalid, "agent's answer", "not JSON");
     if (!is_block(document)) return scalar(document) + "\n";
     std::string out;
@@ -91,9 +91,9 @@ Result<std::string> yaml_text(std::string_view json) {
 }
 
 Result<std::string> pretty_json(std::string_view json) {
-    const Json document = Json::parse(json, nullptr, false);
+    const OrderedJson document = OrderedJson::parse(json, nullptr, false);
     if (document.is_discarded()) return fail(ErrorKind::invalid, "agent's answer", "not JSON");
-    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace evictd::codec

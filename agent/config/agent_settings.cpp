@@ -242,7 +242,7 @@ std::string show_confirm_pressure(const Config& config) { return config.eviction
 
 using Agent = AgentConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 31> settings{{
+constexpr std::array<AgentSetting, 31> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_bpf, show_bpf},
@@ -278,7 +278,8 @@ constexpr std::array<AgentSetting, 31> settings{{
 
 bool is_block(std::string_view name) {
     const std::string start = std::string{name} + ".";
-    return std::any_of(settings.begin(), settings.end(), [&](const auto& row) { return row.name.starts_with(start); });
+    return std::any_of(all_agent_settings.begin(), all_agent_settings.end(),
+                       [&](const auto& row) { return row.name.starts_with(start); });
 }
 
 void flatten(const Setting& block, std::vector<Setting>& out) {
@@ -288,8 +289,9 @@ void flatten(const Setting& block, std::vector<Setting>& out) {
             flatten(setting, out);
             continue;
         }
-        std::array<std::string_view, settings.size()> names;
-        std::transform(settings.begin(), settings.end(), names.begin(), [](const auto& row) { return row.name; });
+        std::array<std::string_view, all_agent_settings.size()> names;
+        std::transform(all_agent_settings.begin(), all_agent_settings.end(), names.begin(),
+                       [](const auto& row) { return row.name; });
         if (std::find(names.begin(), names.end(), below) != names.end()) {
             out.push_back(setting);
         } else {
@@ -300,7 +302,7 @@ void flatten(const Setting& block, std::vector<Setting>& out) {
 
 }  // namespace
 
-std::span<const AgentSetting> agent_settings() { return settings; }
+std::span<const AgentSetting> agent_settings() { return all_agent_settings; }
 
 std::vector<Setting> flatten_agent_settings(const Setting& block) {
     std::vector<Setting> out;

@@ -11,11 +11,11 @@
 #include <optional>
 
 #include "config/fault.hpp"
+#include "evictd/model/ascii.hpp"
 
 namespace evictd::config {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 bool is_hex_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'f'; }
 

@@ -146,7 +146,7 @@ void keep(const Setting& setting, Draft& draft) {
     draft.*member = setting;
 }
 
-constexpr std::array<KubeletSetting, 21> settings{{
+constexpr std::array<KubeletSetting, 21> all_kubelet_settings{{
     {"apiVersion", read_api_version},
     {"kind", read_kind},
     {"evictionHard", keep_thresholds<&ThresholdSettings::hard>},
@@ -222,7 +222,7 @@ void read_image_ages(Draft& draft) {
 
 }  // namespace
 
-std::span<const KubeletSetting> kubelet_settings() { return settings; }
+std::span<const KubeletSetting> kubelet_settings() { return all_kubelet_settings; }
 
 void finish(Draft& draft) {
     const std::vector<std::string>& enforced = draft.config.enforce_node_allocatable;

@@ -11,9 +11,8 @@
 namespace evictd::demo {
 namespace {
 
-// For a limit of 1 GiB, in MiB.
-constexpr std::int64_t reference = 1024;
-// 700 MiB to begin with, so 324 are left: five times the 64 MiB above a threshold from where the agent gets ready.
+// In MiB, as scaled() takes them: 700 MiB to begin with, so 324 are left: five times the 64 MiB above a threshold from
+// where the agent gets ready.
 constexpr std::int64_t db_holds = 120;
 constexpr std::int64_t grower_holds = 80;
 constexpr std::int64_t quiet_holds = 400;
@@ -26,12 +25,6 @@ constexpr std::int64_t soft = 96;
 // Requests of 48 % of the node make an oom_score_adj of 520: raising to 1000 then counts for 48 % of the limit, more
 // than the 34 % by which the quiet process is bigger than one of the growing ones.
 constexpr std::int64_t request_percent = 48;
-constexpr std::int32_t system_node_critical = 2000001000;  // scheduling.SystemCriticalPriority + 1000
-
-Bytes scaled(std::int64_t figure, Bytes limit) {
-    constexpr std::int64_t mib = std::int64_t{1} << 20U;
-    return {figure * (limit.value / reference) / mib * mib};
-}
 
 PodPlan pod(const char* name_space, const char* name, QosClass qos, std::int32_t priority, Bytes request, Bytes holds) {
     return {.name_space = name_space,
@@ -47,8 +40,8 @@ PodPlan pod(const char* name_space, const char* name, QosClass qos, std::int32_t
 }  // namespace
 
 Plan oomrace_plan(Bytes limit, Bytes node, bool steering) {
-    constexpr std::int64_t mib = std::int64_t{1} << 20U;
-    const Bytes share{node.value / 100 * request_percent / mib * mib};
+    constexpr std::int64_t whole = std::int64_t{1} << 20U;
+    const Bytes share{node.value / 100 * request_percent / whole * whole};
     Plan plan{.scenario = Scenario::oomrace, .limit = limit, .steering = steering};
     plan.pods = {pod("payments", "db", QosClass::guaranteed, 1000, scaled(140, limit), scaled(db_holds, limit)),
                  pod("shop", "cache", QosClass::burstable, 1000, share, scaled(quiet_holds, limit)),

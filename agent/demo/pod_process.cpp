@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t proc_limit = 65536;
 // A signal that comes just before poll() does not end it: this much later it is seen.
-constexpr int idle_ms = 50;
+constexpr int process_idle_ms = 50;
 
 // What the first process says to the others: a pipe for its orders, one for their answers.
 struct Crew {
@@ -129,7 +129,7 @@ int run_pod_process(const PodProcessOptions& options) {
     }
     order_all(crew);
     work(options, hoard, most);
-    while (!ended_within(idle_ms)) {}
+    while (!ended_within(process_idle_ms)) {}
     if (asked_to_end()) {
         say(said_asked);
         (void)::poll(nullptr, 0, static_cast<int>(options.shutdown_ms));

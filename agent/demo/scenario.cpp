@@ -10,8 +10,8 @@
 namespace evictd::demo {
 namespace {
 
-// All figures below are for a limit of 1 GiB, in MiB; a smaller machine gets all of them in proportion.
-constexpr std::int64_t reference = 1024;
+// All figures below are as scaled() takes them.
+constexpr std::int64_t scale_reference = 1024;
 constexpr Bytes most = 1_GiB;
 // Below this the pods' own few MiB of code and stacks would blur the picture.
 constexpr Bytes least = 128_MiB;
@@ -19,8 +19,6 @@ constexpr Bytes least = 128_MiB;
 constexpr std::int64_t share = 4;
 // Limits are whole multiples, so that the thresholds made from them are short numbers.
 constexpr std::int64_t step = std::int64_t{16} << 20U;
-
-constexpr std::int32_t system_node_critical = 2000001000;  // scheduling.SystemCriticalPriority + 1000
 
 struct Row {
     const char* name_space;
@@ -34,7 +32,7 @@ struct Row {
 // The critical pod is bigger than the one that grows will ever be, and as far over its request: by size, and by the
 // kernel's badness, it would be the victim. shop/search is over its request too, but has a higher priority; the
 // BestEffort pods have the same priority as the grower and are smaller.
-constexpr std::array<Row, 8> rows{{
+constexpr std::array<Row, 8> pod_rows{{
     {"payments", "db", QosClass::guaranteed, 1000, 160, 140},
     {"payments", "api", QosClass::guaranteed, 1000, 64, 44},
     {"shop", "web", QosClass::burstable, 100, 96, 60},
@@ -47,7 +45,7 @@ constexpr std::array<Row, 8> rows{{
 constexpr std::size_t actor_row = 4;
 constexpr std::size_t neighbour_row = 2;
 
-// The tail of the rows' sum is 652 MiB, so 372 are left to begin with.
+// The tail of the pod_rows' sum is 652 MiB, so 372 are left to begin with.
 constexpr std::int64_t hard_for_spike = 192;  // the grower reaches some 196 MiB and has as much before the limit
 constexpr std::int64_t soft_for_leak = 264;   // after some 2 s of growing
 constexpr std::int64_t hard_for_leak = 72;    // stays out of reach: the grace period takes 120 MiB
@@ -58,14 +56,9 @@ constexpr std::int64_t hard_for_thrash = 72;  // file pages that nobody uses twi
 constexpr std::int64_t thrash_files = 640;    // 372 MiB are left for them
 constexpr std::int32_t thrash_stall = 20;     // percent of a second; the pods' readers reach several times that
 
-Bytes scaled(std::int64_t figure, Bytes limit) {
-    constexpr std::int64_t mib = std::int64_t{1} << 20U;
-    return {figure * (limit.value / reference) / mib * mib};
-}
-
 std::vector<PodPlan> pods_for(Bytes limit) {
     std::vector<PodPlan> pods;
-    for (const auto& row : rows) {
+    for (const auto& row : pod_rows) {
         PodPlan pod{row.name_space, row.name, "", row.qos, row.priority, row.priority == system_node_critical, {}, {}};
         pod.uid = "e71c7d00-0000-4000-8000-00000000000" + std::to_string(pods.size() + 1);
         pod.request = scaled(row.request, limit);
@@ -76,6 +69,11 @@ std::vector<PodPlan> pods_for(Bytes limit) {
 }
 
 }  // namespace
+
+Bytes scaled(std::int64_t figure, Bytes limit) {
+    constexpr std::int64_t whole = std::int64_t{1} << 20U;
+    return {figure * (limit.value / scale_reference) / whole * whole};
+}
 
 std::optional<Scenario> scenario_from(std::string_view scenario_name) {
     for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache, Scenario::sockets,

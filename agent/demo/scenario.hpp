@@ -68,6 +68,11 @@ struct Plan {
 // much that the machine itself notices. An error says how much would be needed.
 [[nodiscard]] Result<Bytes> limit_for(Bytes available);
 
+inline constexpr std::int32_t system_node_critical = 2000001000;  // scheduling.SystemCriticalPriority + 1000
+
+// `figure` MiB on a node with 1 GiB for pods: as many, in proportion, of `limit`.
+[[nodiscard]] Bytes scaled(std::int64_t figure, Bytes limit);
+
 [[nodiscard]] Plan plan_for(Scenario scenario, Bytes limit);
 
 // Below the tree's root, as the kubelet's cgroupfs driver names them: "/kubepods/burstable/pod<uid>".

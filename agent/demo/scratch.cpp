@@ -20,7 +20,7 @@
 namespace evictd::demo {
 namespace {
 
-constexpr std::string_view prefix = "evictd-demo-";
+constexpr std::string_view demo_prefix = "evictd-demo-";
 constexpr std::string_view pattern = ".XXXXXX";
 
 std::vector<std::string> places() {
@@ -67,15 +67,15 @@ void remove_leftovers_in(const std::string& place) {
 
 }  // namespace
 
-std::string demo_name(pid_t pid) { return std::string(prefix) + std::to_string(pid); }
+std::string demo_name(pid_t pid) { return std::string(demo_prefix) + std::to_string(pid); }
 
 std::optional<pid_t> demo_pid(const std::string& name) {
-    if (!name.starts_with(prefix)) {
+    if (!name.starts_with(demo_prefix)) {
         return std::nullopt;
     }
     pid_t pid = 0;
     const char* end = name.data() + name.size();
-    const auto parsed = std::from_chars(name.data() + prefix.size(), end, pid);
+    const auto parsed = std::from_chars(name.data() + demo_prefix.size(), end, pid);
     const auto rest = static_cast<std::size_t>(end - parsed.ptr);
     const bool whole = rest == 0 || (*parsed.ptr == '.' && rest == pattern.size());
     return parsed.ec == std::errc() && pid > 0 && whole ? std::optional(pid) : std::nullopt;

@@ -93,9 +93,9 @@ Status Stage::write_files(bool bpf) {
 }
 
 std::vector<std::string> Stage::arguments_for(const PodPlan& pod) const {
-    const auto mib = [](Bytes bytes) { return std::to_string(bytes.value >> 20U); };
+    const auto mib_of = [](Bytes bytes) { return std::to_string(bytes.value >> 20U); };
     std::vector<std::string> arguments{"pod-process", "--cgroup", tree_.root() + container_cgroup(pod), "--hold",
-                                       mib(pod.holds)};
+                                       mib_of(pod.holds)};
     if (plan_.neighbour && &pod == &plan_.pods[*plan_.neighbour]) {
         arguments.emplace_back("--open-sockets");
     }
@@ -103,21 +103,23 @@ std::vector<std::string> Stage::arguments_for(const PodPlan& pod) const {
         return arguments;
     }
     if (plan_.scenario == Scenario::pagecache) {
-        arguments.insert(arguments.end(), {"--files", places_.directory + "/files", "--files-mib", mib(plan_.files)});
+        arguments.insert(arguments.end(),
+                         {"--files", places_.directory + "/files", "--files-mib_of", mib_of(plan_.files)});
         return arguments;
     }
     if (plan_.scenario == Scenario::oomrace) {
         arguments.insert(arguments.end(),
-                         {"--grow", "--up-to", mib(plan_.grows_to), "--processes", std::to_string(pod.processes)});
+                         {"--grow", "--up-to", mib_of(plan_.grows_to), "--processes", std::to_string(pod.processes)});
         return arguments;
     }
     if (plan_.scenario == Scenario::thrash) {
-        arguments.insert(arguments.end(), {"--reread", places_.directory + "/files", "--files-mib", mib(plan_.files)});
+        arguments.insert(arguments.end(),
+                         {"--reread", places_.directory + "/files", "--files-mib_of", mib_of(plan_.files)});
         return arguments;
     }
     // Never more than the pods may have together: a limit that did not hold must not cost the machine its memory.
-    arguments.insert(arguments.end(), {plan_.neighbour ? "--connect" : "--grow", "--rate", mib({plan_.growth}),
-                                       "--up-to", mib(plan_.limit)});
+    arguments.insert(arguments.end(), {plan_.neighbour ? "--connect" : "--grow", "--rate", mib_of({plan_.growth}),
+                                       "--up-to", mib_of(plan_.limit)});
     if (plan_.pod_grace.count() > 0) {
         arguments.insert(arguments.end(), {"--shutdown-ms", std::to_string(shutdown_ms)});
     }

@@ -22,7 +22,6 @@
 namespace evictd::kernel {
 namespace {
 
-constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 // Levels that are kept open while their children are walked, the deepest ones. One further up is opened again by "..",
 // and read again up to the child that the walk comes back from. Fewer read more often; each takes one descriptor and a
 // buffer.

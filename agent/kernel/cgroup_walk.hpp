@@ -5,11 +5,16 @@
 
 #include <functional>
 
+#include <fcntl.h>
+
 #include "evictd/model/result.hpp"
 
 namespace evictd::kernel {
 
 enum class Walk { on, stop };
+
+// With which a cgroup's directory is opened.
+inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
 // Calls `visit` with each directory from `directory` downwards, parents first, until it says stop. Takes a bounded
 // number of descriptors and a few bytes a level. A directory that goes away meanwhile is passed over; one made

@@ -22,8 +22,6 @@
 namespace evictd::kernel {
 namespace {
 
-constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-
 // Each batch lists its cgroup again, so that a cgroup of many processes is dealt with in at most `most_listings`, as
 // far as descriptors should be held for it: a pidfd takes about 1 KiB of the kernel's memory.
 constexpr std::size_t most_listings = 16;

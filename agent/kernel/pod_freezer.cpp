@@ -16,8 +16,6 @@
 namespace evictd::kernel {
 namespace {
 
-constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-
 // Until the tasks of a frozen cgroup have been seen by the freezer: some 100 us, unless one waits in the kernel.
 constexpr int freezer_looks = 50;
 constexpr auto freezer_pause = std::chrono::microseconds(100);

@@ -36,15 +36,14 @@ Result<std::optional<port::RootCount>> UsageIter::controller_count() {
     if (bpf_.root_directory() < 0) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
+    std::optional<Bytes> kernel_memory;
+    if (read_file("memory.kmem.usage_in_bytes")) {  // v1
+        kernel_memory = Bytes{std::strtoll(text_.c_str(), nullptr, 10)};
+    }
     if (auto read = read_file("memory.stat"); !read) {
         return tl::unexpected(read.error());
     }
-    const auto stat = std::move(text_);
-    std::optional<Bytes> kernel_memory;
-    if (read_file("memory.kmem.usage_in_bytes")) {
-        kernel_memory = Bytes{std::strtoll(text_.c_str(), nullptr, 10)};
-    }
-    return std::optional(whole_tree_count(stat, kernel_memory));
+    return std::optional(whole_tree_count(text_, kernel_memory));
 }
 
 Status UsageIter::read_file(const char* name) {

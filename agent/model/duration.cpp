@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "evictd/model/ascii.hpp"
 #include "evictd/model/quantity.hpp"
 
 namespace evictd {
@@ -18,16 +19,14 @@ struct Unit {
     std::string_view name;
     std::uint64_t nanoseconds;
 };
-constexpr std::array<Unit, 8> units{{{"ns", 1},
-                                     {"us", 1'000},
-                                     {"\xc2\xb5s", 1'000},  // micro sign
-                                     {"\xce\xbcs", 1'000},  // Greek small letter mu
-                                     {"ms", 1'000'000},
-                                     {"s", 1'000'000'000},
-                                     {"m", 60'000'000'000},
-                                     {"h", 3'600'000'000'000}}};
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr std::array<Unit, 8> duration_units{{{"ns", 1},
+                                              {"us", 1'000},
+                                              {"\xc2\xb5s", 1'000},  // micro sign
+                                              {"\xce\xbcs", 1'000},  // Greek small letter mu
+                                              {"ms", 1'000'000},
+                                              {"s", 1'000'000'000},
+                                              {"m", 60'000'000'000},
+                                              {"h", 3'600'000'000'000}}};
 
 // time's own quote(): everything that is not printable ASCII as \xNN.
 std::string quoted(std::string_view text) {
@@ -77,7 +76,7 @@ Fraction take_fraction(std::string_view& text) {
 }
 
 const Unit* unit_named(std::string_view name) {
-    for (const Unit& unit : units) {
+    for (const Unit& unit : duration_units) {
         if (unit.name == name) return &unit;
     }
     return nullptr;

@@ -11,6 +11,8 @@
 #include <limits>
 #include <optional>
 
+#include "evictd/model/ascii.hpp"
+
 namespace evictd {
 namespace {
 
@@ -28,7 +30,6 @@ constexpr std::string_view wrong_format =
 constexpr std::string_view wrong_suffix = "unable to parse quantity's suffix";
 constexpr std::string_view wrong_number = "unable to parse numeric part of quantity";
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr Wide digit_of(char c) { return static_cast<Wide>(c - '0'); }
 
 struct Suffix {

@@ -51,13 +51,13 @@ struct DiskParts {
     bool logs_and_volumes;
 };
 constexpr DiskParts everything{true, true};
-constexpr DiskParts nothing{false, false};
+constexpr DiskParts no_disk_parts{false, false};
 // By FsLayout and Filesystem.
 constexpr std::array<std::array<DiskParts, 3>, 4> parts_table{{
     {everything, everything, everything},             // unknown: as single
     {everything, everything, everything},             // single
     {{{false, true}, {true, false}, {true, false}}},  // dedicated_image_fs
-    {everything, nothing, everything},                // split
+    {everything, no_disk_parts, everything},          // split
 }};
 
 // In the signal's unit, and exact: sums and fractions may be beyond what an Amount holds.

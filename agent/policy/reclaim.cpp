@@ -17,7 +17,7 @@ struct ReclaimRow {
     Gives dedicated;
     Gives split;
 };
-constexpr std::array<ReclaimRow, 7> rows{{
+constexpr std::array<ReclaimRow, 7> reclaim_rows{{
     {Signal::nodefs_available, Gives::both, Gives::nothing, Gives::containers},
     {Signal::nodefs_inodes_free, Gives::both, Gives::nothing, Gives::containers},
     {Signal::imagefs_available, Gives::both, Gives::both, Gives::images},
@@ -32,9 +32,9 @@ constexpr std::array both{NodeReclaim::containers, NodeReclaim::images};
 }  // namespace
 
 std::span<const NodeReclaim> reclaim_for(Signal signal, FsLayout layout) {
-    const auto* const row =
-        std::find_if(rows.begin(), rows.end(), [&](const ReclaimRow& candidate) { return candidate.signal == signal; });
-    if (row == rows.end()) return {};
+    const auto* const row = std::find_if(reclaim_rows.begin(), reclaim_rows.end(),
+                                         [&](const ReclaimRow& candidate) { return candidate.signal == signal; });
+    if (row == reclaim_rows.end()) return {};
     const Gives gives = layout == FsLayout::dedicated_image_fs ? row->dedicated
                         : layout == FsLayout::split            ? row->split
                                                                : row->single;

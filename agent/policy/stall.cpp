@@ -39,9 +39,9 @@ std::optional<Lost> lost_by_pod(const StallThreshold& threshold, const ObservedP
 }
 
 // Collects what is met at one look.
-class Pass {
+class StallLook {
 public:
-    Pass(const Observation& observation, const State& state) : observation_(observation), state_(state) {}
+    StallLook(const Observation& observation, const State& state) : observation_(observation), state_(state) {}
 
     void add(const StallThreshold& threshold, Lost lost, const PodUid& pod) {
         if (lost.lost < line_of(threshold)) return;
@@ -116,7 +116,7 @@ bool has_culprit(const MetStall& stall, const Observation& observation) {
 }
 
 StallPass pass_stalls(const EvictionConfig& config, const Observation& observation, const State& state) {
-    Pass pass(observation, state);
+    StallLook pass(observation, state);
     for (const auto& threshold : config.stalls) {
         if (threshold.scope == StallScope::node) {
             if (const auto lost = lost_by_node(threshold, observation)) {

@@ -36,7 +36,7 @@ Duration thread_cpu_time() {
     return seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
-int score_of(pid_t pid) {
+int oom_score_of(pid_t pid) {
     const auto text = sys::read_file("/proc/" + std::to_string(pid) + "/oom_score_adj", 64);
     return text ? std::stoi(*text) : -9999;
 }
@@ -73,7 +73,7 @@ protected:
     }
     [[nodiscard]] int at_score(int score) {
         int count = 0;
-        for (const pid_t pid : cgroups_.processes("kubepods/podmany/app")) count += score_of(pid) == score ? 1 : 0;
+        for (const pid_t pid : cgroups_.processes("kubepods/podmany/app")) count += oom_score_of(pid) == score ? 1 : 0;
         return count;
     }
 
@@ -147,14 +147,14 @@ void lower_when_asked(const Line& line) {
 }
 
 TEST_F(ScoreBudget, WhatWasRaisedAndPutBackMayLowerItselfAsBefore) {
-    if (score_of(::getpid()) > own_score - 100) GTEST_SKIP() << "this test itself has a score above that";
+    if (oom_score_of(::getpid()) > own_score - 100) GTEST_SKIP() << "this test itself has a score above that";
     make_pod(lower_when_asked);
     ASSERT_EQ(first_->hear(), 'r');
     keeper_->look({pod_}, 1_GiB);
     keeper_->steer(pod_.pod->uid);
-    EXPECT_EQ(score_of(first_->pid()), 1000);
+    EXPECT_EQ(oom_score_of(first_->pid()), 1000);
     keeper_->release();
-    EXPECT_EQ(score_of(first_->pid()), own_score);
+    EXPECT_EQ(oom_score_of(first_->pid()), own_score);
     first_->say('l');
     EXPECT_EQ(first_->hear(), 'y') << "oom_score_adj_min was moved";
 }

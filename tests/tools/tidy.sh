@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# clang-tidy over the agent, a process for each CPU. The compilation database is the build's (BPF's header is in it).
+# clang-tidy over the agent, a process for each CPU. The compilation database is one of single files, which the build's is
+# not: what a file uses and does not include, and names that hide others, are found here.
 # usage: tidy.sh [FILE...]     env: BUILD JOBS; TIDY=part: what the last commits changed, and a quarter of the rest
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need clang-tidy clang-tidy
 cd "$top"
-build=${BUILD:-build}
-[ -r "$build/compile_commands.json" ] || die "no $build/compile_commands.json (run: make build)"
+build=${BUILD:-build}/single
+tests/tools/build.sh "$build" evictd_bpf_skeleton -- -DEVICTD_UNITY=OFF > /dev/null
 
 # A file takes 10 s of a CPU, all of them most of an hour. A part is what the last commits changed, and of the other files
 # those whose turn it is, by the number of commits: each has it within four. Without git's word, all.

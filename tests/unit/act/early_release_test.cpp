@@ -13,7 +13,7 @@
 namespace evictd::act {
 namespace {
 
-constexpr auto long_enough = std::chrono::seconds(20);
+constexpr auto released_within = std::chrono::seconds(20);
 
 TEST(EarlyReleases, FewProcessesWaitForTheReleaseOfTheirMemory) {
     std::promise<void> go_on;
@@ -26,7 +26,7 @@ TEST(EarlyReleases, FewProcessesWaitForTheReleaseOfTheirMemory) {
     (*early)->take_from(held);
     EXPECT_EQ(held.size(), 5U);
     go_on.set_value();
-    const auto until = std::chrono::steady_clock::now() + long_enough;
+    const auto until = std::chrono::steady_clock::now() + released_within;
     while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held);
     EXPECT_TRUE(held.empty());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What is told of stalls: events, the status document and its page.
+// What is told of stalls: events, the status stall_document and its page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -77,7 +77,7 @@ TEST(StallEvents, AnEvictionForAStallTellsNoThresholdOfBytes) {
     EXPECT_FALSE(events[0].signal);
 }
 
-std::string document(const Tick& tick) {
+std::string stall_document(const Tick& tick) {
     const AgentStatus agent{.node = "n", .version = "1", .thresholds = {}, .stalls = {met_stall().threshold}};
     const VictimOrder order{Signal::memory_available, tick.decision.ranking, {}};
     return status_json({agent, &tick, order, {}, {}});
@@ -86,7 +86,7 @@ std::string document(const Tick& tick) {
 TEST(StallStatus, HoldsWhatIsLostInMicrosecondsAndTheThreshold) {
     Tick tick = stalling();
     tick.decision.stalls_met = {met_stall()};
-    const auto json = nlohmann::json::parse(document(tick));
+    const auto json = nlohmann::json::parse(stall_document(tick));
     const auto& memory = json["stalls"][0];
     EXPECT_EQ(memory["resource"], "memory");
     EXPECT_EQ(memory["some_us"]["1s"], 450'000);
@@ -101,7 +101,7 @@ TEST(StallStatus, HoldsWhatIsLostInMicrosecondsAndTheThreshold) {
 TEST(StallStatus, IsAPageOfBarsTheNodeFirstThenThePods) {
     Tick tick = stalling();
     tick.decision.stalls_met = {met_stall()};
-    const auto page = status_text(document(tick), Detail::normal, TextStyle{});
+    const auto page = status_text(stall_document(tick), Detail::normal, TextStyle{});
     ASSERT_TRUE(page);
     EXPECT_THAT(*page, HasSubstr("STALLS"));
     EXPECT_THAT(*page, HasSubstr("memory some"));
@@ -114,9 +114,9 @@ TEST(StallStatus, IsAPageOfBarsTheNodeFirstThenThePods) {
 TEST(StallStatus, APodsFullStandsBesideItsSomeWhereItIsKnown) {
     Tick tick = stalling();
     tick.observation.pods[0].stall->full = StallTimes{10ms, 70ms, 90ms};
-    const auto json = nlohmann::json::parse(document(tick));
+    const auto json = nlohmann::json::parse(stall_document(tick));
     EXPECT_EQ(json["ranking"]["pods"][0]["stall"]["full_us"]["1s"], 70'000);
-    const auto page = status_text(document(tick), Detail::normal, TextStyle{});
+    const auto page = status_text(stall_document(tick), Detail::normal, TextStyle{});
     ASSERT_TRUE(page);
     EXPECT_THAT(*page, HasSubstr("full 7% of 1s, reclaimed 64Mi in 10s"));
 }

@@ -181,13 +181,13 @@ TEST(Load, ACgroupRootIsAPathBelowTheHierarchy) {
     EXPECT_EQ(load("cgroupRoot: /a/b", "f").value().cgroup_root, "/a/b");
 }
 
-struct Refused {
+struct RefusedDocument {
     std::string yaml;
     std::string fault;  // how it begins
 };
 
 TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
-    const std::vector<Refused> rows{
+    const std::vector<RefusedDocument> rows{
         {"[]", "f.yaml:1: found a list (expected a map)"},
         {"just text", "f.yaml:1: invalid value \"just text\" (expected a map)"},
         {"kind: Pod", "f.yaml:1: kind: \"Pod\" is not a configuration of evictd"},
@@ -288,7 +288,7 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
          "f.yaml:1: evictd.realtimePriority: invalid value \"100\" (expected a whole number "
          "from 0 to 99"},
     };
-    for (const Refused& row : rows) {
+    for (const RefusedDocument& row : rows) {
         SCOPED_TRACE(row.yaml);
         EXPECT_THAT(faults_of(row.yaml), ElementsAre(StartsWith(row.fault)));
     }

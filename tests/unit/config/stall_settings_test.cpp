@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string fault(const std::string& item) {
+std::string stall_fault(const std::string& item) {
     const auto config = load("evictd: {psi: [" + item + "]}", "f.yaml");
     return config ? "" : config.error().front().text();
 }
@@ -50,24 +50,25 @@ TEST(StallSettings, MemorySomeOfASecondOnTheNodeIsWhatIsMeantUnlessSaid) {
 }
 
 TEST(StallSettings, WhatCannotBeIsRefusedWithItsKeyAndWhatWouldBeRight) {
-    EXPECT_THAT(fault("{share: 0%}"), HasSubstr("evictd.psi[0].share: out of range: 0% (0.01% to 100% of the window)"));
-    EXPECT_THAT(fault("{share: 101%}"), HasSubstr("out of range"));
-    EXPECT_THAT(fault("{share: 10}"), HasSubstr("\"10\" is no share (a percentage such as 10% or 0.5%)"));
-    EXPECT_THAT(fault("{share: -5%}"), HasSubstr("out of range"));
-    EXPECT_THAT(fault("{share: nan%}"), HasSubstr("out of range"));
-    EXPECT_THAT(fault("{share: 1e300%}"), HasSubstr("no share"));
-    EXPECT_THAT(fault("{window: 1s}"), HasSubstr("no share of the window is given"));
-    EXPECT_THAT(fault("{share: 10%, window: 2s}"), HasSubstr("invalid value \"2s\" (expected 100ms, 1s or 10s)"));
-    EXPECT_THAT(fault("{share: 10%, resource: disk}"), HasSubstr("expected memory, io or cpu"));
-    EXPECT_THAT(fault("{share: 10%, gracePeriod: 2h}"), HasSubstr("0s (hard) to 1h"));
-    EXPECT_THAT(fault("{share: 10%, graceperiod: 2s}"), HasSubstr("did you mean gracePeriod?"));
-    EXPECT_THAT(fault("{share: 10%, scope: pod, kind: full}"), IsEmpty());
-    EXPECT_THAT(fault("{share: 10%, scope: pod, resource: io}"), HasSubstr("pods are watched for memory only"));
-    EXPECT_THAT(fault("{share: 10%}, {share: 10%}"), HasSubstr("stands there twice"));
-    EXPECT_THAT(fault("10%"), HasSubstr("expected a map"));
+    EXPECT_THAT(stall_fault("{share: 0%}"),
+                HasSubstr("evictd.psi[0].share: out of range: 0% (0.01% to 100% of the window)"));
+    EXPECT_THAT(stall_fault("{share: 101%}"), HasSubstr("out of range"));
+    EXPECT_THAT(stall_fault("{share: 10}"), HasSubstr("\"10\" is no share (a percentage such as 10% or 0.5%)"));
+    EXPECT_THAT(stall_fault("{share: -5%}"), HasSubstr("out of range"));
+    EXPECT_THAT(stall_fault("{share: nan%}"), HasSubstr("out of range"));
+    EXPECT_THAT(stall_fault("{share: 1e300%}"), HasSubstr("no share"));
+    EXPECT_THAT(stall_fault("{window: 1s}"), HasSubstr("no share of the window is given"));
+    EXPECT_THAT(stall_fault("{share: 10%, window: 2s}"), HasSubstr("invalid value \"2s\" (expected 100ms, 1s or 10s)"));
+    EXPECT_THAT(stall_fault("{share: 10%, resource: disk}"), HasSubstr("expected memory, io or cpu"));
+    EXPECT_THAT(stall_fault("{share: 10%, gracePeriod: 2h}"), HasSubstr("0s (hard) to 1h"));
+    EXPECT_THAT(stall_fault("{share: 10%, graceperiod: 2s}"), HasSubstr("did you mean gracePeriod?"));
+    EXPECT_THAT(stall_fault("{share: 10%, scope: pod, kind: full}"), IsEmpty());
+    EXPECT_THAT(stall_fault("{share: 10%, scope: pod, resource: io}"), HasSubstr("pods are watched for memory only"));
+    EXPECT_THAT(stall_fault("{share: 10%}, {share: 10%}"), HasSubstr("stands there twice"));
+    EXPECT_THAT(stall_fault("10%"), HasSubstr("expected a map"));
     std::string many = "{share: 1%}";
     for (int i = 2; i <= 16; ++i) many += ", {share: " + std::to_string(i) + "%}";
-    EXPECT_THAT(fault(many), HasSubstr("16 thresholds (at most 15)"));
+    EXPECT_THAT(stall_fault(many), HasSubstr("16 thresholds (at most 15)"));
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string quoted(const std::string& value) { return "'" + value + "'"; }
-std::string hard(const std::string& value) {
+std::string hard_value(const std::string& value) {
     return "enforceNodeAllocatable: []\nevictionHard: {pid.available: " + quoted(value) + "}\n";
 }
 std::string soft(const std::string& grace) {
     return "evictionHard: {}\nevictionSoft: {pid.available: 1}\nevictionSoftGracePeriod: {pid.available: " +
            quoted(grace) + "}\n";
 }
-std::string reclaim(const std::string& value) {
+std::string reclaim_value(const std::string& value) {
     return "enforceNodeAllocatable: []\nevictionHard: {pid.available: 1}\nevictionMinimumReclaim: {pid.available: " +
            quoted(value) + "}\n";
 }
@@ -66,12 +66,13 @@ TEST(ThresholdValues, APercentageIsAFloat32AHundredth) {
                                                           {"1e-60%", 0},
                                                           {"33.333%", 33.333F / 100},
                                                           {"00%", 0}};
-    for (const auto& [text, share] : rows) EXPECT_EQ(std::get<float>(only(hard(text)).value.value), share) << text;
+    for (const auto& [text, share] : rows)
+        EXPECT_EQ(std::get<float>(only(hard_value(text)).value.value), share) << text;
 }
 
 TEST(ThresholdValues, OnlyExactly0And100PercentSwitchOff) {
     for (const std::string text : {"0%", "100%"}) {
-        const ConfigOutcome config = load(hard(text), "f.yaml");
+        const ConfigOutcome config = load(hard_value(text), "f.yaml");
         ASSERT_TRUE(config);
         EXPECT_TRUE(config->eviction.thresholds.empty()) << text;
     }
@@ -79,26 +80,27 @@ TEST(ThresholdValues, OnlyExactly0And100PercentSwitchOff) {
 
 TEST(ThresholdValues, APercentageOutOfBoundsIsShownAsItWasWritten) {
     const std::string start = "eviction percentage threshold pid.available must be ";
-    EXPECT_EQ(fault(hard("-1%")), start + ">= 0%: -1%");
-    EXPECT_EQ(fault(hard("-inf%")), start + ">= 0%: -inf%");
-    EXPECT_EQ(fault(hard("100.00001%")), start + "<= 100%: 100.00001%");
-    EXPECT_EQ(fault(hard("1e3%%")), start + "<= 100%: 1e3%%");
-    EXPECT_EQ(fault(hard("Infinity%")), start + "<= 100%: Infinity%");
+    EXPECT_EQ(fault(hard_value("-1%")), start + ">= 0%: -1%");
+    EXPECT_EQ(fault(hard_value("-inf%")), start + ">= 0%: -inf%");
+    EXPECT_EQ(fault(hard_value("100.00001%")), start + "<= 100%: 100.00001%");
+    EXPECT_EQ(fault(hard_value("1e3%%")), start + "<= 100%: 1e3%%");
+    EXPECT_EQ(fault(hard_value("Infinity%")), start + "<= 100%: Infinity%");
 }
 
 TEST(ThresholdValues, NothingComparesWithNanSoItIsRefused) {
-    EXPECT_EQ(fault(hard("NaN%")), "strconv.ParseFloat: parsing \"NaN\": invalid syntax");
-    EXPECT_EQ(fault(reclaim("nan%")), "strconv.ParseFloat: parsing \"nan\": invalid syntax");
+    EXPECT_EQ(fault(hard_value("NaN%")), "strconv.ParseFloat: parsing \"NaN\": invalid syntax");
+    EXPECT_EQ(fault(reclaim_value("nan%")), "strconv.ParseFloat: parsing \"nan\": invalid syntax");
 }
 
 TEST(ThresholdValues, AMinimumToReclaimHasNoUpperBoundButAnEnd) {
-    EXPECT_EQ(std::get<float>(only(reclaim("250%")).min_reclaim->value), 2.5F);
-    EXPECT_EQ(std::get<Quantity>(only(reclaim("0")).min_reclaim->value), Quantity::of(0));
-    EXPECT_EQ(std::get<Quantity>(only(reclaim("-0")).min_reclaim->value), Quantity::of(0));
-    EXPECT_EQ(fault(reclaim("0.0%")), "eviction percentage minimum reclaim pid.available must be positive: 0.0%");
-    EXPECT_EQ(fault(reclaim("1e-60%")), "eviction percentage minimum reclaim pid.available must be positive: 1e-60%");
-    EXPECT_EQ(fault(reclaim("inf%")), "not a finite percentage: inf%");
-    EXPECT_EQ(fault(reclaim("-1m")), "negative eviction minimum reclaim specified for pid.available");
+    EXPECT_EQ(std::get<float>(only(reclaim_value("250%")).min_reclaim->value), 2.5F);
+    EXPECT_EQ(std::get<Quantity>(only(reclaim_value("0")).min_reclaim->value), Quantity::of(0));
+    EXPECT_EQ(std::get<Quantity>(only(reclaim_value("-0")).min_reclaim->value), Quantity::of(0));
+    EXPECT_EQ(fault(reclaim_value("0.0%")), "eviction percentage minimum reclaim pid.available must be positive: 0.0%");
+    EXPECT_EQ(fault(reclaim_value("1e-60%")),
+              "eviction percentage minimum reclaim pid.available must be positive: 1e-60%");
+    EXPECT_EQ(fault(reclaim_value("inf%")), "not a finite percentage: inf%");
+    EXPECT_EQ(fault(reclaim_value("-1m")), "negative eviction minimum reclaim specified for pid.available");
 }
 
 TEST(ThresholdValues, QuantitiesHaveEverySuffixAndSign) {
@@ -129,20 +131,21 @@ TEST(ThresholdValues, QuantitiesHaveEverySuffixAndSign) {
                                                                  {"1.", 1},
                                                                  {"99Ei", INT64_MAX}};
     for (const auto& [text, value] : rows)
-        EXPECT_EQ(std::get<Quantity>(only(hard(text)).value.value).value(), value) << text;
+        EXPECT_EQ(std::get<Quantity>(only(hard_value(text)).value.value).value(), value) << text;
 }
 
 TEST(ThresholdValues, AQuantityThatIsNoneHasUpstreamsText) {
     const std::string format =
         "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
     for (const std::string text : {"", " 1Gi", "1Gi ", "1GB", "1 Gi", "ten", "1,5Gi", "0x10", "1_000", "%1", "5 %x"})
-        EXPECT_EQ(fault(hard(text)), format) << text;
+        EXPECT_EQ(fault(hard_value(text)), format) << text;
     for (const std::string text : {"1K", "1gi", "1kib", "1e", "1mi"})
-        EXPECT_THAT(fault(hard(text)), testing::AnyOf("unable to parse quantity's suffix", format)) << text;
-    for (const std::string text : {"1K", "--1"}) EXPECT_EQ(fault(hard(text)), "unable to parse quantity's suffix");
-    EXPECT_EQ(fault(hard("0Gi")), "eviction threshold pid.available must be positive: 0");
-    EXPECT_EQ(fault(hard("-1024Ki")), "eviction threshold pid.available must be positive: -1Mi");
-    EXPECT_EQ(fault(hard("-1500")), "eviction threshold pid.available must be positive: -1500");
+        EXPECT_THAT(fault(hard_value(text)), testing::AnyOf("unable to parse quantity's suffix", format)) << text;
+    for (const std::string text : {"1K", "--1"})
+        EXPECT_EQ(fault(hard_value(text)), "unable to parse quantity's suffix");
+    EXPECT_EQ(fault(hard_value("0Gi")), "eviction threshold pid.available must be positive: 0");
+    EXPECT_EQ(fault(hard_value("-1024Ki")), "eviction threshold pid.available must be positive: -1Mi");
+    EXPECT_EQ(fault(hard_value("-1500")), "eviction threshold pid.available must be positive: -1500");
 }
 
 TEST(ThresholdValues, GracePeriodsAreGosDurations) {

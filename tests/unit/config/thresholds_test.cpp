@@ -125,15 +125,15 @@ const std::vector<Understood> understood{
 INSTANTIATE_TEST_SUITE_P(Rows, ThresholdRules, testing::ValuesIn(understood),
                          [](const auto& row) { return row.param.rule; });
 
-struct Refused {
+struct RefusedThreshold {
     std::string rule;
     std::string yaml;
     std::string key;
     std::string what;
 };
-void PrintTo(const Refused& row, std::ostream* out) { *out << row.yaml; }
+void PrintTo(const RefusedThreshold& row, std::ostream* out) { *out << row.yaml; }
 
-class ThresholdFaults : public testing::TestWithParam<Refused> {};
+class ThresholdFaults : public testing::TestWithParam<RefusedThreshold> {};
 
 TEST_P(ThresholdFaults, HaveTheKubeletsText) {
     const ConfigOutcome config = load(GetParam().yaml, "f.yaml");
@@ -157,7 +157,7 @@ const std::string grace_key = "evictionSoftGracePeriod.memory.available";
 const std::string not_a_quantity =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-const std::vector<Refused> refused{
+const std::vector<RefusedThreshold> refused{
     {"unknown_hard", "evictionHard: {memory.availble: 1Gi}", "evictionHard.memory.availble",
      "unsupported eviction signal memory.availble"},
     {"unknown_soft", "evictionSoft: {swap.available: 1Gi}", "evictionSoft.swap.available",

@@ -17,8 +17,8 @@
 namespace evictd::kernel {
 namespace {
 
-constexpr const char* uid = "aaaaaaaa-0000-4000-8000-000000000001";
-const std::string pod = std::string("/pod") + uid;
+constexpr const char* watched_uid = "aaaaaaaa-0000-4000-8000-000000000001";
+const std::string watched_pod = std::string("/pod") + watched_uid;
 
 struct Watches : testing::Test {
     CgroupWatch watch_roots(std::vector<std::string> roots) { return {tree.v2().memory, std::move(roots), clock}; }
@@ -45,13 +45,13 @@ TEST_F(Watches, PodsOfEveryClassAreToldWhenMadeAndWhenRemoved) {
     auto watch = watch_roots({"/kubepods"});
     ASSERT_TRUE(watch.works());
     watch.follow(root("/kubepods"));
-    make("/kubepods" + pod);
-    make("/kubepods/burstable" + pod);
-    const CgroupId id = tree.id("/kubepods/burstable" + pod);
+    make("/kubepods" + watched_pod);
+    make("/kubepods/burstable" + watched_pod);
+    const CgroupId id = tree.id("/kubepods/burstable" + watched_pod);
     std::vector<CgroupId> ids;
     watch.drain([&](const KernelEvent& event) { ids.push_back(std::get<CgroupLife>(event.kind).cgroup); });
-    EXPECT_EQ(ids, (std::vector{tree.id("/kubepods" + pod), id}));
-    tree.remove("/kubepods/burstable" + pod);
+    EXPECT_EQ(ids, (std::vector{tree.id("/kubepods" + watched_pod), id}));
+    tree.remove("/kubepods/burstable" + watched_pod);
     watch.drain([&](const KernelEvent& event) {
         EXPECT_EQ(std::get<CgroupLife>(event.kind).change, CgroupChange::removed);
         EXPECT_EQ(std::get<CgroupLife>(event.kind).cgroup, id);
@@ -72,28 +72,28 @@ TEST_F(Watches, ToLookForTheRootAgainMakesNoEvent) {
 }
 
 TEST_F(Watches, OneThatWasThereBeforeIsToldOnlyWhenItGoes) {
-    make("/kubepods/burstable" + pod);
+    make("/kubepods/burstable" + watched_pod);
     auto watch = watch_roots({"/kubepods"});
     watch.follow(root("/kubepods"));
     EXPECT_EQ(told(watch), "");
-    tree.remove("/kubepods/burstable" + pod);
-    EXPECT_EQ(told(watch), "-/kubepods/burstable" + pod);
+    tree.remove("/kubepods/burstable" + watched_pod);
+    EXPECT_EQ(told(watch), "-/kubepods/burstable" + watched_pod);
 }
 
 TEST_F(Watches, AClassMadeLaterIsWatchedAndWhatIsInItAlreadyIsTold) {
     auto watch = watch_roots({"/kubepods"});
     watch.follow(root("/kubepods"));
-    make("/kubepods/besteffort" + pod);
-    EXPECT_EQ(told(watch), "+/kubepods/besteffort +/kubepods/besteffort" + pod);
-    tree.remove("/kubepods/besteffort" + pod);
-    EXPECT_EQ(told(watch), "-/kubepods/besteffort" + pod);
+    make("/kubepods/besteffort" + watched_pod);
+    EXPECT_EQ(told(watch), "+/kubepods/besteffort +/kubepods/besteffort" + watched_pod);
+    tree.remove("/kubepods/besteffort" + watched_pod);
+    EXPECT_EQ(told(watch), "-/kubepods/besteffort" + watched_pod);
 }
 
 TEST_F(Watches, WhatContainersMakeAndWhatLiesElsewhereIsNotTold) {
-    make("/kubepods/burstable" + pod);
+    make("/kubepods/burstable" + watched_pod);
     auto watch = watch_roots({"/kubepods"});
     watch.follow(root("/kubepods"));
-    make("/kubepods/burstable" + pod + "/container/service");
+    make("/kubepods/burstable" + watched_pod + "/container/service");
     make("/other/pod");
     make("/another");
     EXPECT_EQ(told(watch), "");
@@ -132,7 +132,7 @@ TEST_F(Watches, WithoutInotifyNothingIsToldAndItSaysSo) {
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
     EXPECT_FALSE(watch.works());
     watch.follow(root("/kubepods"));
-    make("/kubepods" + pod);
+    make("/kubepods" + watched_pod);
     EXPECT_EQ(told(watch), "");
     for (const auto& row : watch.rows()) {
         EXPECT_TRUE(row.fallback);

@@ -15,7 +15,7 @@ json yaml(std::string_view text) {
     return parsed.documents.size() == 1 ? parsed.documents[0].value : json();
 }
 
-std::string fault(std::string_view text, Syntax syntax = Syntax::yaml) {
+std::string document_fault(std::string_view text, Syntax syntax = Syntax::yaml) {
     const auto parsed = parse_documents(text, syntax);
     return parsed.faults.size() == 1 ? parsed.faults[0].text() : std::to_string(parsed.faults.size()) + " faults";
 }
@@ -51,14 +51,15 @@ TEST(Yaml, DocumentsBeforeAFaultAreKept) {
 }
 
 TEST(Yaml, FaultsNameTheirLine) {
-    EXPECT_EQ(fault("a: 1\nb: 2\na: 3\n"), "3: the key \"a\" is given twice in the same map (keep one of them)");
-    EXPECT_EQ(fault("a: 1\n b: 2\n").substr(0, 12), "2: not YAML:");
-    EXPECT_EQ(fault("a: *b\n").substr(0, 12), "1: not YAML:");
-    EXPECT_EQ(fault("\n[x]: 1\n"), "2: a map or list stands where a key should be (use plain words as keys)");
+    EXPECT_EQ(document_fault("a: 1\nb: 2\na: 3\n"),
+              "3: the key \"a\" is given twice in the same map (keep one of them)");
+    EXPECT_EQ(document_fault("a: 1\n b: 2\n").substr(0, 12), "2: not YAML:");
+    EXPECT_EQ(document_fault("a: *b\n").substr(0, 12), "1: not YAML:");
+    EXPECT_EQ(document_fault("\n[x]: 1\n"), "2: a map or list stands where a key should be (use plain words as keys)");
 }
 
 TEST(Yaml, AnAliasOfWhatItStandsInIsRefused) {
-    EXPECT_EQ(fault("a: &a\n  b: *a\n"), "2: an alias stands inside what it names (write the fields out)");
+    EXPECT_EQ(document_fault("a: &a\n  b: *a\n"), "2: an alias stands inside what it names (write the fields out)");
 }
 
 TEST(Yaml, AliasBombsAreRefusedBeforeTheyGrow) {
@@ -68,10 +69,10 @@ TEST(Yaml, AliasBombsAreRefusedBeforeTheyGrow) {
         for (int k = 0; k < 10; ++k) bomb += "*a" + std::to_string(i - 1) + ",";
         bomb += "]\n";
     }
-    EXPECT_NE(fault(bomb).find("comes to more than 4 MiB of values"), std::string::npos);
+    EXPECT_NE(document_fault(bomb).find("comes to more than 4 MiB of values"), std::string::npos);
     std::string wide = "a: &a \"" + std::string(200'000, 'x') + "\"\nb: [";
     for (int k = 0; k < 1000; ++k) wide += "*a,";
-    EXPECT_NE(fault(wide + "]\n").find("comes to more than 4 MiB of values"), std::string::npos);
+    EXPECT_NE(document_fault(wide + "]\n").find("comes to more than 4 MiB of values"), std::string::npos);
 }
 
 TEST(Yaml, AliasBombsInManyDocumentsAreOneBomb) {
@@ -81,31 +82,32 @@ TEST(Yaml, AliasBombsInManyDocumentsAreOneBomb) {
         for (int k = 0; k < 100; ++k) bombs += "*a,";
         bombs += "]\n";
     }
-    EXPECT_NE(fault(bombs).find("comes to more than 4 MiB of values"), std::string::npos);
+    EXPECT_NE(document_fault(bombs).find("comes to more than 4 MiB of values"), std::string::npos);
 }
 
 TEST(Yaml, WhatIsLeftAfterTheLastBracketDoesNotGoOnForEver) {
-    EXPECT_EQ(fault("{},"), "1: not YAML: something is left after the last bracket is closed (correct the file)");
+    EXPECT_EQ(document_fault("{},"),
+              "1: not YAML: something is left after the last bracket is closed (correct the file)");
 }
 
 TEST(Yaml, DeepNestingIsRefusedInEveryForm) {
     std::string block;
     for (int i = 0; i < 200; ++i) block += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
-    EXPECT_NE(fault(block).find("nested more than 64 levels"), std::string::npos);
+    EXPECT_NE(document_fault(block).find("nested more than 64 levels"), std::string::npos);
     const std::string lists = std::string(1000, '[') + std::string(1000, ']');
-    EXPECT_NE(fault(lists).find("nested more than 64 levels"), std::string::npos);
+    EXPECT_NE(document_fault(lists).find("nested more than 64 levels"), std::string::npos);
     std::string maps;
     for (int i = 0; i < 1000; ++i) maps += "{a: ";
-    EXPECT_NE(fault(maps + std::string(1000, '}')).find("nested more than 64 levels"), std::string::npos);
+    EXPECT_NE(document_fault(maps + std::string(1000, '}')).find("nested more than 64 levels"), std::string::npos);
     std::string dashes;
     for (int i = 0; i < 100'000; ++i) dashes += "- ";
-    EXPECT_NE(fault(dashes).find("nested more than 64 levels"), std::string::npos);
+    EXPECT_NE(document_fault(dashes).find("nested more than 64 levels"), std::string::npos);
 }
 
 TEST(Json, FaultsNameTheirLine) {
-    EXPECT_EQ(fault("{\"a\": 1,\n \"a\": 2}", Syntax::json),
+    EXPECT_EQ(document_fault("{\"a\": 1,\n \"a\": 2}", Syntax::json),
               "2: the key \"a\" is given twice in the same map (keep one of them)");
-    const auto json_fault = [](std::string_view text) { return fault(text, Syntax::json); };
+    const auto json_fault = [](std::string_view text) { return document_fault(text, Syntax::json); };
     EXPECT_EQ(json_fault("{\n\"a\": 1,\n").substr(0, 25), "3: not JSON: syntax error");
     EXPECT_NE(json_fault("{\n\"a\": 1,\n").find("unexpected end of input"), std::string::npos);
     EXPECT_EQ(json_fault("\n{\"a\": nope}").substr(0, 25), "2: not JSON: syntax error");
@@ -122,17 +124,18 @@ TEST(Yaml, ALongListIsNotSilenceNorIsJsonInOneLine) {
     EXPECT_EQ(yaml(list + "1]\n")["a"].size(), 60'001U);
     EXPECT_EQ(yaml(map + "1]}")["a"].size(), 60'001U);
     EXPECT_EQ(yaml("{\"a\": 1, b: yes}"), json({{"a", 1}, {"b", true}})) << "begins as JSON, goes on as YAML";
-    EXPECT_EQ(fault("{\"a\": 1, \"a\": 2}").substr(0, 14), "1: the key \"a\"");
+    EXPECT_EQ(document_fault("{\"a\": 1, \"a\": 2}").substr(0, 14), "1: the key \"a\"");
 }
 
 TEST(Yaml, DocumentsWithoutEndAreRefused) {
     std::string many;
     for (int i = 0; i < 100'000; ++i) many += "---\na\n";
-    EXPECT_NE(fault(many, Syntax::yaml).find("more than 4 MiB of values"), std::string::npos);
+    EXPECT_NE(document_fault(many, Syntax::yaml).find("more than 4 MiB of values"), std::string::npos);
 }
 
 TEST(Json, DeepNestingIsRefused) {
-    EXPECT_NE(fault(std::string(100'000, '['), Syntax::json).find("nested more than 64 levels"), std::string::npos);
+    EXPECT_NE(document_fault(std::string(100'000, '['), Syntax::json).find("nested more than 64 levels"),
+              std::string::npos);
 }
 
 // yaml-cpp would keep 250 bytes for each of these until the bracket before them is closed.
@@ -141,7 +144,8 @@ TEST(Yaml, WhatItKeepsInMindIsBounded) {
     for (const std::string piece : {"[", "[\n", "\"\"", "&a ", "x", "# comment\n"}) {
         std::string hostile = sound + "- ";
         while (hostile.size() < (300U << 10U)) hostile += piece;
-        EXPECT_NE(fault(hostile).find("no value ends in the 256 KiB from here on"), std::string::npos) << piece;
+        EXPECT_NE(document_fault(hostile).find("no value ends in the 256 KiB from here on"), std::string::npos)
+            << piece;
     }
 }
 

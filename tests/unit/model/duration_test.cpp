@@ -17,13 +17,13 @@ using namespace std::chrono_literals;
 constexpr Duration longest{std::numeric_limits<std::int64_t>::max()};
 constexpr Duration most_negative{std::numeric_limits<std::int64_t>::min()};
 
-struct Good {
+struct GoodDuration {
     std::string text;
     Duration duration;
 };
 
 TEST(ParseDuration, SumsNumbersWithUnits) {
-    const std::vector<Good> good{
+    const std::vector<GoodDuration> good{
         {"0", 0s},
         {"-0", 0s},
         {"+0", 0s},
@@ -53,7 +53,7 @@ TEST(ParseDuration, SumsNumbersWithUnits) {
         {"-9223372036854775808ns", most_negative},
         {"0.9223372036854775807h", 3320413933267ns},
     };
-    for (const Good& row : good) {
+    for (const GoodDuration& row : good) {
         SCOPED_TRACE(row.text);
         const auto duration = parse_duration(row.text);
         ASSERT_TRUE(duration) << duration.error().text();
@@ -61,13 +61,13 @@ TEST(ParseDuration, SumsNumbersWithUnits) {
     }
 }
 
-struct Bad {
+struct BadDuration {
     std::string text;
     std::string why;
 };
 
 TEST(ParseDuration, RefusesWithGosText) {
-    const std::vector<Bad> bad{
+    const std::vector<BadDuration> bad{
         {"", "time: invalid duration \"\""},
         {"-", "time: invalid duration \"-\""},
         {"3", "time: missing unit in duration \"3\""},
@@ -92,7 +92,7 @@ TEST(ParseDuration, RefusesWithGosText) {
         {"2562047h48m", "time: invalid duration \"2562047h48m\""},
         {"99999999999999999999s", "time: invalid duration \"99999999999999999999s\""},
     };
-    for (const Bad& row : bad) {
+    for (const BadDuration& row : bad) {
         SCOPED_TRACE(row.text);
         const auto duration = parse_duration(row.text);
         ASSERT_FALSE(duration) << duration->count();
@@ -102,7 +102,7 @@ TEST(ParseDuration, RefusesWithGosText) {
 }
 
 TEST(DurationText, IsGosAndParsesBack) {
-    const std::vector<Good> rows{
+    const std::vector<GoodDuration> rows{
         {"0s", 0ns},
         {"1ns", 1ns},
         {"1.1\xc2\xb5s", 1100ns},
@@ -118,7 +118,7 @@ TEST(DurationText, IsGosAndParsesBack) {
         {"2562047h47m16.854775807s", longest},
         {"-2562047h47m16.854775808s", most_negative},
     };
-    for (const Good& row : rows) {
+    for (const GoodDuration& row : rows) {
         EXPECT_EQ(to_string(row.duration), row.text);
         EXPECT_EQ(parse_duration(row.text).value(), row.duration) << row.text;
     }

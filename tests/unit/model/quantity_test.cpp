@@ -19,7 +19,7 @@ constexpr auto wrong_format =
 constexpr auto wrong_suffix = "unable to parse quantity's suffix";
 constexpr auto wrong_number = "unable to parse numeric part of quantity";
 
-struct Good {
+struct GoodQuantity {
     std::string text;
     std::int64_t value;
     std::int64_t milli;
@@ -27,7 +27,7 @@ struct Good {
     std::string canonical;
 };
 
-const std::vector<Good> good{
+const std::vector<GoodQuantity> good{
     {"0", 0, 0, Format::decimal_si, "0"},
     {"0Ki", 0, 0, Format::binary_si, "0"},
     {"0e9", 0, 0, Format::decimal_exponent, "0"},
@@ -119,7 +119,7 @@ const std::vector<Good> good{
 };
 
 TEST(ParseQuantity, GivesValueFormatAndCanonicalText) {
-    for (const Good& row : good) {
+    for (const GoodQuantity& row : good) {
         SCOPED_TRACE(row.text);
         const auto quantity = parse_quantity(row.text);
         ASSERT_TRUE(quantity) << quantity.error().text();
@@ -137,7 +137,7 @@ TEST(ParseQuantity, WhatIsComputedIsCanonicalAgain) {
 }
 
 TEST(ParseQuantity, CanonicalTextGivesTheSameQuantityAgain) {
-    for (const Good& row : good) {
+    for (const GoodQuantity& row : good) {
         SCOPED_TRACE(row.text);
         const auto again = parse_quantity(row.canonical);
         ASSERT_TRUE(again) << again.error().text();
@@ -146,13 +146,13 @@ TEST(ParseQuantity, CanonicalTextGivesTheSameQuantityAgain) {
     }
 }
 
-struct Bad {
+struct BadQuantity {
     std::string text;
     std::string why;
 };
 
 TEST(ParseQuantity, RefusesWithUpstreamsText) {
-    const std::vector<Bad> bad{
+    const std::vector<BadQuantity> bad{
         {"", wrong_format},
         {" 1", wrong_format},
         {"1 ", wrong_format},
@@ -191,7 +191,7 @@ TEST(ParseQuantity, RefusesWithUpstreamsText) {
         {"-Ei", wrong_number},
         {"1e99999999999999999999", wrong_suffix},
     };
-    for (const Bad& row : bad) {
+    for (const BadQuantity& row : bad) {
         SCOPED_TRACE(row.text);
         const auto quantity = parse_quantity(row.text);
         ASSERT_FALSE(quantity);

@@ -13,7 +13,7 @@
 namespace evictd::observe {
 namespace {
 
-PodPtr pod(const std::string& uid, const std::string& source = "") {
+PodPtr pod_from(const std::string& uid, const std::string& source = "") {
     Pod made;
     made.uid = {uid};
     made.source = source;
@@ -32,7 +32,7 @@ const std::vector<fakes::FakeCgroup> two_pods{
 TEST(PodTable, JoinsPodsWithTheirCgroups) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
-    table.set_pods(0, {pod("uid-b"), pod("uid-c")});
+    table.set_pods(0, {pod_from("uid-b"), pod_from("uid-c")});
     table.set_cgroups(*tree.list_pods(), at(0));
     ASSERT_EQ(table.rows().size(), 2U);
     EXPECT_EQ(table.rows()[0].cgroup->id().value, 3U);
@@ -44,8 +44,8 @@ TEST(PodTable, JoinsPodsWithTheirCgroups) {
 
 TEST(PodTable, AUidOfTwoSourcesIsTheFirstSources) {
     PodTable table;
-    table.set_pods(1, {pod("uid-a", "second")});
-    table.set_pods(0, {pod("uid-a", "first")});
+    table.set_pods(1, {pod_from("uid-a", "second")});
+    table.set_pods(0, {pod_from("uid-a", "first")});
     ASSERT_EQ(table.rows().size(), 1U);
     EXPECT_EQ(table.rows()[0].pod->source, "first");
 }
@@ -53,7 +53,7 @@ TEST(PodTable, AUidOfTwoSourcesIsTheFirstSources) {
 TEST(PodTable, ACgroupMadeLaterIsFoundByItsEvent) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
-    table.set_pods(0, {pod("uid-a")});
+    table.set_pods(0, {pod_from("uid-a")});
     table.apply(life(CgroupChange::made, 2, "uid-a"), at(1), tree);
     EXPECT_EQ(table.rows()[0].cgroup->id().value, 2U);
     EXPECT_NE(table.cgroup_of({"uid-a"}), nullptr);
@@ -80,7 +80,7 @@ TEST(PodTable, UnknownPodsAreNamedByAgeAndThenByUid) {
 TEST(PodTable, TheTimeOfTheLastProcessIsKeptUntilAnotherComes) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
-    table.set_pods(0, {pod("uid-a")});
+    table.set_pods(0, {pod_from("uid-a")});
     table.set_cgroups(*tree.list_pods(), at(0));
     table.apply(life(CgroupChange::emptied, 2), at(7), tree);
     EXPECT_EQ(table.rows()[0].emptied_at, at(7));
@@ -91,7 +91,7 @@ TEST(PodTable, TheTimeOfTheLastProcessIsKeptUntilAnotherComes) {
 TEST(PodTable, ARemovedCgroupIsNobodysAnyMore) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
-    table.set_pods(0, {pod("uid-a")});
+    table.set_pods(0, {pod_from("uid-a")});
     table.set_cgroups(*tree.list_pods(), at(0));
     table.apply(life(CgroupChange::removed, 2), at(1), tree);
     EXPECT_EQ(table.rows()[0].cgroup, nullptr);
@@ -101,7 +101,7 @@ TEST(PodTable, ARemovedCgroupIsNobodysAnyMore) {
 TEST(PodTable, LateNewsOfTheOldCgroupDoNotTouchTheOneRemadeUnderItsName) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
-    table.set_pods(0, {pod("uid-a")});
+    table.set_pods(0, {pod_from("uid-a")});
     table.set_cgroups(*tree.list_pods(), at(0));
     tree.declare({{.id = 1, .level = 1}, {.id = 9, .level = 2, .pod = "uid-a"}});
     table.apply(life(CgroupChange::made, 9, "uid-a"), at(1), tree);
@@ -114,7 +114,7 @@ TEST(PodTable, LateNewsOfTheOldCgroupDoNotTouchTheOneRemadeUnderItsName) {
 TEST(PodTable, ListingAgainKeepsWhatIsKnownOfTheSameCgroup) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
-    table.set_pods(0, {pod("uid-a")});
+    table.set_pods(0, {pod_from("uid-a")});
     table.set_cgroups(*tree.list_pods(), at(0));
     table.apply(life(CgroupChange::emptied, 2), at(7), tree);
     table.set_cgroups(*tree.list_pods(), at(0));
@@ -129,9 +129,9 @@ TEST(PodTable, AnUnknownCgroupIsAsOldAsItWasFirstSeen) {
     table.set_cgroups(*tree.list_pods(), at(9));
     ASSERT_EQ(table.unknown().size(), 2U);
     for (const auto& one : table.unknown()) EXPECT_EQ(one.first_seen, at(5));
-    table.set_pods(0, {pod("uid-a"), pod("uid-b")});
+    table.set_pods(0, {pod_from("uid-a"), pod_from("uid-b")});
     EXPECT_TRUE(table.unknown().empty());
-    table.set_pods(0, {pod("uid-b")});
+    table.set_pods(0, {pod_from("uid-b")});
     ASSERT_EQ(table.unknown().size(), 1U) << "its manifest was removed, and it still runs";
     EXPECT_EQ(table.unknown()[0].first_seen, at(5));
     tree.declare({{.id = 1, .level = 1}, {.id = 9, .level = 2, .pod = "uid-a"}});
@@ -148,7 +148,7 @@ TEST(PodTable, AnUnknownCgroupIsAsOldAsItWasFirstSeen) {
 TEST(PodTable, AListingThatMayLackSomeTakesNoneAway) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
-    table.set_pods(0, {pod("uid-a"), pod("uid-b")});
+    table.set_pods(0, {pod_from("uid-a"), pod_from("uid-b")});
     auto found = *tree.list_pods();
     table.set_cgroups({found[0]}, at(5));
     table.apply(life(CgroupChange::emptied, 2), at(7), tree);
@@ -163,7 +163,7 @@ TEST(PodTable, AListingThatMayLackSomeTakesNoneAway) {
 TEST(PodTable, EventsOfContainersAndStrangersChangeNothing) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
-    table.set_pods(0, {pod("uid-a")});
+    table.set_pods(0, {pod_from("uid-a")});
     table.set_cgroups(*tree.list_pods(), at(0));
     table.apply(life(CgroupChange::removed, 77), at(1), tree);
     EXPECT_NE(table.rows()[0].cgroup, nullptr);

@@ -30,7 +30,7 @@ Pod tolerating(const Toleration& toleration) {
     return pod;
 }
 
-struct Row {
+struct AdmissionRow {
     const char* rule;
     Pod pod;
     std::vector<Condition> conditions;
@@ -39,7 +39,7 @@ struct Row {
 
 TEST(Admission, FollowsAdmit) {
     const std::string key = "node.kubernetes.io/memory-pressure";
-    const std::vector<Row> rows{
+    const std::vector<AdmissionRow> rows{
         {"without a condition everybody comes in", best_effort(), {}, true},
         {"memory pressure keeps BestEffort out", best_effort(), {memory}, false},
         {"memory pressure lets Burstable in", burstable(), {memory}, true},

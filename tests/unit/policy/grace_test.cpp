@@ -10,7 +10,7 @@
 namespace evictd::policy::testing {
 namespace {
 
-struct Row {
+struct GraceRow {
     const char* rule;
     bool hard;
     std::chrono::seconds most;
@@ -20,7 +20,7 @@ struct Row {
 };
 
 TEST(EffectiveGracePeriod, FollowsThePodWorker) {
-    const std::vector<Row> rows{
+    const std::vector<GraceRow> rows{
         {"hard: one second", true, 60s, 30s, {}, 1s},
         {"hard: one second though the pod has none of its own", true, 0s, 0s, {}, 1s},
         {"soft: the pod's own where it is shorter", false, 60s, 30s, {}, 30s},

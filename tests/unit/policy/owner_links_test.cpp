@@ -12,9 +12,9 @@ namespace {
 using namespace testing;
 using Words = std::vector<std::string>;
 
-constexpr auto background = DeletePolicy::background;
-constexpr auto foreground = DeletePolicy::foreground;
-constexpr auto orphan = DeletePolicy::orphan;
+constexpr auto delete_background = DeletePolicy::background;
+constexpr auto delete_foreground = DeletePolicy::foreground;
+constexpr auto delete_orphan = DeletePolicy::orphan;
 
 TEST(Owners, AnOwnerThatNobodyHasSeenIsLookedUpOnce) {
     World world;
@@ -123,7 +123,7 @@ TEST(Owners, ADependentThatComesDuringForegroundDeletionGoesToo) {
     World world;
     world.add(object("a"));
     world.add(object("b", {"a!"}));
-    world.graph.request_delete(thing("a"), foreground);
+    world.graph.request_delete(thing("a"), delete_foreground);
     EXPECT_EQ(World::words(world.graph.step().value()), "remove b");
     world.add(object("late", {"a!"}));
     world.remove("b");
@@ -135,7 +135,7 @@ TEST(Owners, AReferenceThatStopsBlockingLetsTheOwnerGo) {
     World world;
     world.add(object("a"));
     world.add(object("b", {"a!"}));
-    world.graph.request_delete(thing("a"), foreground);
+    world.graph.request_delete(thing("a"), delete_foreground);
     EXPECT_EQ(World::words(world.graph.step().value()), "remove b");
     EXPECT_FALSE(world.graph.step());
     world.graph.observe(object("b", {"a"}));
@@ -146,7 +146,7 @@ TEST(Owners, AFailedActionIsTriedAgain) {
     World world;
     world.add(object("a"));
     world.add(object("b", {"a!"}));
-    world.graph.request_delete(thing("a"), orphan);
+    world.graph.request_delete(thing("a"), delete_orphan);
     EXPECT_EQ(World::words(world.graph.step().value()), "drop b: a");
     EXPECT_FALSE(world.graph.step());
     world.graph.failed(thing("b"));
@@ -169,7 +169,7 @@ TEST(Owners, AFailedLookUpAndAFailedRemovalAreTriedAgain) {
 TEST(Owners, WhatSomebodyElseDeletesIsLeftAlone) {
     World world;
     OwnedObject leaving = object("b", {"a"});
-    leaving.deleting = background;
+    leaving.deleting = delete_background;
     world.add(leaving);
     EXPECT_TRUE(world.run());
     EXPECT_EQ(world.done, (Words{"look up a"}));
@@ -181,10 +181,10 @@ TEST(Owners, ACircleWaitsForTheOneThatSomebodyElseDeletes) {
     World world;
     world.add(object("a", {"b!"}));
     world.add(object("b", {"a!"}));
-    EXPECT_TRUE(world.graph.request_delete(thing("a"), foreground));
-    EXPECT_TRUE(world.graph.request_delete(thing("b"), foreground));
+    EXPECT_TRUE(world.graph.request_delete(thing("a"), delete_foreground));
+    EXPECT_TRUE(world.graph.request_delete(thing("b"), delete_foreground));
     OwnedObject leaving = object("a", {"b!"});
-    leaving.deleting = background;
+    leaving.deleting = delete_background;
     world.add(leaving);
     EXPECT_TRUE(world.run());
     EXPECT_EQ(world.done, Words{});
@@ -201,7 +201,7 @@ TEST(Owners, AnOwnerThatAppearsAfterAllIsAnObjectAsAnyOther) {
     world.graph.answer(thing("a"), std::nullopt);
     EXPECT_EQ(World::words(world.graph.step().value()), "drop b: a");
     world.add(object("a"));
-    EXPECT_TRUE(world.graph.request_delete(thing("a"), background));
+    EXPECT_TRUE(world.graph.request_delete(thing("a"), delete_background));
     EXPECT_EQ(World::words(world.graph.step().value()), "remove a");
 }
 
@@ -209,7 +209,7 @@ TEST(Owners, AnObservationWithoutTheChangeDoesNotRepeatTheAction) {
     World world;
     world.add(object("a"));
     world.add(object("b", {"a"}));
-    EXPECT_TRUE(world.graph.request_delete(thing("a"), orphan));
+    EXPECT_TRUE(world.graph.request_delete(thing("a"), delete_orphan));
     EXPECT_EQ(World::words(world.graph.step().value()), "drop b: a");
     world.graph.observe(object("b", {"a"}));
     EXPECT_FALSE(world.graph.step());
@@ -222,7 +222,7 @@ TEST(Owners, AForegroundDeletionThatSomebodyElseBeganIsGoneThroughWith) {
     world.add(object("a"));
     world.add(object("b", {"a!"}));
     OwnedObject deleting = object("a");
-    deleting.deleting = foreground;
+    deleting.deleting = delete_foreground;
     world.add(deleting);
     EXPECT_TRUE(world.run());
     EXPECT_EQ(world.done, (Words{"remove b", "remove a"}));
@@ -233,7 +233,7 @@ TEST(Owners, AnActionOnWhatIsGoneMeanwhileIsNotAskedFor) {
     world.add(object("a"));
     world.add(object("b", {"a"}));
     world.add(object("c", {"a"}));
-    world.graph.request_delete(thing("a"), orphan);
+    world.graph.request_delete(thing("a"), delete_orphan);
     EXPECT_EQ(World::words(world.graph.step().value()), "drop b: a");
     world.remove("c");
     EXPECT_FALSE(world.graph.step());
@@ -241,9 +241,9 @@ TEST(Owners, AnActionOnWhatIsGoneMeanwhileIsNotAskedFor) {
 
 TEST(Owners, WhatIsNotThereCannotBeDeleted) {
     OwnerGraph graph;
-    EXPECT_FALSE(graph.request_delete(thing("a"), background));
+    EXPECT_FALSE(graph.request_delete(thing("a"), delete_background));
     graph.observe(object("b", {"a"}));
-    EXPECT_FALSE(graph.request_delete(thing("a"), background));  // only known as an owner
+    EXPECT_FALSE(graph.request_delete(thing("a"), delete_background));  // only known as an owner
     graph.removed(thing("nobody"));
     graph.failed(thing("nobody"));
     graph.answer(thing("nobody"), std::nullopt);

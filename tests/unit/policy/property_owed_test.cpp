@@ -14,7 +14,7 @@
 namespace evictd::policy::testing {
 namespace {
 
-constexpr unsigned seeds = 200;
+constexpr unsigned owed_seeds = 200;
 
 // One victim's cgroup, as the kernel has it.
 struct Fate {
@@ -109,7 +109,7 @@ bool is_known_gone(const Observation& observation, const InFlight& flight) {
 
 TEST(AlwaysOwed, AtMostOneNewVictimALookAndOnlyOneThatASignalReaches) {
     int evictions = 0;
-    for (unsigned seed = 0; seed < seeds; ++seed) {
+    for (unsigned seed = 0; seed < owed_seeds; ++seed) {
         World(seed).run([&](const Observation& observation, const State&, const Decision& decision, const State&) {
             EXPECT_LE(decision.actions.size(), 1U) << seed;
             if (!decision.evict) return;
@@ -125,7 +125,7 @@ TEST(AlwaysOwed, AtMostOneNewVictimALookAndOnlyOneThatASignalReaches) {
 
 TEST(AlwaysOwed, NoPodIsChosenWhileTheLastVictimIsUnknownOrItsMemoryStillComes) {
     int waited = 0;
-    for (unsigned seed = 0; seed < seeds; ++seed) {
+    for (unsigned seed = 0; seed < owed_seeds; ++seed) {
         World(seed).run(
             [&](const Observation& observation, const State& before, const Decision& decision, const State& after) {
                 for (const auto& flight : before.in_flight) {
@@ -145,7 +145,7 @@ TEST(AlwaysOwed, NoPodIsChosenWhileTheLastVictimIsUnknownOrItsMemoryStillComes) 
 
 TEST(AlwaysOwed, AfterOneThatDidNotHelpTheNextWaitsTenSecondsUnlessMemoryFalls) {
     int slow = 0;
-    for (unsigned seed = 0; seed < seeds; ++seed) {
+    for (unsigned seed = 0; seed < owed_seeds; ++seed) {
         World(seed).run(
             [&](const Observation& observation, const State& before, const Decision& decision, const State&) {
                 if (!decision.evict) return;
@@ -165,7 +165,7 @@ TEST(AlwaysOwed, AfterOneThatDidNotHelpTheNextWaitsTenSecondsUnlessMemoryFalls) 
 }
 
 TEST(AlwaysOwed, WhatIsNotReturnedIsReportedOnce) {
-    for (unsigned seed = 0; seed < seeds; ++seed) {
+    for (unsigned seed = 0; seed < owed_seeds; ++seed) {
         std::set<std::pair<std::uint64_t, MonotonicTime>> reported;  // a pod may be evicted twice
         World(seed).run([&](const Observation&, const State&, const Decision& decision, const State&) {
             for (const auto& owed : decision.owed) {

@@ -20,7 +20,7 @@ std::string words(Signal signal, FsLayout layout) {
     return said;
 }
 
-struct Row {
+struct ReclaimRow {
     std::vector<Signal> signals;
     const char* single;
     const char* dedicated;
@@ -29,7 +29,7 @@ struct Row {
 
 TEST(BuildSignalToNodeReclaimFuncs, FollowsTheLayout) {
     constexpr auto both = "containers images ";
-    const std::vector<Row> rows{
+    const std::vector<ReclaimRow> rows{
         {{Signal::nodefs_available, Signal::nodefs_inodes_free, Signal::allocatable_nodefs_available},
          both,
          "",

@@ -31,20 +31,20 @@ std::vector<std::string> actions_of(const nlohmann::ordered_json& step) {
     return actions;
 }
 
-struct Case {
+struct OwnerCase {
     const char* name;
     std::string objects;
     std::string deletions;
     std::vector<std::string> actions;
 };
 
-class Owners : public testing::TestWithParam<Case> {};
+class Owners : public testing::TestWithParam<OwnerCase> {};
 
 TEST_P(Owners, AreFollowedInTheOrderOfTheGraph) {
     EXPECT_EQ(actions_of(play(story(GetParam().objects, GetParam().deletions)).at(0)), GetParam().actions);
 }
 
-const Case cases[] = {
+const OwnerCase cases[] = {
     {"BackgroundIsTheDefaultAndTakesTheOwnerFirst",
      web + web_sandbox,
      "{uid: u1}",
