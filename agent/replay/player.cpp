@@ -152,10 +152,13 @@ void Player::pass_taints(const Step& step, StepResult& result) {
         if (is_on_node(i) && residents_[i].next != Life::deleted) pods.push_back(residents_[i].pod);
     }
     auto pass = policy::pass_taints(*taints_, pods, pending_, start_time + step.at);
-    for (const auto& due : pass.due) residents_[by_uid_.at(due.pod.value)].next = Life::deleted;
     pending_ = std::move(pass.pending);
-    auto& pending = result.taint_evictions.emplace();
-    for (const auto& eviction : pending_) pending.push_back({eviction.pod_name, eviction.due - start_time});
+    auto& told = result.taint_evictions.emplace();
+    for (const auto& eviction : pass.due) {
+        residents_[by_uid_.at(eviction.pod.value)].next = Life::deleted;
+        told.push_back({eviction.pod_name, eviction.due - start_time});
+    }
+    for (const auto& eviction : pending_) told.push_back({eviction.pod_name, eviction.due - start_time});
 }
 
 StepResult Player::play(const Step& step) {

@@ -38,9 +38,9 @@ struct GcAnswer {
     std::string error;
 };
 
-struct PendingDeletion {
+struct TaintDeletion {
     std::string pod;
-    Duration at;  // scenario time
+    Duration at;  // scenario time; not later than the step's: carried out in it
 };
 
 // What came of a step. Of two looks, one before and one after a reclaim, `decision` holds the first's thresholds,
@@ -52,7 +52,7 @@ struct StepResult {
     bool evict_failed = false;
     std::vector<bool> limit_failed;  // by Decision::limit_evictions
     std::vector<std::pair<PodIndex, policy::Admission>> admit;
-    std::optional<std::vector<PendingDeletion>> taint_evictions;
+    std::optional<std::vector<TaintDeletion>> taint_evictions;
     std::vector<PodIndex> scale_down;
     std::vector<QosAnswer> qos;
     std::optional<GcAnswer> gc;

@@ -132,7 +132,7 @@ private:
         if (!result_.admit.empty()) write_admissions();
         if (result_.taint_evictions) {
             json_.key("taint_evictions");
-            json_.list(*result_.taint_evictions, [&](const PendingDeletion& deletion) {
+            json_.list(*result_.taint_evictions, [&](const TaintDeletion& deletion) {
                 json_.open('{');
                 field("pod", deletion.pod);
                 field("at", to_string(deletion.at));

@@ -104,7 +104,9 @@ private:
         }
         if (result_.taint_evictions) {
             for (const auto& deletion : *result_.taint_evictions) {
-                text += row("taint", deletion.pod + " is to be deleted at " + to_string(deletion.at));
+                const bool done = deletion.at <= result_.step->at;
+                text += row("taint", deletion.pod + (done ? " is deleted; it was due at " : " is to be deleted at ") +
+                                         to_string(deletion.at));
             }
         }
         if (!result_.scale_down.empty()) {

@@ -185,11 +185,14 @@ steps:
 - {at: 43s, taints: []}
 )");
     EXPECT_FALSE(steps.at(0).contains("taint_evictions"));
-    EXPECT_EQ(steps.at(1).at("taint_evictions").dump(), R"([{"pod":"default/a","at":"40s"}])");
+    EXPECT_EQ(steps.at(1).at("taint_evictions").dump(),
+              R"([{"pod":"default/c","at":"10s"},{"pod":"default/a","at":"40s"}])")
+        << "c goes at once, and is seen to go";
     EXPECT_EQ(steps.at(2).at("taint_evictions").dump(), R"([{"pod":"default/a","at":"40s"}])");
     EXPECT_EQ(steps.at(2).at("ranking").size(), 2U) << "c tolerated nothing and is gone";
     EXPECT_EQ(steps.at(3).at("ranking").size(), 2U) << "due, and gone only from the next step";
-    EXPECT_EQ(steps.at(3).at("taint_evictions").size(), 0U);
+    EXPECT_EQ(steps.at(3).at("taint_evictions").dump(), R"([{"pod":"default/a","at":"40s"}])") << "carried out";
+    EXPECT_EQ(steps.at(4).at("taint_evictions").size(), 0U);
     EXPECT_TRUE(steps.at(4).at("evict").is_null()) << "b was evicted, a deleted";
     EXPECT_TRUE(steps.at(5).contains("taint_evictions")) << "the key stays from the first step with taints";
 }
