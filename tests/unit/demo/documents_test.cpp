@@ -32,7 +32,8 @@ TEST(Manifests, SayWhatThePlanSays) {
 }
 
 TEST(AgentConfig, IsValidForEveryScenario) {
-    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache, Scenario::thrash}) {
+    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache, Scenario::sockets,
+                                Scenario::oomrace, Scenario::thrash}) {
         const auto plan = plan_for(scenario, 1_GiB);
         const auto config = config::load(agent_config(plan, places, true), "config.yaml");
         ASSERT_TRUE(config) << config.error().front().text();

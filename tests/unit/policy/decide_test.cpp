@@ -55,11 +55,18 @@ TEST(Decide, AHardThresholdKillsTheFirstPodAtOnce) {
 
 TEST(Decide, AVictimKeepsWhatIsSaidAboutItWhenItsPodIsGone) {
     Node node = node_with({hard(100_MiB)}, big_and_small);
-    const Decision decision = node.set(96_MiB).look(0s);
+    const Decision first = node.set(96_MiB).look(0s);
+    ASSERT_TRUE(first.evict);
+    node.carry_out(first, OutcomeStatus::delivered, 0s);
+    node.remove("big");  // its manifest is gone, and its processes are not
+    auto observation = node.observe(1s);
+    observation.victims = {{.pod = {"uid-big"}, .cgroup = {100}, .populated = true, .held = {}}};
+    const Decision decision = decide(node.config, observation, node.state).decision;
     ASSERT_EQ(decision.in_flight.size(), 1U);
-    EXPECT_EQ(decision.in_flight[0].qos, decision.ranking[0].qos);
+    EXPECT_EQ(decision.in_flight[0].pod_name, "default/big");
+    EXPECT_EQ(decision.in_flight[0].qos, QosClass::best_effort);
     ASSERT_TRUE(decision.in_flight[0].usage);
-    EXPECT_EQ(decision.in_flight[0].usage->value, decision.ranking[0].usage.value);
+    EXPECT_EQ(decision.in_flight[0].usage->value, (2_GiB).value);
 }
 
 TEST(Decide, AllocatableMemoryEvictsTheSameWay) {
@@ -78,10 +85,11 @@ TEST(Decide, TheFirstThresholdHandledIsTheOneThatEvicts) {
     EXPECT_TRUE(decision.evict->immediate);  // a grace period of zero is what makes a threshold hard
 }
 
-TEST(Decide, ASignalWithoutAnOrderOfPodsEvictsNobody) {
+TEST(Decide, AShortDiskIsReclaimedBeforeAnybodyIsEvicted) {
     Node node = node_with({hard(100_MiB, {}, Signal::nodefs_available)}, big_and_small);
     const Decision decision = node.set(1_MiB, Signal::nodefs_available).look(0s);
     EXPECT_EQ(decision.thresholds_met.size(), 1U);
+    EXPECT_FALSE(decision.reclaim.empty());
     EXPECT_THAT(decision.conditions, ElementsAre(Condition::disk_pressure));
     EXPECT_FALSE(decision.evict);
     EXPECT_EQ(decision.ranking.size(), 2U);
