@@ -12,6 +12,7 @@
 #include "act/rung_keeper.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
+#include "evictd/model/signal_source.hpp"
 #include "kernel/hierarchies.hpp"
 #include "sys/lane.hpp"
 

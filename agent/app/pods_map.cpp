@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "evictd/model/record.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {

@@ -10,6 +10,7 @@
 
 #include "act/score_keeper.hpp"
 #include "evictd/model/config.hpp"
+#include "evictd/model/signal_source.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::app {

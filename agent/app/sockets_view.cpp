@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "evictd/model/record.hpp"
 #include "kernel/tcp_memory.hpp"
 
 namespace evictd::app {

@@ -13,6 +13,7 @@
 #include "evictd/model/decision.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/signal.hpp"
+#include "evictd/model/signal_source.hpp"
 #include "evictd/model/sockets.hpp"
 #include "evictd/model/units.hpp"
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "evictd/model/record.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/signal.hpp"
+#include "evictd/model/signal_source.hpp"
 #include "evictd/model/units.hpp"
 #include "text_style.hpp"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "evictd/model/kernel_event.hpp"
-#include "evictd/model/record.hpp"
+#include "evictd/model/signal_source.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"

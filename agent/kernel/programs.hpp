@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "evictd/model/record.hpp"
 #include "evictd/model/result.hpp"
+#include "evictd/model/signal_source.hpp"
 #include "kernel/libbpf_log.hpp"
 
 namespace evictd::kernel {

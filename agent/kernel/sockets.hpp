@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "evictd/model/record.hpp"
+#include "evictd/model/signal_source.hpp"
 #include "evictd/port/sockets.hpp"
 #include "kernel/bpf_links.hpp"
 #include "kernel/programs.hpp"

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "evictd/model/record.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::publish {

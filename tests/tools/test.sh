@@ -107,6 +107,7 @@ suite_lint() {
     check "clang-format" tests/tools/fmt.sh --check
     check "shellcheck" bash -c '. tests/tools/lib.sh && scripts | xargs -0 -r shellcheck -x'
     check "licence and copyright in the heads of files" tests/tools/heads.sh
+    check "layers: what is included is linked" tests/tools/layers.sh
     for file in tests/lint/*.sh; do [ -e "$file" ] && check "$file" bash "$file"; done
     count_lines lint "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }

@@ -16,6 +16,7 @@
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
+#include "evictd/model/record_ptr.hpp"
 #include "evictd/model/state.hpp"
 #include "evictd/model/units.hpp"
 
@@ -91,16 +92,5 @@ struct Tick {
     // What led to the evictions and OOM kills of this look; added in the publishing lane.
     std::vector<HistoryPtr> histories;
 };
-
-// What is known of a signal source, for doctor and status: which program or file feeds it, or what is lost without it.
-struct SourceRow {
-    std::string hook;    // "watermark", "usage", "oom", "cgroup_life", "memcg"
-    std::string chosen;  // "bpf_timer", "tp_btf/mark_victim", ...; empty: none
-    bool fallback = false;
-    std::string detail;  // why the better ones were not taken; what is lost
-};
-
-using Record = std::variant<Tick, AgentNotice>;
-using RecordPtr = std::shared_ptr<const Record>;
 
 }  // namespace evictd

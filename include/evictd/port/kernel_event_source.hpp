@@ -11,8 +11,8 @@
 
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/memory_available.hpp"
-#include "evictd/model/record.hpp"
 #include "evictd/model/result.hpp"
+#include "evictd/model/signal_source.hpp"
 #include "evictd/port/cgroups.hpp"
 
 namespace evictd::port {

@@ -3,7 +3,7 @@
 // Who hears of a Record. Publishers live in the publishing lane: nothing on the kill path waits for one.
 #pragma once
 
-#include "evictd/model/record.hpp"
+#include "evictd/model/record_ptr.hpp"
 
 namespace evictd::port {
 
