@@ -138,8 +138,8 @@ private:
     std::string trouble_told_;
     std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
-    std::optional<Duration> last_cost_;  // the CPU time of the last look
-    Duration look_cost_{};               // what the next one will take
+    Duration last_cost_{};  // the CPU time of the last look
+    Duration look_cost_{};  // what the next one will take
     std::optional<Bytes> last_distance_;
     // Of a CPU, for looks that files cause and memory that falls, where looks are timed.
     act::CpuBudget urgent_budget_{2, std::chrono::milliseconds(200)};

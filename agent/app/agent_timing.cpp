@@ -59,7 +59,7 @@ bool Agent::put_off(const KernelEvent& cause) {
         return false;
     }
     const auto now = parts_.clock.monotonic();
-    urgent_ = urgent_budget_.ready(now);
+    urgent_ = urgent_ || urgent_budget_.ready(now);
     const auto earliest = last_look_ + (urgent_ ? look_cost_ : pause_after_look());
     if (now >= earliest) {
         return false;
@@ -176,17 +176,16 @@ bool Agent::is_blind(const Readings& readings) const {
 Duration Agent::pause_after_look() const {
     const auto now = parts_.clock.monotonic();
     const bool killed = now - last_kill_ < hurry_after_a_kill;
-    const auto affordable = (urgent_budget_.ready(now) ? timed_share : 2 * timed_share) * look_cost_;
+    const auto affordable =
+        urgent_budget_.ready(now) ? timed_share * look_cost_ : 2 * timed_share * std::max(look_cost_, last_cost_);
     return std::max(look_cost_, killed ? Duration::zero() : std::min(affordable, longest_pause));
 }
 
 // A look that waited for its CPU says little of what the next one takes: the lesser of two.
 void Agent::note_cost(Duration cpu) {
-    look_cost_ = std::min(cpu, last_cost_.value_or(cpu));
-    last_cost_ = cpu;
-    if (std::exchange(urgent_, false)) {
-        urgent_budget_.charge(cpu, parts_.clock.monotonic());
-    }
+    look_cost_ = std::min(cpu, std::exchange(last_cost_, cpu));
+    // What it took more than that is on the account of what is urgent, too: pods may make every other look dear.
+    urgent_budget_.charge(std::exchange(urgent_, false) ? cpu : cpu - look_cost_, parts_.clock.monotonic());
 }
 
 // When the next timed look is due, `wanted` at the latest by the distance to the nearest line. Where memory falls fast

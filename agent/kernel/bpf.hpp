@@ -58,6 +58,7 @@ public:
     Status follow(const std::optional<port::PodsRoot>& root);
     // The directory of the root that is followed, in the memory hierarchy; -1: none is.
     [[nodiscard]] int root_directory() const;
+    [[nodiscard]] const std::string& memory_mount() const { return options_.memory_mount; }
     // Whether CgroupLife populated and emptied are told; nothing where no program can.
     Status watch_exits(bool on);
     // Replaces all lines; each is compared afresh.

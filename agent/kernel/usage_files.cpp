@@ -91,6 +91,11 @@ port::RootCount whole_tree_count(const std::string& memory_stat, std::optional<B
             .accounted = kernel ? std::optional(pages + *kernel) : std::nullopt};
 }
 
+Bytes file_pages(const std::string& memory_stat) {
+    const bool v1 = memory_stat.find("\ntotal_cache ") != std::string::npos;
+    return {flat_value(memory_stat, v1 ? "total_cache" : "file")};
+}
+
 UsageFiles::UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups, const sys::Clock& clock)
     : hierarchies_(std::move(hierarchies)), cgroups_(cgroups), clock_(clock), spare_(descriptors_of_a_pass) {}
 

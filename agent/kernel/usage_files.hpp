@@ -40,6 +40,8 @@ private:
 };
 
 // What a cgroup's memory.stat says of it and of everything below it; `at` is left to the caller.
+// Of the whole subtree: page cache, tmpfs and swap cache.
+[[nodiscard]] Bytes file_pages(const std::string& memory_stat);
 [[nodiscard]] port::RootCount whole_tree_count(const std::string& memory_stat, std::optional<Bytes> kernel_memory_v1);
 
 // The value of `key` in a flat-keyed control file such as memory.stat; 0 if it is not there.

@@ -22,6 +22,7 @@ public:
 
 private:
     Status read_file(const char* name);
+    std::optional<Bytes> uncounted_cache();
 
     Bpf& bpf_;
     std::string text_;  // kept for its capacity

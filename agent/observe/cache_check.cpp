@@ -20,9 +20,6 @@ constexpr std::int64_t least_share = 100;  // of the page cache
 // One difference may be a file that was read in between. Two in a row, with a tick of the timer between them, are not.
 constexpr int differences_reported = 2;
 
-// The kernel adds up all counters every 2 s, whatever changed (FLUSH_TIME in mm/memcontrol.c).
-constexpr auto flushed_within = std::chrono::milliseconds(2500);
-
 bool differ(const port::RootCount& a, const port::RootCount& b) {
     const Bytes tolerance = std::max(least_difference, Bytes{(a.inactive_file + a.active_file).value / least_share});
     const auto apart = [&](Bytes x, Bytes y) { return std::max(x - y, y - x) > tolerance; };
@@ -63,14 +60,12 @@ std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted
     return settled;
 }
 
-Bytes CacheCheck::unaccounted(const port::RootCount& controller, Bytes usage, MonotonicTime now) {
-    const Bytes missing = controller.accounted ? usage - *controller.accounted : Bytes{0};
-    if (missing <= least_difference) {
-        unaccounted_since_.reset();
+Bytes late_cache(const port::RootCount& controller, Bytes usage) {
+    if (!controller.accounted || !controller.uncounted_cache) {
         return {};
     }
-    unaccounted_since_ = unaccounted_since_.value_or(now);
-    return now - *unaccounted_since_ < flushed_within ? missing : Bytes{0};
+    const Bytes missing = usage - *controller.accounted;
+    return missing > least_difference ? std::min(missing, *controller.uncounted_cache) : Bytes{0};
 }
 
 }  // namespace evictd::observe

@@ -21,10 +21,6 @@ public:
     // `uncertain` is set. None: the controller's figure is needed and cannot be read.
     [[nodiscard]] std::optional<port::RootCount> settle(const port::RootCount& counted, bool uncertain);
 
-    // What is charged and not in the controller's counters: the kernel may add it up up to 2 s late, and until then it
-    // may all be page cache. Nothing once it lasts longer: then it is none.
-    [[nodiscard]] Bytes unaccounted(const port::RootCount& controller, Bytes usage, MonotonicTime now);
-
     // Why the counts cannot be taken as they are; the same words for as long as that lasts. Empty: they agree.
     [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
@@ -32,7 +28,12 @@ private:
     port::UsageSource& usage_;
     int differed_ = 0;  // comparisons in a row
     std::string trouble_;
-    std::optional<MonotonicTime> unaccounted_since_;
 };
+
+// What may be page cache and is not counted as such yet: charged, of no kind that the controller knows, and no more
+// than the page cache of the whole node that it has not counted. The kernel adds up all counters every 2 s (FLUSH_TIME
+// in mm/memcontrol.c), whatever changed. Memory that is charged and never of any kind, such as an unmapped page that a
+// pipe holds, is none.
+[[nodiscard]] Bytes late_cache(const port::RootCount& controller, Bytes usage);
 
 }  // namespace evictd::observe

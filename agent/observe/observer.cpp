@@ -147,7 +147,7 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
         auto& usage = rows_.front().usage;
         usage = std::min(usage, usage_before);  // what came after the count is in no count
         if (cache) {
-            add_unaccounted(*cache, check_.unaccounted(*cache, usage, at));
+            add_late_cache(*cache, late_cache(*cache, usage));
         }
     }
     if (cache) {
@@ -158,12 +158,12 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
     return read;
 }
 
-// Taken for page cache of whoever is counted as a whole: nobody is evicted, or ranked, by what may be that.
-void Observer::add_unaccounted(port::RootCount& cache, Bytes unaccounted) {
-    cache.inactive_file += unaccounted;
+// It may be of anyone who is counted as a whole: nobody is evicted, or ranked, by what may be page cache.
+void Observer::add_late_cache(port::RootCount& cache, Bytes late) {
+    cache.inactive_file += late;
     for (auto& row : rows_) {
         if (row.whole) {
-            row.inactive_file += std::clamp(unaccounted, Bytes{0}, std::max(Bytes{0}, row.usage - row.inactive_file));
+            row.inactive_file += std::min(late, std::max(Bytes{0}, row.usage - row.inactive_file));
         }
     }
 }

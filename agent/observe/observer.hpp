@@ -58,7 +58,7 @@ private:
     void read_node(Observation& observation, bool memory_returning);
     void read_pods(Observation& observation, const PodTable& table, LookFor purpose);
     [[nodiscard]] Status read_rows(Observation& observation, const PodTable& table, LookFor purpose);
-    void add_unaccounted(port::RootCount& cache, Bytes unaccounted);
+    void add_late_cache(port::RootCount& cache, Bytes late);
     [[nodiscard]] std::string crowded_pods(const PodTable& table) const;
     void read_stalls(Observation& observation, const PodTable& table);
 

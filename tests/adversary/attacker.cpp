@@ -26,6 +26,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,6 +46,7 @@ constexpr const char* usage =
     "  --ready FILE   make FILE when the attack is set up\n"
     "modes:\n"
     "  hold MIB                   hold memory\n"
+    "  unmapped MIB               hold huge pages in pipes that are mapped by nobody\n"
     "  grow MIB_PER_S             take memory at this rate, for ever\n"
     "  breathe MIB MS             take memory and give it back, again and again, each for MS\n"
     "  main_thread MIB            the main thread exits; another one holds MIB\n"
@@ -125,6 +127,26 @@ void take(std::size_t size_mib) {
 void hold(const Words& words) {
     take(number(words.at(0)));
     ready();
+    rest();
+}
+
+// Huge pages of which a pipe holds a piece and nobody maps any: charged, and counted as no kind of memory.
+void unmapped(const Words& words) {
+    constexpr std::size_t huge = 2 * mib;
+    constexpr std::size_t slots = 15;  // a pipe has 16
+    int ends[2] = {-1, -1};            // NOLINT(*-avoid-c-arrays): what pipe2() wants
+    ready();
+    for (std::size_t taken = 0; taken < number(words.at(0)) * mib / huge; taken++) {
+        if (taken % slots == 0 && ::pipe2(ends, O_CLOEXEC) != 0) die_errno("pipe2");
+        void* start = ::mmap(nullptr, 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (start == MAP_FAILED) die_errno("mmap");
+        char* at = static_cast<char*>(start) + (huge - reinterpret_cast<std::uintptr_t>(start) % huge);
+        (void)::madvise(at, huge, MADV_HUGEPAGE);
+        std::memset(at, 1, huge);
+        const iovec piece{at, page};
+        if (::vmsplice(ends[1], &piece, 1, 0) < 0) die_errno("vmsplice");
+        ::munmap(start, 2 * huge);
+    }
     rest();
 }
 
@@ -419,7 +441,7 @@ const std::map<std::string, std::function<void(const Words&)>>& modes() {
         {"rename", rename},     {"cgroups", cgroups},   {"oom", oom},
         {"score", score},       {"chains", chains},     {"lock", lock},
         {"unreaped", unreaped}, {"notified", notified}, {"withhold", withhold},
-        {"dirty", dirty},       {"breathe", breathe},
+        {"unmapped", unmapped}, {"dirty", dirty},       {"breathe", breathe},
     };
     return all;
 }

@@ -10,7 +10,7 @@ set -uo pipefail
 
 begin 512
 file=$(mktemp /var/tmp/evictd-test-XXXXXX)
-trap 'rm -f "$file"; end_attack; clean_up' EXIT
+trap 'end_attack; rm -f "$file"; clean_up' EXIT
 head -c 250M /dev/zero > "$file" && sync "$file"
 drop() { dd of="$file" oflag=nocache conv=notrunc,fdatasync count=0 status=none; }
 drop

@@ -15,6 +15,9 @@ targets=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do targets+=("$1"); shift; done
 [ $# -eq 0 ] || shift
 read -ra more <<< "${CMAKE_ARGS:-}"
+if command -v ccache > /dev/null && [[ ${CMAKE_ARGS:-} != *COMPILER_LAUNCHER* ]]; then
+    more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+fi
 
 # Each time, so that other arguments than last time's take effect; half a second.
 cmake -S "$top" -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE="${BUILD_TYPE:-RelWithDebInfo}" --log-level=WARNING \

@@ -43,7 +43,10 @@ struct RootCount {
     Bytes inactive_file;
     Bytes active_file;
     MonotonicTime at;
-    std::optional<Bytes> accounted = std::nullopt;  // memory of every kind; none: not known
+    // Of the memory controller only: memory of every kind, and the page cache of the whole node that it has not counted
+    // for anybody yet. None: not known.
+    std::optional<Bytes> accounted = std::nullopt;
+    std::optional<Bytes> uncounted_cache = std::nullopt;
 };
 
 // Every cgroup below the pods' root in one pass, the root first, parents before children. Removed cgroups that hold
