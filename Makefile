@@ -43,7 +43,7 @@ build: ## the program, as build/evictd
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) evictd
 
-bench: ## the numbers in README.md, taken on this machine (root); PARTS="scale cost ..." picks some
+bench: ## the numbers in deploy/docs/numbers.md, taken on this machine (root); PARTS="scale cost ..." picks some
 	@$(tools)/need_root.sh "make bench"
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) all
