@@ -41,8 +41,8 @@ int BPF_PROG(on_oom_kill_process, struct oom_control* control) {
 
 static __always_inline bool is_told_now(void) { return oom_is_told && oom_thread == bpf_get_current_pid_tgid(); }
 
-/* Without trampolines only the victim is told. If it or an ancestor stands at its limit, that was it. A machine that
- * runs out while some cgroup above the victim happens to be full is taken for that cgroup's OOM. */
+/* Without trampolines only the victim is reported. If it or an ancestor stands at its limit, that was it. A machine
+ * that runs out while some cgroup above the victim happens to be full is taken for that cgroup's OOM. */
 static __always_inline struct mem_cgroup* limiting_ancestor(struct mem_cgroup* memcg) {
     for (int depth = 0; depth < 32 && memcg; depth++) {
         __u64 limit = memcg_max(memcg);
@@ -110,8 +110,8 @@ static __always_inline int report(struct task_struct* victim, struct mem_cgroup*
 }
 
 /* mark_victim(task, uid): since 6.9, and in stable kernels that took it (Debian's 6.1). A process that dies already and
- * runs out of memory on the way is marked without being killed by anybody: where oom_kill_process is told, it is known
- * by that. */
+ * runs out of memory on the way is marked without being killed by anybody: where oom_kill_process is reported, it is
+ * known by that. */
 SEC("tp_btf/mark_victim")
 int BPF_PROG(on_mark_victim_task, struct task_struct* victim) {
     if (!oom_is_told) return report(victim, limiting_ancestor(memcg_of_task(victim)));

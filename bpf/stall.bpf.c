@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copyright The evictd authors */
-/* How long do tasks stand still for memory, in each pod and on the node, and who does the reclaim work? From PSI's own
+/* How long do tasks stall for memory, in each pod and on the node, and who does the reclaim work? From PSI's own
  * hooks, or from the reclaim tracepoints; one program for each. The timer of watermark.bpf.c closes a slot every 100 ms
  * and compares the windows with the agent's lines. */
 #include "lib/kernel_types.h"
@@ -21,7 +21,7 @@ struct stalling_task {
     __u32 unused;
 };
 
-/* Preallocated: a task that begins to stall does so because there is no memory. More than stand still at a time on a
+/* Preallocated: a task that begins to stall does so because there is no memory. More than stall at a time on a
  * node that can still be helped; those beyond are not counted. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);

@@ -47,7 +47,7 @@ struct {
     __type(value, struct evictd_timer_stats);
 } timer SEC(".maps");
 
-/* What the agent adds to an eviction's event: it reads this when one is told, never on its way there. */
+/* What the agent adds to an eviction's event: it reads this when one is published, never on its way there. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, EVICTD_HISTORY_SLOTS);
@@ -57,7 +57,7 @@ struct {
 
 #define CLOCK_MONOTONIC 1
 
-/* Back above a threshold counts after this long above it: a value that trembles on the line must not wake the agent a
+/* Back above a threshold counts after this long above it: a value that flaps around the line must not wake the agent a
  * thousand times a second. Nothing urgent waits for the news that pressure ended. */
 #define SETTLE_NS (100 * 1000 * 1000ULL)
 

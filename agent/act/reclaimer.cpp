@@ -45,7 +45,7 @@ void Reclaimer::want(const std::vector<WantedRung>& wanted) {
     }
 }
 
-// The growth of the pod meanwhile is not seen: what is told is the least that was given back.
+// The growth of the pod meanwhile is not seen: the least that was given back is reported.
 Result<Bytes> Reclaimer::take_piece(const Job& job) const {
     const auto place = job.wanted.place();
     const auto before = controls_.usage(place);

@@ -12,7 +12,7 @@
 namespace evictd::act {
 namespace {
 
-// A pod must not stand still because a write failed once.
+// A pod must not stay frozen because a write failed once.
 constexpr Duration try_again_after = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -24,7 +24,7 @@ bool contains(const std::vector<WantedRung>& wanted, const Rung& rung) {
 RungKeeper::RungKeeper(const port::PodControls& controls, const sys::Clock& clock, RungOptions options, TellRung tell)
     : controls_(controls), clock_(clock), options_(std::move(options)), tell_(std::move(tell)) {}
 
-// What ends comes first: a pod that is to die must not stand still while others are seen to.
+// What ends comes first: a pod that is to die must not stay frozen while others are handled.
 void RungKeeper::want(const std::vector<WantedRung>& wanted) {
     const auto is_wanted = [&](const Holding& holding) { return contains(wanted, holding.wanted.rung); };
     for (auto& holding : holdings_) {
@@ -52,7 +52,7 @@ void RungKeeper::begin(const WantedRung& wanted) {
 }
 
 Status RungKeeper::set(Holding& holding) {
-    if (auto allowed = refuse_ourselves(holding.wanted); !allowed) {
+    if (auto allowed = reject_own_pod(holding.wanted); !allowed) {
         return allowed;
     }
     auto done = holding.held.kind == RungKind::squeeze ? set_limit(holding) : freeze(holding);
@@ -63,7 +63,7 @@ Status RungKeeper::set(Holding& holding) {
     return done;
 }
 
-Status RungKeeper::refuse_ourselves(const WantedRung& wanted) const {
+Status RungKeeper::reject_own_pod(const WantedRung& wanted) const {
     const auto listed = wanted.cgroup->processes();
     if (!listed) {
         return tl::unexpected(listed.error());

@@ -70,7 +70,7 @@ private:
     };
     void begin(const WantedRung& wanted);
     [[nodiscard]] Status set(Holding& holding);
-    [[nodiscard]] Status refuse_ourselves(const WantedRung& wanted) const;
+    [[nodiscard]] Status reject_own_pod(const WantedRung& wanted) const;
     [[nodiscard]] Status set_limit(Holding& holding);
     [[nodiscard]] Status freeze(Holding& holding);
     void end(Holding& holding);

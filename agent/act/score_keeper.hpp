@@ -118,7 +118,7 @@ private:
         KeptPod kept;
         std::optional<Sweep> sweep;
         bool queued = false;       // in ready_
-        bool slow_before = false;  // its last sweep took too long, which is told once
+        bool slow_before = false;  // its last sweep took too long, which is reported once
         std::string slow;
         int repaired = 0;  // processes, since it was last told
         int found = 0;     // would be changed, but only looking is allowed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What is told of scores, and when: the first at once, what follows summed up, so that a pod that writes in a loop
+// What is reported of scores, and when: the first at once, what follows summed up, so that a pod that writes in a loop
 // cannot flood the log.
 #include <algorithm>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 // A pod is spoken of once in this time.
 constexpr Duration tell_every = std::chrono::seconds(10);
-// More pods than that at once are told in one sentence: an agent that starts on a node with other scores.
+// More pods than that at once are reported in one sentence: an agent that starts on a node with other scores.
 constexpr std::size_t most_at_once = 8;
 
 std::string processes_text(int count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }

@@ -93,7 +93,7 @@ void Agent::tick(Cause cause) {
     tell_trouble();
 }
 
-// Once for each: a look that sees less than there is must not pass for a whole one.
+// Once for each: a partial observation is never presented as complete.
 void Agent::tell_trouble() {
     const auto cgroups = parts_.cgroups.trouble();
     const auto& trouble = cgroups.empty() ? parts_.observer.trouble() : cgroups;
@@ -252,7 +252,7 @@ void Agent::notice(Notice notice, std::string message, std::string error) {
         .notice = notice, .wall = parts_.clock.wall(), .message = std::move(message), .error = std::move(error)}));
 }
 
-// The kernel program knows pods by the map of the last look; who is newer than that is found by his cgroup.
+// The kernel program knows pods by the map of the last look; newer pods are found by their cgroup.
 PodUid Agent::owner_of(const OomKill& kill) const {
     const auto known = table_.uid_of(kill.pod_cgroup);
     return known ? *known : parts_.observer.owner_of(kill.cgroup, table_).value_or(PodUid{});

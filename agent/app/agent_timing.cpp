@@ -13,9 +13,9 @@
 namespace evictd::app {
 namespace {
 
-// The kernel says a line is crossed, our own look a moment later says it is not: it trembles. Look again before it can
-// move far (a hog at full speed takes 10 MiB in that time). With a pod that is counted as a whole our own look makes
-// the kernel add up its counters, which the timer then sees too: it is as rare as under pressure.
+// The kernel reports a crossing, our own look a moment later finds none: the value is flapping. Look again before it
+// can move far (a hog at full speed takes 10 MiB in that time). With a pod that is counted as a whole our own look
+// makes the kernel add up its counters, which the timer then sees too: it is as rare as under pressure.
 constexpr Duration look_when_disagreeing = std::chrono::milliseconds(5);
 // A threshold stays met and no event is due: nobody could be evicted, or it was not enough. The kubelet waits 10 s
 // here.
@@ -24,7 +24,7 @@ constexpr Duration look_under_pressure = std::chrono::milliseconds(100);
 // fiftieth of a CPU, however long the node stays there.
 constexpr Duration rehearse_when_near = std::chrono::milliseconds(10);
 constexpr int near_share = 50;
-// After pressure: a node that trembles around a line must not attach and detach all the time.
+// After pressure: a node that flaps around a line must not attach and detach all the time.
 constexpr Duration exits_linger = std::chrono::seconds(10);
 // A victim may have ended before the kernel was asked to tell of it.
 constexpr Duration look_after_asking = std::chrono::milliseconds(5);

@@ -15,7 +15,7 @@ namespace evictd::app {
 // come once.
 [[nodiscard]] std::vector<port::StallLine> stall_lines_for(const EvictionConfig& config);
 
-// How soon to look again by oneself for thresholds that nobody watches. None: there is none.
+// How soon to look again for thresholds that nothing in the kernel watches. None: there is none.
 [[nodiscard]] std::optional<Duration> look_for_stalls(const EvictionConfig& config, bool kernel_watches);
 
 }  // namespace evictd::app

@@ -42,7 +42,7 @@ Exit end(Page& page) {
     return printed ? Exit::fine : tell(printed.error());
 }
 
-// Hands every look to `visit`, a page of output at a time. What was said before an error is printed before it is told.
+// Hands every look to `visit`, a page of output at a time. What was said before an error is printed before the error.
 Status each_look(const std::vector<std::string>& files, Page& page,
                  const std::function<Status(const replay::PlacedLook&)>& visit) {
     end_quietly({});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What verbs share: how one is added, what its exit code means, how an error is told.
+// What verbs share: how one is added, what its exit code means, how an error is reported.
 #pragma once
 
 #include <functional>

@@ -14,7 +14,7 @@ namespace evictd::codec {
 [[nodiscard]] std::string met_sentence(const MetThreshold& met);
 [[nodiscard]] std::string cleared_sentence(const MetThreshold& cleared);
 [[nodiscard]] std::string condition_sentence(const ConditionEdge& edge);
-// `pod` is whose tasks stand still; empty: the node's.
+// `pod`: whose tasks stall; empty: the node's.
 [[nodiscard]] std::string stall_sentence(const StallEdge& edge, const std::string& pod);
 // "87.5%" of a window.
 [[nodiscard]] std::string share_text(Duration lost, StallWindow window);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// A look and the agent's facts -> the status document. What stands here is what -o json prints, key by key.
+// A look and the agent's facts -> the status document. These are the keys of -o json.
 #include "status_json.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What is wrong with a configuration and where, for a person with an editor. Faults are collected, never thrown: all of
-// them are told at once.
+// them are reported at once.
 #pragma once
 
 #include <string>

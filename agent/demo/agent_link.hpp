@@ -19,7 +19,7 @@ public:
 
     // Every whole line that has come since the last call.
     void read(const std::function<void(const std::string& line)>& on_line);
-    // A fresh look. None: it does not answer (yet); that it ended is told by its pidfd.
+    // A fresh look. None: it does not answer (yet); its pidfd reports that it ended.
     [[nodiscard]] std::optional<codec::StatusParts> ask(const codec::TextStyle& style) const;
 
 private:

@@ -20,7 +20,7 @@ constexpr std::int64_t store_holds = 100;
 constexpr int grower_processes = 8;
 // How far beyond what is left the grower would go: enough to hit the limit, and once.
 constexpr std::int64_t overshoot = 12;
-// Crossed a moment before the limit is hit. There is no other threshold, so nobody is evicted for a minute.
+// Crossed a moment before the limit is hit. There is no other threshold, so no pod is evicted for a minute.
 constexpr std::int64_t soft = 96;
 // Requests of 48 % of the node make an oom_score_adj of 520: raising to 1000 then counts for 48 % of the limit, more
 // than the 34 % by which the quiet process is bigger than one of the growing ones.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// How a demo is told: as a picture on a terminal, as lines on a pipe, or as the agent's records alone.
+// How a demo is shown: as a picture on a terminal, as lines on a pipe, or as the agent's records alone.
 #pragma once
 
 #include <string>

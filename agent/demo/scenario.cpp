@@ -50,7 +50,7 @@ constexpr std::int64_t hard_for_spike = 192;  // the grower reaches some 196 MiB
 constexpr std::int64_t soft_for_leak = 264;   // after some 2 s of growing
 constexpr std::int64_t hard_for_leak = 72;    // stays out of reach: the grace period takes 120 MiB
 constexpr std::int64_t leak_per_second = 60;
-// Longer than the play: what is shed gives its memory back by itself, and nobody is evicted.
+// Longer than the play: what is shed gives its memory back by itself, and no pod is evicted.
 constexpr std::chrono::seconds grace_for_sockets = std::chrono::seconds(120);
 constexpr std::int64_t hard_for_thrash = 72;  // file pages that nobody uses twice count as free: far out of reach
 constexpr std::int64_t thrash_files = 640;    // 372 MiB are left for them

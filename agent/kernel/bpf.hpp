@@ -59,7 +59,7 @@ public:
     // The directory of the root that is followed, in the memory hierarchy; -1: none is.
     [[nodiscard]] int root_directory() const;
     [[nodiscard]] const std::string& memory_mount() const { return options_.memory_mount; }
-    // Whether CgroupLife populated and emptied are told; nothing where no program can.
+    // Whether CgroupLife populated and emptied are reported; no effect where no program can.
     Status watch_exits(bool on);
     // Replaces all lines; each is compared afresh.
     Status set_thresholds(const std::vector<evictd_watermark>& lines);

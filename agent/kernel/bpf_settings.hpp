@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What the programs are told before the pods' root and the thresholds are known.
+// The programs' settings before the pods' root and the thresholds are known.
 #pragma once
 
 #include "evictd/abi/settings.h"

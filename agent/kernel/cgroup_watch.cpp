@@ -61,7 +61,7 @@ void CgroupWatch::watch(const std::string& path) {
     }
 }
 
-// First listen, then list: nothing falls between. With a sink, what is there is told: it may have come before the
+// First listen, then list: nothing falls between. With a sink, what is there is reported: it may have come before the
 // watch.
 void CgroupWatch::watch_pods(const std::string& path, const Sink* sink) {
     watch(path);

@@ -25,7 +25,7 @@ public:
     using Sink = std::function<void(const KernelEvent&)>;
 
     // `mount`: of the memory hierarchy. `roots`: where below it the pods' root may appear, while there is none. A node
-    // without an inotify instance to spare is no error: then nothing is told, works() is false and row() says why.
+    // without an inotify instance to spare is no error: then nothing is reported, works() is false and row() says why.
     CgroupWatch(std::string mount, std::vector<std::string> roots, const sys::Clock& clock);
     // Tells nothing: another one does.
     explicit CgroupWatch(const sys::Clock& clock) : clock_(clock) {}

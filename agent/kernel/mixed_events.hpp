@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Where the kernel takes some of the programs but not the timer: thresholds are watched by files and timed looks as
-// without BPF, everything else is told by the programs.
+// without BPF, the programs report everything else.
 #pragma once
 
 #include <memory>

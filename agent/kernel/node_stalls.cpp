@@ -61,8 +61,8 @@ void NodeStalls::complete(const port::StalledPod& pod) const {
     stall.read_at = pods_.read_at();
 }
 
-void NodeStalls::read_pods(bool in_a_hurry, std::span<const port::StalledPod> pods) {
-    if (!in_a_hurry) {
+void NodeStalls::read_pods(bool latency_critical, std::span<const port::StalledPod> pods) {
+    if (!latency_critical) {
         pods_.read(pods);
     }
     for (const auto& pod : pods) {

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] const std::vector<StallThreshold>& uncounted() const { return uncounted_; }
     void read(MonotonicTime now, std::vector<NodeStall>& stalls) override;
     [[nodiscard]] bool wants_pods() const override { return pods_wanted_; }
-    void read_pods(bool in_a_hurry, std::span<const port::StalledPod> pods) override;
+    void read_pods(bool latency_critical, std::span<const port::StalledPod> pods) override;
 
 private:
     [[nodiscard]] bool is_from_file(const StallThreshold& threshold) const {

@@ -33,7 +33,7 @@ PodPressure::File PodPressure::open(const std::string& path) const {
     return {.fd = file ? std::move(*file) : sys::Fd(), .totals = {}, .some = {}, .full = {}, .lost = {}};
 }
 
-// Whoever of a pod stands still is a task of the node that does. So on a quiet node one file is read, and not each
+// A task of a pod that stalls is a task of the node that stalls. So on a quiet node one file is read, and not each
 // pod's.
 bool PodPressure::node_stalled() {
     const auto total = sys::read_text(node_.get(), text_) ? parse_pressure(text_).some : std::nullopt;

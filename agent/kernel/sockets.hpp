@@ -20,7 +20,7 @@ namespace evictd::kernel {
 class Sockets final : public port::Sockets {
 public:
     // Attaches those of `choice` that count sockets. `object` is loaded and outlives it. `unified`: where the v2
-    // hierarchy is mounted; empty: nowhere. A program that cannot be attached is told in its row of `rows`.
+    // hierarchy is mounted; empty: nowhere. A program that cannot be attached is reported in its row of `rows`.
     Sockets(bpf_object* object, const Choice& choice, const std::string& unified, std::vector<SourceRow>& rows);
 
     // A pod's cgroup was removed: what is left open of it is whose process holds it.

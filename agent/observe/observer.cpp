@@ -158,7 +158,7 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
     return read;
 }
 
-// It may be of anyone who is counted as a whole: nobody is evicted, or ranked, by what may be page cache.
+// It may belong to any pod that is counted as a whole: no pod is evicted or ranked for what may be page cache.
 void Observer::add_late_cache(port::RootCount& cache, Bytes late) {
     cache.inactive_file += late;
     for (auto& row : rows_) {

@@ -36,7 +36,7 @@ struct Pressure {
     ThresholdPass pass;
     StallPass stalls;
     std::vector<MetThreshold> acting;  // thresholds read anew, in the order of handling
-    bool unconfirmed = false;          // a threshold on memory is left out of them: nobody stands still for it
+    bool unconfirmed = false;          // a threshold on memory is left out of them: no task stalls for it
 
     [[nodiscard]] bool for_stall() const { return acting.empty() && !stalls.acting.empty(); }
     [[nodiscard]] bool calm() const { return pass.merged.empty() && stalls.merged.empty(); }

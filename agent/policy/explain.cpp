@@ -118,7 +118,7 @@ std::string reason_for(const RankedPod& chosen, Signal signal) {
            ", and is nearest to its request: no evictable pod is over its own";
 }
 
-// Why the chosen pod goes first of those that may when tasks stand still.
+// Why the chosen pod is the first of the evictable ones when tasks stall.
 std::string stall_reason(const RankedPod& chosen, const MetStall& stall, const Observation& observation) {
     const Bytes work = work_for(stall, observation.pods[chosen.pod]);
     if (work == Bytes{0}) return " goes first: no culprit found; using the memory order";

@@ -32,7 +32,7 @@ constexpr Duration reclaim_for = 1s;
 constexpr Duration rest_after_enough = 200ms;
 constexpr Duration rest_after_less = 10s;
 constexpr Duration rest_after_failure = 5min;
-// Memory that trembles around the line must not release and squeeze a pod over and over.
+// Memory that flaps around the line must not release and squeeze a pod over and over.
 constexpr Duration calm_after = 5s;
 // Every page size that kernels have divides it: what is read back from memory.high is what was written.
 constexpr std::int64_t largest_page = 64 << 10;

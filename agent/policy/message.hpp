@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What an evicted pod is told, in the kubelet's own words, which other tools search for. What evictd tells people in
+// An evicted pod's message, in the kubelet's own words, which other tools search for. What evictd tells people in
 // its own words is explain's.
 #pragma once
 

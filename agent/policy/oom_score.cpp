@@ -70,7 +70,7 @@ ScoreRange oom_score_adj_range(const Pod& pod, std::string_view cgroup_name, Byt
     } else {
         std::for_each(pod.containers.begin(), pod.containers.end(), add);
         std::for_each(pod.init_containers.begin(), pod.init_containers.end(), add);
-        if (!range) add(Container{});  // none is told: by the class alone
+        if (!range) add(Container{});  // no range: by the class alone
     }
     if (is_node_critical(pod)) range->least = std::min(range->least, kube_proxy_adj);
     return *range;

@@ -73,7 +73,7 @@ bool same(const MetStall& met, const FirstStalled& entry) {
     return met.threshold == entry.threshold && met.pod == entry.pod;
 }
 
-// What is told of a stall that is no longer met: how much is lost now is nobody's question any more.
+// What is reported of a stall that is no longer met; how much is lost now no longer matters.
 MetStall cleared(const FirstStalled& entry) { return {entry.threshold, Duration{0}, entry.at, entry.pod}; }
 
 Bytes work_of(const MetStall& met, const RankedPod& ranked, const Observation& observation) {

@@ -34,7 +34,7 @@ inline constexpr std::int32_t confirming_share = 2'500;
 // read again; without it the disk is busy with something that is not counted here. CPU time the kernel shares out as
 // the requests say, and nobody has to die for it.
 [[nodiscard]] bool may_cause(const MetStall& stall, const ObservedPod& pod);
-// Where nobody does, the stall is told, and that is all.
+// Where no pod does, the stall is only reported.
 [[nodiscard]] bool has_culprit(const MetStall& stall, const Observation& observation);
 
 // What is met at this look. A stall of ten seconds is still in its window when its cause is gone: what was lost before
@@ -59,11 +59,11 @@ void report_stalls(const StallPass& pass, const State& before, MonotonicTime now
 // who did most of the work. Where nobody did any, the order stays.
 void rank_by_stall(const MetStall& stall, const Observation& observation, std::vector<RankedPod>& ranking);
 
-// Whether a threshold on memory may evict under confirm_pressure: tasks stand still, or the kernel had to kill. Where
+// Whether a threshold on memory may evict under confirm_pressure: tasks stall, or the kernel had to kill. Where
 // nobody counts stalls it always may: an old protection is not given up for a new one that is not there.
 [[nodiscard]] bool is_confirmed(const Observation& observation);
 
-// What a pod evicted for a stall is told. It begins as the kubelet's message does, for those who search for that.
+// The message of a pod evicted for a stall. It begins as the kubelet's does, for those who search for that.
 [[nodiscard]] std::string stall_message(const MetStall& stall);
 
 // For people: "tasks of the node stood still for memory for 45% of the last 1s (some), threshold 10%".

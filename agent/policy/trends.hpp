@@ -6,7 +6,8 @@
 // The estimate is the smaller of the median and the mean of the last six intervals, nothing where they disagree about
 // the direction, and none before the third. A mean, or a line through the figures, takes one jump (a process that
 // starts with a gigabyte, a file that is read) for a trend; the median does not, it believes in growth once half of the
-// intervals have it. But the median alone can take what trembles around a level for a trend, and the mean does not.
+// intervals have it. But the median alone can take a value that flaps around a level for a trend, and the mean does
+// not.
 #pragma once
 
 #include <optional>

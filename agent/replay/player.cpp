@@ -36,7 +36,7 @@ bool Player::is_on_node(PodIndex pod) const {
     return !scenario_.only_asked[pod] && (life == Life::on_node || life == Life::evicted);
 }
 
-// It is no longer there. Whoever asks about it is told that it failed, as its status says.
+// It is no longer there. Who asks about it learns that it failed, as its status says.
 void Player::end(Resident& resident, Life life) {
     Pod ended = *resident.pod;
     ended.phase = PodPhase::failed;

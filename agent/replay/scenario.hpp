@@ -117,7 +117,8 @@ struct Scenario {
     std::vector<policy::OwnedObject> objects;  // each step that asks starts from these
 };
 
-// One fault is told: its line, its key, what is wrong and what would be right. Memory is bounded whatever the text is.
+// One fault is reported: its line, its key, what is wrong and what would be right. Memory is bounded whatever the text
+// is.
 [[nodiscard]] tl::expected<Scenario, config::Fault> parse_scenario(std::string_view text, const std::string& file);
 
 }  // namespace evictd::replay

@@ -215,7 +215,7 @@ TEST_F(Stall, FullOfAPodIsWhatItsPressureFileSays) {
     ASSERT_TRUE(eventually([&] {
         loud_stall = stall_of(reader);
         still_stall = stall_of(quiet);
-        stalls.read_pods(/*in_a_hurry=*/false, pods);
+        stalls.read_pods(/*latency_critical=*/false, pods);
         return loud_stall && loud_stall->full && (*loud_stall->full)[1] > 20ms && loud_stall->reclaimed > 0_MiB;
     }));
     EXPECT_LE((*loud_stall->full)[1], 1s);

@@ -117,7 +117,7 @@ struct evictd_socket_event {
     char protocol[EVICTD_PROTOCOL_LENGTH];
 };
 
-/* Sliding windows over the time that tasks stand still. */
+/* Sliding windows over the time that tasks stall. */
 enum evictd_stall_window {
     EVICTD_STALL_100MS = 0,
     EVICTD_STALL_1S = 1,

@@ -68,7 +68,7 @@ struct EvictionConfig {
     bool shed_sockets = false;   // while a memory threshold is met, pods at the head of the order get no new sockets
     std::int32_t shed_pods = 1;  // how many
     std::vector<StallThreshold> stalls;  // beside the kubelet's thresholds, after them
-    bool confirm_pressure = false;       // a threshold on memory evicts only while tasks stand still for it
+    bool confirm_pressure = false;       // a threshold on memory evicts only while tasks stall for it
     Duration time_to_exhaustion{0};      // a soft threshold: less than this until memory has run out; 0: none
     Duration time_to_exhaustion_grace_period = std::chrono::seconds(5);
     MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with

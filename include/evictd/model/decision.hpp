@@ -36,7 +36,7 @@ struct MetThreshold {
     }
 };
 
-// A threshold on stalls that is met. `pod` is whose tasks stand still; empty: the node's.
+// A threshold on stalls that is met. `pod`: whose tasks stall; empty: the node's.
 struct MetStall {
     StallThreshold threshold;
     Duration lost{0};  // within its window
@@ -101,7 +101,7 @@ struct BrokenLimit {
 // An eviction begun at this look.
 struct Eviction {
     PodUid pod;
-    MetThreshold threshold;  // says nothing when a limit was broken, or tasks stand still
+    MetThreshold threshold;  // empty when a limit was broken, or tasks stall
     std::optional<BrokenLimit> broken_limit;
     std::optional<MetStall> stall;
     Duration grace_period{0};  // what the pod gets between SIGTERM and SIGKILL in the kubelet's terms; hard: 1 s
@@ -179,7 +179,7 @@ struct Decision {
     std::vector<RankedPod> ranking;  // always filled, for the first met threshold's signal, else memory.available
     std::optional<Eviction> evict;   // at most one
     std::vector<Eviction> limit_evictions;  // instead of it: every pod that broke a limit of its own
-    std::vector<NodeReclaim> reclaim;       // give these back, then look again: nobody is evicted before
+    std::vector<NodeReclaim> reclaim;       // reclaim these, then look again: no pod is evicted before
     std::vector<std::string> notes;         // settings that were overruled, in the kubelet's words
     std::vector<ShedPod> shed;              // whose sockets are refused; whoever is not named here gets them again
     std::vector<Rung> ladder;               // whoever is not named here is released

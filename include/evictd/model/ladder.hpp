@@ -18,7 +18,7 @@ namespace evictd {
 enum class RungKind : std::uint8_t {
     reclaim,  // page cache is asked back: memory.reclaim
     squeeze,  // the pod grows no further: memory.high
-    freeze,   // the pod stands still for a moment: cgroup.freeze, or v1's freezer
+    freeze,   // the pod is frozen briefly: cgroup.freeze, or v1's freezer
 };
 constexpr std::string_view name(RungKind kind) {
     return kind == RungKind::reclaim ? "reclaim" : kind == RungKind::squeeze ? "squeeze" : "freeze";

@@ -81,7 +81,7 @@ struct ObservedPod {
     CgroupId cgroup;                          // in the memory hierarchy; 0: none
     bool populated = false;                   // some process is left in it
     std::optional<MonotonicTime> emptied_at;  // when the kernel saw its last process go
-    std::optional<PodStall> stall;            // none: its tasks did not stand still, or nobody counts
+    std::optional<PodStall> stall;            // none: its tasks did not stall, or nothing counts it
 };
 
 // What the kernel says of the cgroup of a victim that decide() follows: of that very cgroup, whatever the pods' sources

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Time lost to stalls: tasks that could run stand still because memory, a disk or a CPU is not to be had. `some`: at
+// Time lost to stalls: tasks that could run wait because memory, a disk or a CPU is not to be had. `some`: at
 // least one does; `full`: all that could run do, so that nothing gets done. As the kernel's pressure files define them.
 #pragma once
 
@@ -78,7 +78,7 @@ struct StallThreshold {
 // A whole, in StallThreshold's unit.
 inline constexpr std::int32_t whole_share = 10'000;
 
-// How long tasks have to stand still for the threshold to be met.
+// How long tasks have to stall for the threshold to be met.
 constexpr Duration line_of(const StallThreshold& threshold) {
     // A tenth of a second has 10^8 ns: every share of it is a whole number of them.
     return length(threshold.window) / whole_share * threshold.share;

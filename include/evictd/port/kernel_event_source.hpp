@@ -53,10 +53,10 @@ public:
     virtual void drain(const Sink& sink) = 0;
     // The pods' root to watch; none: there is none yet, and any cgroup that could be it is reported when made.
     virtual Status follow(const std::optional<PodsRoot>& root) = 0;
-    // Whether pods' cgroups that come and go are told. If not, list them at each look.
+    // Whether pods' cgroups that come and go are reported. If not, list them at each look.
     [[nodiscard]] virtual bool tells_of_pods() const = 0;
-    // Whether a cgroup that fills or empties is told at once. Off at first: every such cgroup on the machine pays for
-    // it.
+    // Whether a cgroup that fills or empties is reported at once. Off at first: every such cgroup on the machine pays
+    // for it.
     virtual Status watch_exits(bool on) = 0;
     // How soon to look again by oneself when the nearest threshold is `distance` away. None: every crossing is
     // reported.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What of a pod's cgroup can be set without ending anybody: its page cache, its limit, whether it stands still.
+// What can be set of a pod's cgroup without killing a process: its page cache, its limit, its freezer.
 #pragma once
 
 #include <limits>

@@ -29,8 +29,9 @@ public:
     virtual void read(MonotonicTime now, std::vector<NodeStall>& stalls) = 0;
     // Whether anybody asks of pods what their usage does not say.
     [[nodiscard]] virtual bool wants_pods() const = 0;
-    // Completes the pods' stalls. `in_a_hurry`: somebody waits for this look, so what was read last has to do.
-    virtual void read_pods(bool in_a_hurry, std::span<const StalledPod> pods) = 0;
+    // Completes the pods' stalls. `latency_critical`: an eviction may depend on this look, so the last values read are
+    // used.
+    virtual void read_pods(bool latency_critical, std::span<const StalledPod> pods) = 0;
 };
 
 }  // namespace evictd::port

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr bool in_a_hurry = true;
+constexpr bool latency_critical = true;
 
 struct Pressed : testing::Test {
     Pressed() {
@@ -95,11 +95,11 @@ TEST_F(Pressed, SomebodyWhoWaitsGetsWhatWasReadLast) {
     set("", 1'300'000, 900'000);
     set("/kubepods/a", 800'000, 450'000);
     const auto before = clock.monotonic();
-    EXPECT_FALSE(look(1s, {}, in_a_hurry));
+    EXPECT_FALSE(look(1s, {}, latency_critical));
     ASSERT_TRUE(look(0s));
     set("", 1'600'000, 900'000);
     set("/kubepods/a", 900'000, 550'000);
-    const auto stall = look(1s, {}, in_a_hurry);
+    const auto stall = look(1s, {}, latency_critical);
     ASSERT_TRUE(stall);
     EXPECT_EQ((*stall->full)[1], 50ms);
     EXPECT_EQ(stall->read_at, before + 1s);

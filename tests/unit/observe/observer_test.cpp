@@ -324,8 +324,8 @@ TEST_F(Observing, OutcomesOfTheLastTickAreHandedOn) {
 struct FakeStalls final : port::Stalls {
     void read(MonotonicTime /*now*/, std::vector<NodeStall>& stalls) override { stalls.push_back({}); }
     [[nodiscard]] bool wants_pods() const override { return wanted; }
-    void read_pods(bool in_a_hurry, std::span<const port::StalledPod> pods) override {
-        hurried = in_a_hurry;
+    void read_pods(bool latency_critical, std::span<const port::StalledPod> pods) override {
+        hurried = latency_critical;
         for (const auto& pod : pods)
             pod.stall = PodStall{.reclaimed = {static_cast<std::int64_t>(pod.cgroup.id().value)}};
     }

@@ -125,7 +125,7 @@ TEST(Awaited, TheNextPressureMayWaitAgain) {
     EXPECT_EQ(node.set(90_MiB).look(22s).awaited->until, at(31s));
 }
 
-// Else a hog that trembles around the threshold is never evicted while there are always new pods.
+// Else a hog that flaps around the threshold is never evicted while there are always new pods.
 TEST(Awaited, PressureThatComesAndGoesBeginsNoNewWait) {
     Short node({unknown(80_MiB, 0s)});
     EXPECT_TRUE(node.look(1s).awaited->fresh);

@@ -128,7 +128,7 @@ TEST_F(Ladder, AMinimumReclaimCountsOnceItsThresholdIsMet) {
 TEST_F(Ladder, WhoIsOverTheRequestIsSqueezedAtWhatIsChargedUntilItIsCalm) {
     node.config.ladder = {.reclaim = false, .squeeze = true};
     EXPECT_THAT(look(near(), 0s), ElementsAre("squeeze default/hog 1024"));
-    EXPECT_THAT(look(6_GiB, 1s), ElementsAre("squeeze default/hog 1024")) << "it trembles around the line";
+    EXPECT_THAT(look(6_GiB, 1s), ElementsAre("squeeze default/hog 1024")) << "it flaps around the line";
     EXPECT_THAT(look(near(), 2s), ElementsAre("squeeze default/hog 1024"));
     EXPECT_THAT(look(6_GiB, 7s), IsEmpty());
 }
