@@ -188,8 +188,8 @@ void Agent::note_cost(Duration cpu) {
     urgent_budget_.charge(std::exchange(urgent_, false) ? cpu : cpu - look_cost_, parts_.clock.monotonic());
 }
 
-// When the next timed look is due, `wanted` at the latest by the distance to the nearest line. Where memory falls fast
-// it comes as soon as the budget for that allows.
+// When the next timed look is due, `wanted` at the earliest. Where memory falls fast towards the next line, `distance`
+// away, it comes as soon as the budget for that allows.
 Duration Agent::timed_pause(Duration wanted, std::optional<Bytes> distance) {
     const auto before = std::exchange(last_distance_, distance);
     const bool falls = distance && before && distance->value < before->value / 4 * 3;
@@ -203,7 +203,7 @@ std::optional<Duration> Agent::look_soon(const Tick& tick) {
         const auto distance = nearest(watermarks_, tick.observation.readings);
         const auto wanted =
             decision.in_flight.empty() && distance ? parts_.events.look_within(*distance).value_or(*timed) : *timed;
-        return timed_pause(wanted, distance);
+        return timed_pause(wanted, next_below(watermarks_, tick.observation.readings));
     }
     if (disagrees(tick.observation.readings)) {
         return parts_.observer.counts_whole() ? look_under_pressure : look_when_disagreeing;

@@ -3,6 +3,7 @@
 #include "app/watermarks.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "policy/thresholds.hpp"
 
@@ -68,6 +69,15 @@ std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, con
         }
     }
     return distance;
+}
+
+std::optional<Bytes> next_below(const std::vector<port::Watermark>& watermarks, const Readings& readings) {
+    std::vector<port::Watermark> ahead;
+    std::copy_if(watermarks.begin(), watermarks.end(), std::back_inserter(ahead), [&](const port::Watermark& line) {
+        const auto& reading = readings[static_cast<std::size_t>(line.signal)];
+        return reading && reading->available.value >= line.threshold.value;
+    });
+    return nearest(ahead, readings);
 }
 
 }  // namespace evictd::app

@@ -27,5 +27,7 @@ namespace evictd::app {
 
 // From what is available now down to the nearest line below it; 0 if a line is crossed; none without lines.
 [[nodiscard]] std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, const Readings& readings);
+// Down to the nearest line that is not crossed; none if all are.
+[[nodiscard]] std::optional<Bytes> next_below(const std::vector<port::Watermark>& watermarks, const Readings& readings);
 
 }  // namespace evictd::app

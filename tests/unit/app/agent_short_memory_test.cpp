@@ -110,6 +110,19 @@ TEST_F(Agents, FilesThatChangeAndMemoryThatFallsAreLookedAtAtOnceWhileTheBudgetL
     agent->set_config(eviction, std::chrono::seconds(10));
     EXPECT_EQ(agent->next_look() - clock.monotonic(), milliseconds(10)) << "it falls";
 
+    // A soft line that is crossed hides no fall towards the hard one.
+    auto both = eviction;
+    both.thresholds.push_back(both.thresholds.front());
+    both.thresholds.back().grace_period = std::chrono::minutes(1);
+    both.thresholds.back().value = ThresholdValue{Quantity::of((700_MiB).value, Quantity::Format::binary_si)};
+    for (const auto& [usage, pause] : {std::pair(400_MiB, 200), std::pair(600_MiB, 10)}) {
+        declare(usage);
+        clock.advance(milliseconds(200));
+        agent->set_config(both, std::chrono::seconds(10));
+        EXPECT_EQ(agent->next_look() - clock.monotonic(), milliseconds(pause)) << usage.value;
+    }
+    agent->set_config(eviction, std::chrono::seconds(10));
+
     int looks = 0;
     for (; looks < 100; looks++) {
         const auto before = records.size();
