@@ -82,11 +82,23 @@ soft() { # soft MIB MAX-POD-GRACE-SECONDS: met for a second, then SIGTERM and th
     echo "evictionSoftGracePeriod: {allocatableMemory.available: 1s}"
     echo "evictionMaxPodGracePeriod: $2"
 }
+# memory.stat may be 2 s old although it was just read: it is read again until all that is charged has a kind.
 available() { # in MiB, as the kubelet counts it: the controller's own files, dying cgroups included
-    local limit=memory.limit_in_bytes usage=memory.usage_in_bytes key=total_inactive_file inactive
-    ! is_v2 || limit=memory.max usage=memory.current key=inactive_file
-    inactive=$(awk -v key="$key" '$1 == key { print $2 }' "$pods_root/memory.stat")
-    echo $((($(cat "$pods_root/$limit") - $(cat "$pods_root/$usage") + inactive) >> 20))
+    local limit=memory.limit_in_bytes usage=memory.usage_in_bytes inactive accounted kernel=0 used left try
+    ! is_v2 || limit=memory.max usage=memory.current
+    for ((try = 0; try < 25; try++)); do
+        is_v2 || kernel=$(cat "$pods_root/memory.kmem.usage_in_bytes" 2> /dev/null || echo 0)
+        read -r inactive accounted < <(awk -v kernel="$kernel" -v keys="$(is_v2 && echo anon file kernel sock || echo total_rss total_cache)" '
+            BEGIN { count = split(keys, wanted); for (i = 1; i <= count; i++) kinds[wanted[i]] }
+            $1 == "total_inactive_file" { whole = $2 }
+            $1 == "inactive_file" { own = $2 }
+            $1 in kinds { kernel += $2 }
+            END { printf "%d %d\n", whole == "" ? own : whole, kernel }' "$pods_root/memory.stat")
+        used=$(cat "$pods_root/$usage") left=$((used - accounted))
+        [ "${left#-}" -gt $((4 << 20)) ] || break
+        sleep 0.1
+    done
+    echo $((($(cat "$pods_root/$limit") - used + inactive) >> 20))
 }
 cross() { reload "$(hard $(($(available) + $1)))"; } # cross MIB: so much is missing now
 calm() { reload "$(hard 4)"; }

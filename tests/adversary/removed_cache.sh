@@ -10,7 +10,7 @@ set -uo pipefail
 
 begin
 file=$(mktemp /var/tmp/evictd-test-XXXXXX) # one hole, and not in a tmpfs: reading it fills the page cache
-trap 'rm -f "$file"; end_attack; clean_up' EXIT
+trap 'end_attack; rm -f "$file"; clean_up' EXIT
 truncate -s 90M "$file"
 innocents 3
 hostile job

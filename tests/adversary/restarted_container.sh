@@ -9,7 +9,7 @@ set -uo pipefail
 
 begin
 file=$(mktemp /var/tmp/evictd-test-XXXXXX)
-trap 'rm -f "$file"; end_attack; clean_up' EXIT
+trap 'end_attack; rm -f "$file"; clean_up' EXIT
 truncate -s 60M "$file"
 innocents 2
 innocent restarted

@@ -9,7 +9,7 @@ set -uo pipefail
 
 begin 256
 file=$(mktemp /var/tmp/evictd-test-XXXXXX)
-trap 'rm -f "$file"; end_attack; clean_up' EXIT
+trap 'end_attack; rm -f "$file"; clean_up' EXIT
 truncate -s 96M "$file"
 limit=memory.limit_in_bytes
 ! is_v2 || limit=memory.max

@@ -41,8 +41,9 @@ show() { # show LOG: the part of a failed suite's log that a person wants first
 show_failed() { # show_failed LOG OTHER-REGEX BAD-REGEX: what each failed test said, and how it ended if no test says that
     echo "---- $1 ----"
     OTHER=$2 BAD=$3 awk '
-        { said = said $0 "\n" }
-        $0 ~ ENVIRON["BAD"] { printf "%s", said; shown = 1 }
+        bad && /^    / { print; next } # what it says of it comes before that line or after it
+        { bad = 0; said = said $0 "\n" }
+        $0 ~ ENVIRON["BAD"] { printf "%s", said; shown = bad = 1 }
         $0 ~ ENVIRON["BAD"] || $0 ~ ENVIRON["OTHER"] { said = "" }
         END { if (!shown) printf "%s", said }' "$1"
     echo "----"
