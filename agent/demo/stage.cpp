@@ -104,7 +104,7 @@ std::vector<std::string> Stage::arguments_for(const PodPlan& pod) const {
     }
     if (plan_.scenario == Scenario::pagecache) {
         arguments.insert(arguments.end(),
-                         {"--files", places_.directory + "/files", "--files-mib_of", mib_of(plan_.files)});
+                         {"--files", places_.directory + "/files", "--files-mib", mib_of(plan_.files)});
         return arguments;
     }
     if (plan_.scenario == Scenario::oomrace) {
@@ -114,7 +114,7 @@ std::vector<std::string> Stage::arguments_for(const PodPlan& pod) const {
     }
     if (plan_.scenario == Scenario::thrash) {
         arguments.insert(arguments.end(),
-                         {"--reread", places_.directory + "/files", "--files-mib_of", mib_of(plan_.files)});
+                         {"--reread", places_.directory + "/files", "--files-mib", mib_of(plan_.files)});
         return arguments;
     }
     // Never more than the pods may have together: a limit that did not hold must not cost the machine its memory.
