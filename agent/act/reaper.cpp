@@ -210,7 +210,7 @@ void Reaper::look_for_evasion(Pursuit& pursuit, const Struck& struck) {
     pursuit.empty_rounds = listed.empty() ? pursuit.empty_rounds + 1 : 0;
     const bool hides = pursuit.empty_rounds >= rounds_without_anybody;
     pursuit.evades = forks || hides;
-    pursuit.evaded = pursuit.evaded || forks;  // who is not listed any more may just be dying
+    pursuit.evaded = pursuit.evaded || forks;  // a process that is no longer listed may just be exiting
     if (hides && !pursuit.uses_freezer() && !pursuit.victim->can_kill()) {
         pursuit.proved = true;  // v1 without a freezer: there is no better proof
     }

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "evictd/model/ascii.hpp"
 #include "evictd/model/quantity.hpp"
 
 namespace evictd::codec {
@@ -66,7 +67,7 @@ std::optional<Duration> fraction(std::string_view& text) {
     if (!eat(text, '.')) return Duration::zero();
     std::int64_t nanos = 0;
     std::size_t count = 0;
-    for (; count < text.size() && text[count] >= '0' && text[count] <= '9'; ++count) {
+    for (; count < text.size() && is_digit(text[count]); ++count) {
         if (count < 9) nanos = nanos * 10 + (text[count] - '0');
     }
     if (count == 0) return std::nullopt;

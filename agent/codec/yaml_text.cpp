@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evictd/model/ascii.hpp"
 #include "json_value.hpp"
 
 namespace evictd::codec {
@@ -23,7 +24,7 @@ bool is_binary_quantity(const std::string& text) {
     constexpr std::string_view units = "KMGTPE";
     if (text.size() < 3 || text.back() != 'i' || units.find(text[text.size() - 2]) == std::string_view::npos)
         return false;
-    return std::all_of(text.begin(), text.end() - 2, [](char c) { return c >= '0' && c <= '9'; });
+    return std::all_of(text.begin(), text.end() - 2, is_digit);
 }
 
 // Starts with a letter or a slash and holds nothing that YAML reads as syntax.

@@ -40,7 +40,7 @@ PodPlan pod(const char* name_space, const char* name, QosClass qos, std::int32_t
 }  // namespace
 
 Plan oomrace_plan(Bytes limit, Bytes node, bool steering) {
-    constexpr std::int64_t whole = std::int64_t{1} << 20U;
+    constexpr std::int64_t whole = (1_MiB).value;
     const Bytes share{node.value / 100 * request_percent / whole * whole};
     Plan plan{.scenario = Scenario::oomrace, .limit = limit, .steering = steering};
     plan.pods = {pod("payments", "db", QosClass::guaranteed, 1000, scaled(140, limit), scaled(db_holds, limit)),

@@ -71,7 +71,7 @@ std::vector<PodPlan> pods_for(Bytes limit) {
 }  // namespace
 
 Bytes scaled(std::int64_t figure, Bytes limit) {
-    constexpr std::int64_t whole = std::int64_t{1} << 20U;
+    constexpr std::int64_t whole = (1_MiB).value;
     return {figure * (limit.value / scale_reference) / whole * whole};
 }
 

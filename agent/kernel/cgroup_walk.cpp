@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "evictd/model/ascii.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::kernel {
@@ -191,7 +192,7 @@ Status read_pids(int file, const std::function<Walk(int pid)>& visit) {
             return sys::fail_errno("cgroup.procs", errno);
         }
         for (const char letter : std::string_view(text.data(), static_cast<std::size_t>(got))) {
-            if (letter >= '0' && letter <= '9') {
+            if (is_digit(letter)) {
                 pid = pid * 10 + (letter - '0');
             } else if (const int whole = std::exchange(pid, 0); whole > 0 && visit(whole) == Walk::stop) {
                 return {};

@@ -61,8 +61,8 @@ void CgroupWatch::watch(const std::string& path) {
     }
 }
 
-// First listen, then list: nothing falls between. With a sink, what is there is reported: it may have come before the
-// watch.
+// The watch is added before the listing, so that no cgroup is missed. With a sink, the listed cgroups are reported:
+// they may be older than the watch.
 void CgroupWatch::watch_pods(const std::string& path, const Sink* sink) {
     watch(path);
     for (const auto& [name, id] : children_of(mount_ + path)) {

@@ -49,6 +49,14 @@ Result<port::NodeMemoryReading> parse_meminfo(const std::string& text) {
         .total = {*total * kib}, .available = {(*free + *inactive_file) * kib}, .reclaimable = {*reclaimable * kib}};
 }
 
+Bytes parse_page_cache(const std::string& text) {
+    std::int64_t kib = 0;
+    for (const auto* label : {"Cached:", "Buffers:", "SwapCached:"}) {
+        kib += number_after(text, label).value_or(0);
+    }
+    return {kib * 1024};
+}
+
 std::int64_t parse_cpu_list_pages(const std::string& text) {
     constexpr std::string_view label = " count:";
     std::int64_t pages = 0;

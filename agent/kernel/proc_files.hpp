@@ -31,6 +31,8 @@ private:
 
 // Parsers, apart for tests and fuzzers. Values in bytes; a field that is not there is an Error.
 [[nodiscard]] Result<port::NodeMemoryReading> parse_meminfo(const std::string& text);
+// Page cache, tmpfs and swap cache, from the same file.
+[[nodiscard]] Bytes parse_page_cache(const std::string& text);
 // Pages in all "count:" lines of /proc/zoneinfo's pagesets.
 [[nodiscard]] std::int64_t parse_cpu_list_pages(const std::string& text);
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 
 #include "kernel/decode.hpp"
+#include "kernel/proc_files.hpp"
 #include "kernel/usage_files.hpp"
 #include "sys/fd.hpp"
 
@@ -37,7 +38,6 @@ Result<std::optional<port::RootCount>> UsageIter::controller_count() {
     if (bpf_.root_directory() < 0) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
-    const auto uncounted = uncounted_cache();  // first: where it makes the kernel add up, that is for all below, too
     std::optional<Bytes> kernel_memory;
     if (read_file("memory.kmem.usage_in_bytes")) {  // v1
         kernel_memory = Bytes{std::strtoll(text_.c_str(), nullptr, 10)};
@@ -45,28 +45,20 @@ Result<std::optional<port::RootCount>> UsageIter::controller_count() {
     if (auto read = read_file("memory.stat"); !read) {
         return tl::unexpected(read.error());
     }
-    auto count = whole_tree_count(text_, kernel_memory);
-    count.uncounted_cache = uncounted;
-    return std::optional(count);
+    return std::optional(whole_tree_count(text_, kernel_memory));
 }
 
 // The node's counters of file pages are up to date, those of the hierarchy's root as late as everybody's.
-std::optional<Bytes> UsageIter::uncounted_cache() {
-    auto stat = sys::open(bpf_.memory_mount() + "/memory.stat", O_RDONLY);
-    if (!stat || !sys::read_text(stat->get(), text_)) {
-        return std::nullopt;
+Bytes UsageIter::uncounted_cache() {
+    const auto read = [&](const std::string& path) {
+        auto file = sys::open(path, O_RDONLY);
+        return file && sys::read_text(file->get(), text_);
+    };
+    if (!read(bpf_.memory_mount() + "/memory.stat")) {
+        return {};
     }
     const Bytes counted = file_pages(text_);
-    auto meminfo = sys::open("/proc/meminfo", O_RDONLY);
-    if (!meminfo || !sys::read_text(meminfo->get(), text_)) {
-        return std::nullopt;
-    }
-    const auto bytes = [&](const std::string& key) {
-        const auto at = text_.find("\n" + key + ":");
-        return at == std::string::npos ? 0 : std::strtoll(text_.c_str() + at + key.size() + 2, nullptr, 10) * 1024;
-    };
-    const Bytes on_node{bytes("Cached") + bytes("Buffers") + bytes("SwapCached")};
-    return std::max(Bytes{0}, on_node - counted);
+    return read("/proc/meminfo") ? std::max(Bytes{0}, parse_page_cache(text_) - counted) : Bytes{0};
 }
 
 Status UsageIter::read_file(const char* name) {

@@ -19,10 +19,10 @@ public:
     Status read(std::vector<port::CgroupUsage>& rows) override;
     [[nodiscard]] std::optional<port::RootCount> timer_count() const override;
     [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override;
+    [[nodiscard]] Bytes uncounted_cache() override;
 
 private:
     Status read_file(const char* name);
-    std::optional<Bytes> uncounted_cache();
 
     Bpf& bpf_;
     std::string text_;  // kept for its capacity

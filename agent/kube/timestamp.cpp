@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "evictd/model/ascii.hpp"
+
 namespace evictd::kube {
 namespace {
 
@@ -36,7 +38,7 @@ std::optional<Duration> take_fraction(std::string_view& text) {
     if (!take(text, '.')) return fraction;
     Duration unit = std::chrono::milliseconds(100);
     std::size_t digits = 0;
-    for (; !text.empty() && text[0] >= '0' && text[0] <= '9'; text.remove_prefix(1), ++digits) {
+    for (; !text.empty() && is_digit(text[0]); text.remove_prefix(1), ++digits) {
         fraction += unit * (text[0] - '0');
         unit /= 10;
     }

@@ -60,12 +60,9 @@ std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted
     return settled;
 }
 
-Bytes late_cache(const port::RootCount& controller, Bytes usage) {
-    if (!controller.accounted || !controller.uncounted_cache) {
-        return {};
-    }
-    const Bytes missing = usage - *controller.accounted;
-    return missing > least_difference ? std::min(missing, *controller.uncounted_cache) : Bytes{0};
+Bytes late_cache(const port::RootCount& controller, Bytes usage, Bytes uncounted_cache) {
+    const Bytes missing = usage - controller.accounted.value_or(usage);
+    return missing > least_difference ? std::min(missing, uncounted_cache) : Bytes{0};
 }
 
 }  // namespace evictd::observe

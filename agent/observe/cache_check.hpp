@@ -34,6 +34,6 @@ private:
 // than the page cache of the whole node that it has not counted. The kernel adds up all counters every 2 s (FLUSH_TIME
 // in mm/memcontrol.c), whatever changed. Memory that is charged and never of any kind, such as an unmapped page that a
 // pipe holds, is none.
-[[nodiscard]] Bytes late_cache(const port::RootCount& controller, Bytes usage);
+[[nodiscard]] Bytes late_cache(const port::RootCount& controller, Bytes usage, Bytes uncounted_cache);
 
 }  // namespace evictd::observe

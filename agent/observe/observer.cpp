@@ -137,6 +137,7 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
         return read;
     }
     const bool old = counts_whole_ && purpose == LookFor::decision;
+    const Bytes uncounted = old ? usage_.uncounted_cache() : Bytes{0};
     auto cache = check_.settle(counted_cache(rows_, at), old);
     if (old) {
         const Bytes usage_before = rows_.front().usage;
@@ -147,7 +148,7 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
         auto& usage = rows_.front().usage;
         usage = std::min(usage, usage_before);  // what came after the count is in no count
         if (cache) {
-            add_late_cache(*cache, late_cache(*cache, usage));
+            add_late_cache(*cache, late_cache(*cache, usage, uncounted));
         }
     }
     if (cache) {

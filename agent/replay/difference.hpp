@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Two stories of the same node side by side, look by look: only where they differ. For people, where the same
-// difference goes on from look to look it is reported once; for tools, one JSON object for each look.
+// difference lasts over several looks it is reported once; for tools, one JSON object for each look.
 #pragma once
 
 #include <cstddef>

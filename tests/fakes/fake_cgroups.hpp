@@ -137,6 +137,8 @@ public:
         return controller;
     }
 
+    [[nodiscard]] Bytes uncounted_cache() override { return uncounted; }
+
     [[nodiscard]] Result<port::PodsRoot> find_pods_root() override {
         if (!root_unknown.empty()) return fail(ErrorKind::failed, "pods' cgroup", root_unknown);
         if (lines_.empty()) return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
@@ -163,6 +165,7 @@ public:
     std::string broken;        // why no pass can be read; empty: it can
     std::optional<port::RootCount> timer;
     Result<std::optional<port::RootCount>> controller = std::optional<port::RootCount>{};
+    Bytes uncounted;
     int controller_reads = 0;
     std::function<void()> on_controller_read;  // what the kernel adds up for it
 

@@ -232,10 +232,8 @@ TEST_F(Usage, ThePageCacheOfRemovedCgroupsIsCountedInTheLookAsInTheTimer) {
         const auto count = iterator.controller_count();
         return count && *count && (*count)->accounted && near((*count)->accounted->value, usage().front().usage.value);
     })) << "all of it has a kind";
-    EXPECT_TRUE(eventually([&] {
-        const auto count = iterator.controller_count();
-        return count && *count && (*count)->uncounted_cache && *(*count)->uncounted_cache <= 4_MiB;
-    })) << "the page cache of the node is that of its root memory cgroup";
+    EXPECT_TRUE(eventually([&] { return iterator.uncounted_cache() <= 4_MiB; }))
+        << "the page cache of the node is that of its root memory cgroup";
 }
 
 TEST_F(Usage, APodWithTooManyCgroupsIsCountedAsAWholeAndCostsNoMoreThanOne) {

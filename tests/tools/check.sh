@@ -9,7 +9,10 @@ set -euo pipefail
 cd "$top"
 build=${BUILD:-build}
 begin=$SECONDS
-mapfile -t changed < <({ git diff --name-only --diff-filter=d "${1:-HEAD}" && git ls-files --others --exclude-standard; } | sort -u)
+unknown="git does not say what changed (run: make test)"
+named=$(repository diff --name-only --diff-filter=d "${1:-HEAD}" 2> /dev/null) || die "$unknown"
+new=$(repository ls-files --others --exclude-standard 2> /dev/null) || die "$unknown"
+mapfile -t changed < <(sort -u <<< "$named"$'\n'"$new" | grep .)
 [ ${#changed[@]} -gt 0 ] || { echo "check: nothing changed since ${1:-HEAD}"; exit 0; }
 
 of() { # of REGEX: the changed files that match

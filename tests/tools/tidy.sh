@@ -10,15 +10,14 @@ set -euo pipefail
 need clang-tidy clang-tidy
 cd "$top"
 build=${BUILD:-build}/single
-tests/tools/build.sh "$build" evictd_bpf_skeleton -- -DEVICTD_UNITY=OFF > /dev/null
+made=$(tests/tools/build.sh "$build" evictd_bpf_skeleton -- -DEVICTD_UNITY=OFF) || die "$made"
 
 # A file takes 10 s of a CPU, all of them most of an hour. A part is what the last commits changed, and of the other files
 # those whose turn it is, by the number of commits: each has it within four. Without git's word, all.
-repository() { git -c safe.directory='*' "$@" 2> /dev/null; }
 part() { # part FILE...: NUL-separated
     local changed turn number=0 file
     # A commit that touches hundreds of files changes a head or a name in them.
-    if ! changed=$(repository log -n 25 --name-only --format=tformat:@ | awk -v RS=@ 'NF < 200') || ! turn=$(repository rev-list --count HEAD); then
+    if ! changed=$(repository log -n 25 --name-only --format=tformat:@ 2> /dev/null | awk -v RS=@ 'NF < 200') || ! turn=$(repository rev-list --count HEAD 2> /dev/null); then
         printf '%s\0' "$@"
         return
     fi

@@ -43,10 +43,8 @@ struct RootCount {
     Bytes inactive_file;
     Bytes active_file;
     MonotonicTime at;
-    // Of the memory controller only: memory of every kind, and the page cache of the whole node that it has not counted
-    // for anybody yet. None: not known.
-    std::optional<Bytes> accounted = std::nullopt;
-    std::optional<Bytes> uncounted_cache = std::nullopt;
+    std::optional<Bytes> accounted =
+        std::nullopt;  // memory of every kind; the memory controller's only. None: not known
 };
 
 // Every cgroup below the pods' root in one pass, the root first, parents before children. Removed cgroups that hold
@@ -66,6 +64,9 @@ public:
     // leaves that out where it believes that little changed, and then they are up to 2 s old. None: read() has them
     // from there already.
     [[nodiscard]] virtual Result<std::optional<RootCount>> controller_count() { return std::optional<RootCount>{}; }
+    // The node's page cache that the memory controller has not counted for any cgroup yet. Before controller_count():
+    // where it makes the kernel flush its counters, it does so for all cgroups. 0: none, or it is not known.
+    [[nodiscard]] virtual Bytes uncounted_cache() { return {}; }
 };
 
 // How a pod's processes are listed. `quick`: cgroup.procs of its memory hierarchy. `thorough` finds those too that it

@@ -26,6 +26,11 @@ TEST(ParseMeminfo, AvailableIsFreePlusInactiveFileAndReclaimableIsMemAvailable) 
     EXPECT_EQ(reading->reclaimable, Bytes{9000000LL * 1024});
 }
 
+TEST(ParseMeminfo, PageCacheIsCachedBuffersAndSwapCached) {
+    EXPECT_EQ(parse_page_cache("Buffers:  10 kB\nCached:   200 kB\nSwapCached:   3 kB\n"), Bytes{213LL * 1024});
+    EXPECT_EQ(parse_page_cache("MemTotal: 5 kB\nCached:   200 kB\n"), Bytes{200LL * 1024}) << "no swap";
+}
+
 TEST(ParseMeminfo, ALabelCountsAtTheStartOfALineOnly) {
     const auto reading =
         parse_meminfo("XMemTotal: 1 kB\nMemTotal: 8 kB\nNoMemFree: 1 kB\nMemFree: 4 kB\n" +
