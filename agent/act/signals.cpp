@@ -16,6 +16,10 @@
 namespace evictd::act {
 namespace {
 
+// Cgroups that a walk visits whatever its time while it has signalled nobody: a thread that waits for its CPU meanwhile
+// would not reach the first process otherwise. 8 us each.
+constexpr int always_visited = 16;
+
 // Descriptors that are kept to be closed later.
 constexpr std::size_t most_to_close = 256;
 
@@ -154,8 +158,10 @@ void Batch::signal(const port::ProcessBatch& batch) {
 Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Clock& clock) {
     Struck struck;
     Batch batch(strike, struck);
+    int visited = 0;
     auto walked = cgroup.each_batch(strike.listing, [&](const port::ProcessBatch& one) {
-        if (clock.monotonic() >= strike.until) {
+        const bool may_stop = !struck.signalled.empty() || ++visited > always_visited;
+        if (may_stop && clock.monotonic() >= strike.until) {
             struck.cut = true;
             return false;
         }

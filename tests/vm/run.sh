@@ -61,9 +61,12 @@ fi
 [ "$fetched" -eq 0 ] || exit 1
 
 pass() { passed=$((passed + 1)); say ok "$1" "$2" "$3 ($2 s)"; }
-fail() { # fail CASE SECONDS REASON LOG: the logs as a block of indented lines
+fail() { # fail CASE SECONDS REASON LOG: what its tests said of failures, then the logs, as a block of indented lines
+    local said
+    said=$(grep -aE -A6 ': Failure$|^\[  FAILED  \] .*ms\)' "$4" | head -n 30 | sed 's/^/  | /')
     failed=$((failed + 1))
-    say not "$1" "$2" "$3
+    say not "$1" "$2" "$3${said:+
+$said}
   ---- output ----
 $(tail -n 80 "$4" | sed 's/^/  /')
   ---- kernel log ----

@@ -54,7 +54,7 @@ private:
 };
 
 // What is in it is whatever `list` says at each look.
-class ListedCgroup final : public port::PodCgroup {
+class ListedCgroup : public port::PodCgroup {
 public:
     using List = std::function<Result<std::vector<pid_t>>(int look)>;
     explicit ListedCgroup(List list) : list_(std::move(list)) {}

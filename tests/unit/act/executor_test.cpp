@@ -24,6 +24,25 @@ struct Followed final : AfterKill {
     std::vector<port::PodCgroupPtr> unfinished;
 };
 
+// A million, none with a process, 1 ms each.
+class ManyEmptyCgroups final : public ListedCgroup {
+public:
+    explicit ManyEmptyCgroups(fakes::FakeClock& clock)
+        : ListedCgroup([](int) { return std::vector<pid_t>{}; }), clock_(clock) {}
+    Status each_batch(port::Listing /*listing*/,
+                      const std::function<bool(const port::ProcessBatch&)>& visit) const override {
+        for (visited = 0; visited < 1'000'000; visited++) {
+            clock_.advance(std::chrono::milliseconds(1));
+            if (!visit({{}, [] { return std::vector<pid_t>{}; }})) break;
+        }
+        return {};
+    }
+    mutable int visited = 0;
+
+private:
+    fakes::FakeClock& clock_;
+};
+
 class ExecutorTest : public testing::Test {
 protected:
     Outcome act_on(ActionKind kind, const port::PodCgroupPtr& cgroup, bool dry_run = false) {
@@ -274,6 +293,30 @@ TEST_F(ExecutorTest, APodThatTakesTooLongIsLeftToTheReaper) {
     EXPECT_LT(killed.processes, 8);
     EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
     EXPECT_TRUE(children.back()->alive());
+}
+
+// As where the agent's thread waits for its CPU.
+TEST_F(ExecutorTest, SomebodyIsSignalledHoweverLateTheFirstListComes) {
+    Child first;
+    Child second;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
+        clock_.advance(std::chrono::seconds(1));
+        return pids({&first, &second});
+    });
+    cgroup->batch = 1;
+    ASSERT_EQ(act_on(ActionKind::terminate, cgroup).processes, 1);
+    EXPECT_THAT(after_.unfinished, testing::ElementsAre(cgroup));
+    EXPECT_EQ((first.pid() < second.pid() ? first : second).ended_by(), SIGTERM);
+}
+
+// A pod makes as many cgroups as it likes before the one with its processes.
+TEST_F(ExecutorTest, AWalkThatFindsNobodyEndsInTime) {
+    const auto cgroup = std::make_shared<ManyEmptyCgroups>(clock_);
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered);
+    EXPECT_EQ(outcome.processes, 0);
+    EXPECT_LT(cgroup->visited, 100);
+    EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
 }
 
 TEST_F(ExecutorTest, ARefusedKillIsAFailureWithItsReasonAndIsNotFollowedUp) {
