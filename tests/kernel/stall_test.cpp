@@ -125,7 +125,8 @@ TEST_F(Stall, NobodyIsCountedAnyMoreOnceTheyAreGone) {
     }  // killed wherever they are
     EXPECT_EQ(reader_entry().stalling, 0U);
     EXPECT_TRUE(eventually([&] { return !stall_of(reader); })) << "what was lost leaves the longest window";
-    EXPECT_EQ(reader_entry().reclaimed_10s, 0U);
+    EXPECT_TRUE(eventually([&] { return reader_entry().reclaimed_10s == 0; }))
+        << "reclaim may go on after the last stall";
 }
 
 TEST_F(Stall, ALineIsToldOnceOnBothItsEdgesForTheNodeAndForThePod) {
