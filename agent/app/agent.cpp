@@ -17,7 +17,8 @@ constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
 }  // namespace
 
-Agent::Agent(Parts parts, AgentOptions options) : parts_(std::move(parts)), options_(std::move(options)) {
+Agent::Agent(Parts parts, AgentOptions options)
+    : parts_(std::move(parts)), options_(std::move(options)), watcher_(parts_.events), pace_(parts_.clock) {
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(options_.eviction);
     }
@@ -29,7 +30,6 @@ Status Agent::start() {
         return tl::unexpected(timer.error());
     }
     timer_ = std::move(*timer);
-    tell_kernel();
     if (auto claimed = follow_pods_root(); !claimed) {
         return claimed;
     }
@@ -51,40 +51,65 @@ Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_
     return observation;
 }
 
-// The whole program: look, decide, act, tell.
+// The whole program: observe, decide, kill, make the rest of what is desired true, publish.
 void Agent::tick(Cause cause) {
     const auto cpu = parts_.clock.thread_cpu();
-    const bool memory_returning = parts_.clock.monotonic() - last_kill_ < memory_returns_within;
+    Tick tick = observe(std::move(cause));
+    auto verdict = policy::decide(options_.eviction, tick.observation, state_);
+    kill(tick, std::move(verdict.decision));
+    reconcile(tick);
+    remember(tick, std::move(verdict.state));
+    pace_.note_cost(parts_.clock.thread_cpu() - cpu);
+    schedule(tick);
+    publish(std::move(tick));
+}
+
+Tick Agent::observe(Cause cause) {
     list_again();
     Tick tick{.dry_run = options_.dry_run};
-    tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), memory_returning);
+    tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), pace_.killed_within(memory_returns_within));
     tick.observation.victims = parts_.observer.victims(followed_);
-    tick.observation.reclaimed = std::exchange(reclaimed_, std::nullopt);
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
-    auto verdict = policy::decide(options_.eviction, tick.observation, state_);
+    last_look_ = tick.observation.at;
+    return tick;
+}
+
+// Inline, and before all else that follows from the decision.
+void Agent::kill(Tick& tick, Decision decision) {
     tick.decided_at = parts_.clock.monotonic();
-    tick.outcomes = parts_.executor.carry_out(verdict.decision.actions, tick.decided_at,
+    tick.outcomes = parts_.executor.carry_out(decision.actions, tick.decided_at,
                                               [this](const Action& action) { return cgroup_for(action); });
-    tick.shed = parts_.socket_shed.carry_out(verdict.decision.shed);
-    want_rungs(verdict.decision.ladder);
-    tick.decision = std::move(verdict.decision);
+    tick.decision = std::move(decision);
+    const auto killed = [](const Outcome& outcome) {
+        return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
+    };
+    if (std::any_of(tick.outcomes.begin(), tick.outcomes.end(), killed)) {
+        pace_.note_kill();
+    }
+}
+
+// What takes microseconds is done here, the rest is said to the threads that do it.
+void Agent::reconcile(Tick& tick) {
+    tick.shed = parts_.socket_shed.carry_out(tick.decision.shed);
+    want_rungs(tick.decision.ladder);
+    exits_just_asked_ = watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
+    keep_scores(tick);
+}
+
+// What the next look and the tape need of this one. Some of it is slow, and no kill waits for it.
+void Agent::remember(Tick& tick, State state) {
     tick.kernel_events = std::exchange(kernel_events_, {});
     note_place(tick);
     name_owners(tick.kernel_events);
     note_for_tape(tick);
-    state_ = std::move(verdict.state);
+    state_ = std::move(state);
     after_victims(tick);
     follow_victims();
     weigh_owed(tick);
     outcomes_ = tick.outcomes;
-    if (!tick.decision.reclaim.empty()) {
-        reclaimed_ = ReclaimOutcome{{"no container runtime is connected: nothing was removed"}};
-    }
-    last_look_ = tick.observation.at;
-    watch(tick.observation.readings);
-    keep_scores(tick);
-    note_cost(parts_.clock.thread_cpu() - cpu);
-    schedule(tick);
+}
+
+void Agent::publish(Tick tick) {
     if (!rehearsed_ && !pressure_) {
         (void)rehearse_over(tick.observation);
     }
@@ -104,7 +129,7 @@ void Agent::tell_trouble() {
     trouble_told_ = trouble;
 }
 
-// After the actions, so that no kill waits for it; and the state that was decided over is given away, not copied.
+// The state that was decided over is given away, not copied.
 void Agent::note_for_tape(Tick& tick) {
     if (!recorded_config_) {
         return;
@@ -142,18 +167,9 @@ void Agent::on_kernel_events() {
 // Notes what an event says. True if it calls for a look now.
 bool Agent::take(const KernelEvent& event) {
     if (const auto* crossed = std::get_if<WatermarkCrossed>(&event.kind)) {
-        const auto same = [&](const port::Watermark& line) {
-            return line.signal == crossed->signal && line.threshold == crossed->threshold;
-        };
-        if (std::none_of(watermarks_.begin(), watermarks_.end(), same)) {
-            approached_ = approached_ || crossed->under;
-            return false;
-        }
-        std::erase_if(lines_under_, same);
-        if (crossed->under) {
-            lines_under_.push_back({crossed->signal, crossed->threshold});
-        }
-        return true;
+        const auto crossing = watcher_.note(*crossed);
+        approached_ = approached_ || crossing == reconcile::Crossing::approach;
+        return crossing == reconcile::Crossing::line;
     }
     if (const auto* life = std::get_if<CgroupLife>(&event.kind)) {
         const bool emptied = life->change == CgroupChange::emptied || life->change == CgroupChange::removed;
@@ -243,7 +259,6 @@ void Agent::set_config(const EvictionConfig& eviction, Duration look_period) {
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(eviction);
     }
-    tell_kernel();
     tick(Cause{.kind = CauseKind::config, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 

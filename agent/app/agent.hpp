@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "act/cpu_budget.hpp"
 #include "act/executor.hpp"
 #include "act/rung_keeper.hpp"
 #include "act/score_keeper.hpp"
 #include "act/socket_shed.hpp"
+#include "app/look_pace.hpp"
 #include "app/source_faults.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
@@ -20,6 +20,7 @@
 #include "evictd/port/kernel_event_source.hpp"
 #include "observe/observer.hpp"
 #include "observe/pod_table.hpp"
+#include "reconcile/kernel_watcher.hpp"
 #include "sys/clock.hpp"
 #include "sys/loop.hpp"
 
@@ -75,6 +76,11 @@ private:
     void arm_timer();
     [[nodiscard]] bool take(const KernelEvent& event);
     void tick(Cause cause);
+    [[nodiscard]] Tick observe(Cause cause);
+    void kill(Tick& tick, Decision decision);
+    void reconcile(Tick& tick);
+    void remember(Tick& tick, State state);
+    void publish(Tick tick);
     [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning,
                                    observe::LookFor purpose = observe::LookFor::decision);
     void note_for_tape(Tick& tick);
@@ -84,12 +90,10 @@ private:
     void weigh_owed(Tick& tick) const;
     void after_victims(Tick& tick);
     void get_ready();
-    bool expect_exits(bool soon);
     std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();
     void tell_root();
     void keep_scores(const Tick& tick);
-    void steer(std::optional<PodUid> first);
     void expect_scores(const CgroupLife& life);
     void check_scores(const OomScoreChanged& changed);
     void want_rungs(const std::vector<Rung>& rungs);
@@ -104,32 +108,26 @@ private:
     void expect_listing();
     [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
     void name_owners(std::vector<KernelEvent>& events) const;
-    void watch(const Readings& readings);
-    void tell_kernel();
     void schedule(const Tick& tick);
     [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] bool is_blind(const Readings& readings) const;
     [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick);
-    [[nodiscard]] Duration pause_after_look() const;
-    void note_cost(Duration cpu);
-    [[nodiscard]] Duration timed_pause(Duration wanted, std::optional<Bytes> distance);
     [[nodiscard]] bool put_off(const KernelEvent& cause);
 
     Parts parts_;
     AgentOptions options_;
     observe::PodTable table_;
+    reconcile::KernelWatcher watcher_;
+    LookPace pace_;
     SourceFaults source_faults_;
     State state_;
     std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded
     std::uint64_t looks_ = 0;
     std::vector<observe::Followed> followed_;
     std::vector<Outcome> outcomes_;  // of the last tick, for the next look
-    std::optional<ReclaimOutcome> reclaimed_;
     std::vector<RungOutcome> rung_outcomes_;
     std::vector<Rung> wanted_rungs_;
     std::vector<KernelEvent> kernel_events_;  // those that call for the look to come
-    std::vector<port::Watermark> watermarks_;
-    std::vector<port::Watermark> lines_under_;  // as the kernel said last
     std::optional<port::PodsRoot> root_;
     MonotonicTime list_again_at_;
     bool all_listed_ = true;     // no cgroup of a pod was there that could not be opened
@@ -138,20 +136,14 @@ private:
     std::string trouble_told_;
     std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
-    Duration last_cost_{};  // the CPU time of the last look
-    Duration look_cost_{};  // what the next one will take
-    std::optional<Bytes> last_distance_;
-    // Of a CPU, for looks that files cause and memory that falls, where looks are timed.
-    act::CpuBudget urgent_budget_{2, std::chrono::milliseconds(200)};
-    bool urgent_ = false;  // the next look is on its account
-    MonotonicTime last_kill_;
     MonotonicTime next_look_;
     bool timer_armed_ = false;
-    MonotonicTime exits_until_;                            // the kernel tells of exits
     MonotonicTime next_rehearsal_ = MonotonicTime::max();  // while a line is near
-    bool exits_watched_ = false;
     MonotonicTime scores_looked_at_;
     std::optional<PodUid> steered_;
+    std::optional<PodUid> practised_for_;  // who would be first, when a rehearsal last called for a look
+    MonotonicTime practise_for_another_at_;
+    bool exits_just_asked_ = false;
     bool rehearsed_ = false;
     bool approached_ = false;  // some line may be crossed in a moment
     bool pressure_ = false;    // some threshold is met, or a victim is on its way

@@ -103,4 +103,19 @@ std::string decision_line(const Decision& decision, const Observation& observati
     return dump_line(line);
 }
 
+std::string desired_line(const Decision& decision, const Observation& observation) {
+    const auto mark = [](const Watermark& line) { return Json{{name(line.signal), line.threshold.value}}; };
+    const auto& watch = decision.watch;
+    Json line;
+    line["steer_to"] = decision.steer_to ? Json(pod_name(*decision.steer_to, observation)) : Json();
+    line["lines"] = watch.lines ? listed(*watch.lines, mark) : Json();
+    add(line, "approaches", listed(watch.approaches, mark));
+    add(line, "stall_lines", listed(watch.stall_lines, [](const StallLine& stall) {
+            return Json{{"scope", name(stall.scope)}, {"window", name(stall.window)}, {"lost_ns", stall.lost.count()}};
+        }));
+    line["memory"] = name(watch.counted);
+    line["exits"] = watch.exits;
+    return dump_line(line);
+}
+
 }  // namespace evictd::codec

@@ -17,6 +17,7 @@ namespace {
 using Json = ValueReader::Json;
 
 constexpr std::string_view format_letters = "dbe";  // decimal_si, binary_si, decimal_exponent
+constexpr std::string_view desired_key = R"(,"desired":)";
 constexpr std::string_view decision_key = R"(,"decision":)";
 
 tl::unexpected<Error> refuse(std::string why) { return fail(ErrorKind::invalid, "tape", std::move(why)); }
@@ -144,6 +145,7 @@ std::string TapeWriter::look(const Tick& tick, bool whole) {
         rest.write(*tick.before);
     }
     line += R"(,"observation":)" + observation;
+    line += std::string(desired_key) + desired_line(tick.decision, tick.observation);
     return line + std::string(decision_key) + decision_line(tick.decision, tick.observation) + "}";
 }
 
@@ -160,6 +162,10 @@ Result<TapeReader::Line> TapeReader::read(std::string_view line) {
     TapeLook look;
     look.decision = line.substr(decision + decision_key.size());
     look.decision.pop_back();
+    if (const auto desired = line.rfind(desired_key, decision); desired != std::string_view::npos) {
+        const auto begin = desired + desired_key.size();
+        look.desired = line.substr(begin, decision - begin);
+    }
     std::map<std::uint32_t, PodPtr> seen;
     ValueReader reader([&](std::uint32_t number) {
         const auto found = pods_.find(number);

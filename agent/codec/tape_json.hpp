@@ -69,7 +69,9 @@ struct TapeLook {
     std::optional<EvictionConfig> config;
     std::optional<State> before;
     Observation observation;
-    std::string decision;  // byte for byte as it stands there
+    // Byte for byte as they stand there.
+    std::string decision;
+    std::string desired;  // empty: the tape is an older agent's
 };
 
 class TapeReader {

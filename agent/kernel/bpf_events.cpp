@@ -31,7 +31,7 @@ Result<std::unique_ptr<BpfEvents>> BpfEvents::make(Bpf& bpf, CgroupWatch cgroups
     return events;
 }
 
-Status BpfEvents::watch(std::span<const port::Watermark> watermarks) {
+Status BpfEvents::watch(std::span<const Watermark> watermarks) {
     std::vector<evictd_watermark> lines;
     lines.reserve(watermarks.size());
     for (const auto& watermark : watermarks) {
@@ -63,7 +63,7 @@ std::vector<SourceRow> BpfEvents::sources() const {
     return rows;
 }
 
-Status BpfEvents::watch_stalls(std::span<const port::StallLine> lines) {
+Status BpfEvents::watch_stalls(std::span<const StallLine> lines) {
     if (bpf_.stalls() == nullptr) {
         return {};
     }

@@ -20,9 +20,9 @@ public:
     // `bpf` must outlive it.
     static Result<std::unique_ptr<BpfEvents>> make(Bpf& bpf, CgroupWatch cgroups);
 
-    Status watch(std::span<const port::Watermark> watermarks) override;
+    Status watch(std::span<const Watermark> watermarks) override;
     Status count_memory(MemoryAvailable counted) override { return bpf_.count_memory(counted); }
-    Status watch_stalls(std::span<const port::StallLine> lines) override;
+    Status watch_stalls(std::span<const StallLine> lines) override;
     [[nodiscard]] bool watches_stalls() const override { return bpf_.stalls() != nullptr; }
     [[nodiscard]] int fd() const override;
     void drain(const Sink& sink) override;

@@ -105,12 +105,12 @@ std::int64_t FileEvents::free_cache(const std::string& directory) const {
     return flat_value(text, "total_inactive_file") + (all ? flat_value(text, "total_active_file") : 0);
 }
 
-std::string FileEvents::usage_directory(const port::Watermark& watermark) const {
+std::string FileEvents::usage_directory(const Watermark& watermark) const {
     return hierarchies_.memory + (watermark.signal == Signal::memory_available || !root_ ? "" : root_->path);
 }
 
 // As the kubelet's memcg notifier does: usage may rise to capacity minus threshold, plus what is free page cache now.
-std::int64_t FileEvents::usage_level(const port::Watermark& watermark) const {
+std::int64_t FileEvents::usage_level(const Watermark& watermark) const {
     const std::string directory = usage_directory(watermark);
     const std::int64_t node_capacity = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     const std::int64_t limit = watermark.signal == Signal::memory_available
@@ -119,7 +119,7 @@ std::int64_t FileEvents::usage_level(const port::Watermark& watermark) const {
     return limit - watermark.threshold.value + free_cache(directory);
 }
 
-std::optional<FileEvents::Watched> FileEvents::usage_watch(const port::Watermark& watermark) const {
+std::optional<FileEvents::Watched> FileEvents::usage_watch(const Watermark& watermark) const {
     if (watermark.signal != Signal::memory_available && !root_) {
         return std::nullopt;
     }
@@ -178,7 +178,7 @@ void FileEvents::arm() {
     arm_pressure("/proc/pressure/memory");
 }
 
-Status FileEvents::watch(std::span<const port::Watermark> watermarks) {
+Status FileEvents::watch(std::span<const Watermark> watermarks) {
     watermarks_.assign(watermarks.begin(), watermarks.end());
     arm();
     return {};

@@ -24,7 +24,7 @@ public:
     static Result<std::unique_ptr<FileEvents>> make(Hierarchies hierarchies, CgroupWatch cgroups,
                                                     const sys::Clock& clock, std::string why);
 
-    Status watch(std::span<const port::Watermark> watermarks) override;
+    Status watch(std::span<const Watermark> watermarks) override;
     Status count_memory(MemoryAvailable counted) override;
     [[nodiscard]] int fd() const override { return epoll_.get(); }
     void drain(const Sink& sink) override;
@@ -39,16 +39,16 @@ private:
         std::string file;                          // for people
         sys::Fd fd;                                // what epoll watches
         sys::Fd counter;                           // v1: memory.usage_in_bytes, which the eventfd refers to
-        std::optional<port::Watermark> watermark;  // v1: what the level stands for
+        std::optional<Watermark> watermark;  // v1: what the level stands for
         std::int64_t level = 0;                    // v1: bytes of usage at which the eventfd is written to
         Duration rest{0};                          // between two reports
         MonotonicTime told_at;
     };
     FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why);
     void arm();
-    [[nodiscard]] std::string usage_directory(const port::Watermark& watermark) const;
-    [[nodiscard]] std::int64_t usage_level(const port::Watermark& watermark) const;
-    [[nodiscard]] std::optional<Watched> usage_watch(const port::Watermark& watermark) const;
+    [[nodiscard]] std::string usage_directory(const Watermark& watermark) const;
+    [[nodiscard]] std::int64_t usage_level(const Watermark& watermark) const;
+    [[nodiscard]] std::optional<Watched> usage_watch(const Watermark& watermark) const;
     [[nodiscard]] bool tell(Watched& watched, const Sink& sink);
     void put_off_levels();
     void renew_levels();
@@ -67,7 +67,7 @@ private:
     sys::Fd levels_due_;  // in the epoll set: wakes the loop once more, behind the look
     MonotonicTime levels_renewed_;
     std::vector<Watched> watched_;
-    std::vector<port::Watermark> watermarks_;
+    std::vector<Watermark> watermarks_;
     MemoryAvailable counted_ = MemoryAvailable::kubelet;
     std::optional<port::PodsRoot> root_;
 };

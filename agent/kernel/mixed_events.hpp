@@ -19,9 +19,9 @@ public:
     static Result<std::unique_ptr<MixedEvents>> make(std::unique_ptr<BpfEvents> programs,
                                                      std::unique_ptr<FileEvents> files);
 
-    Status watch(std::span<const port::Watermark> watermarks) override { return files_->watch(watermarks); }
+    Status watch(std::span<const Watermark> watermarks) override { return files_->watch(watermarks); }
     Status count_memory(MemoryAvailable counted) override;
-    Status watch_stalls(std::span<const port::StallLine> lines) override { return programs_->watch_stalls(lines); }
+    Status watch_stalls(std::span<const StallLine> lines) override { return programs_->watch_stalls(lines); }
     [[nodiscard]] bool watches_stalls() const override { return programs_->watches_stalls(); }
     [[nodiscard]] int fd() const override { return epoll_.get(); }
     void drain(const Sink& sink) override;

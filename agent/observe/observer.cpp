@@ -260,6 +260,7 @@ Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outco
     // Last: a victim found gone must not still be in what is said to be used, or a second pod would pay for it.
     read_node(observation, memory_returning);
     read_stalls(observation, table);
+    observation.incomplete = !trouble_.empty();
     observation.at = clock_.monotonic();
     observation.wall = clock_.wall();
     return observation;

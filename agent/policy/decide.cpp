@@ -18,8 +18,10 @@
 #include "reclaim.hpp"
 #include "shed.hpp"
 #include "stall.hpp"
+#include "steering.hpp"
 #include "thresholds.hpp"
 #include "trends.hpp"
+#include "watch.hpp"
 
 namespace evictd::policy {
 namespace {
@@ -220,6 +222,8 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     decision.shed = pods_to_shed(config, observation, next);
     next.ladder = climb(config, observation, next);
     decision.ladder = next.ladder.held;
+    decision.steer_to = steer_to(configured, observation, decision);
+    decision.watch = watch_for(configured, observation, decision);
     remember_waiting(course, decision, observation.at, next);
     decision.look_again_at = next_clock(config, verdict, stall_clock, observation.at);
     if (const auto clock = next_awaited_clock(course, decision, observation.at)) {

@@ -44,6 +44,10 @@ PlayedLook TapePlayer::play(const codec::TapeLook& look, bool follows) {
     if (played.mismatch.empty() && played.line != look.decision) {
         played.mismatch = "the decision is not the recorded one: " + difference(played.line, look.decision);
     }
+    const auto desired = codec::desired_line(played.decision, look.observation);
+    if (played.mismatch.empty() && !look.desired.empty() && desired != look.desired) {
+        played.mismatch = "what it desires is not what was recorded: " + difference(desired, look.desired);
+    }
     return played;
 }
 

@@ -34,7 +34,7 @@ protected:
         ASSERT_TRUE(events_->follow(cgroups_.pods_root("kubepods")));
     }
     void watch_pods(Bytes threshold) {
-        const port::Watermark line{Signal::allocatable_memory_available, threshold};
+        const Watermark line{Signal::allocatable_memory_available, threshold};
         ASSERT_TRUE(events_->watch({&line, 1}));
     }
     // Waits for the source's fd and gives the files that the events name; "" after `within`.

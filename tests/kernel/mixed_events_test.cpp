@@ -38,7 +38,7 @@ protected:
         cgroups_.limit_memory("kubepods", limit);
         const auto followed = events_->follow(cgroups_.pods_root("kubepods"));
         ASSERT_TRUE(followed) << followed.error().text();
-        const port::Watermark line{Signal::allocatable_memory_available, threshold};
+        const Watermark line{Signal::allocatable_memory_available, threshold};
         ASSERT_TRUE(events_->watch({&line, 1}));
     }
     template <class Kind>

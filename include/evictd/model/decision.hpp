@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What the policy decided over one Observation, and all that is needed to say why.
+// What the policy decided over one Observation: who is killed, the desired state of all that is kept true beside that,
+// and all that is needed to say why.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "evictd/model/config.hpp"
 #include "evictd/model/ids.hpp"
+#include "evictd/model/kernel_watch.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
@@ -183,6 +185,8 @@ struct Decision {
     std::vector<std::string> notes;         // settings that were overruled, in the kubelet's words
     std::vector<ShedPod> shed;              // whose sockets are refused; whoever is not named here gets them again
     std::vector<Rung> ladder;               // whoever is not named here is released
+    std::optional<PodUid> steer_to;         // whom the kernel's OOM killer should take; nobody else is raised for it
+    KernelWatch watch;
     std::vector<Action> actions;
     std::vector<Victim> finished;                   // victims that ended at this look: gone, or failed
     std::vector<Victim> failed;                     // an attempt on them failed at this look; they are tried again

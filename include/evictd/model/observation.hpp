@@ -139,6 +139,7 @@ struct Observation {
     std::vector<ObservedVictim> victims;
     std::vector<UnknownPod> unknown_pods;
     bool usage_unknown = false;  // it could not be read of any pod, at this look
+    bool incomplete = false;     // some part of the node could not be read
     bool pods_unlisted = false;  // not all pods' cgroups could be opened: a pod without one may be running
 };
 

@@ -10,26 +10,12 @@
 #include <vector>
 
 #include "evictd/model/kernel_event.hpp"
-#include "evictd/model/memory_available.hpp"
+#include "evictd/model/kernel_watch.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "evictd/port/cgroups.hpp"
 
 namespace evictd::port {
-
-// A line to watch: the signal's available bytes against it, both directions.
-struct Watermark {
-    Signal signal = Signal::memory_available;
-    Bytes threshold;
-};
-
-// The node's tasks, or each pod's, standing still for memory for `lost` or longer within the window.
-struct StallLine {
-    StallScope scope = StallScope::node;
-    StallWindow window = StallWindow::second;
-    Duration lost{0};
-    friend bool operator==(const StallLine&, const StallLine&) = default;
-};
 
 class KernelEventSource {
 public:

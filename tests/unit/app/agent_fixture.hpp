@@ -23,7 +23,7 @@
 namespace evictd::app {
 
 struct FakeEvents final : port::KernelEventSource {
-    Status watch(std::span<const port::Watermark> lines) override {
+    Status watch(std::span<const Watermark> lines) override {
         watermarks.assign(lines.begin(), lines.end());
         ++watches;
         return {};
@@ -59,7 +59,7 @@ struct FakeEvents final : port::KernelEventSource {
     sys::Fd ready{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
     std::vector<KernelEvent> pending;
     std::optional<Duration> timed;  // none: every crossing is told
-    std::vector<port::Watermark> watermarks;
+    std::vector<Watermark> watermarks;
     int watches = 0;
     bool tells = true;
     std::vector<bool> exits;

@@ -163,7 +163,7 @@ TEST_F(Agents, DoesNotHurryWhereOnlyTheMinimumReclaimIsMissing) {
     EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::seconds(10));
 }
 
-TEST_F(Agents, TheApproachToALineIsPractisedAndNothingIsToldOrTouched) {
+TEST_F(Agents, TheApproachToALineIsPractisedAndNobodyIsTouched) {
     declare(100_MiB);
     make();
     const auto looks = records.size();
@@ -171,9 +171,44 @@ TEST_F(Agents, TheApproachToALineIsPractisedAndNothingIsToldOrTouched) {
     tree.line(root_id).usage = 800_MiB;
     events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
     turn();
-    EXPECT_EQ(records.size(), looks);
+    EXPECT_EQ(records.size(), looks + 1) << "whom the kernel is steered to is decided and recorded";
+    EXPECT_EQ(last().decision.steer_to, PodUid{"hog"});
+    EXPECT_TRUE(last().decision.actions.empty());
     EXPECT_EQ(tree.handle(hog_id)->kills, 0);
     EXPECT_EQ(tree.handle(hog_id)->listings, 2) << "once when the pods became known, once now";
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(records.size(), looks + 1) << "practised again, and nothing is new";
+    EXPECT_EQ(tree.handle(hog_id)->listings, 3);
+}
+
+TEST_F(Agents, OnceMemoryIsNoLongerNearALineNobodyIsSteeredTo) {
+    declare(700_MiB);
+    make();
+    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
+    declare(100_MiB);
+    clock.advance(std::chrono::milliseconds(10));
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.steered.back(), "");
+}
+
+// Each look is published; two pods of one size take turns at each practice.
+TEST_F(Agents, AnotherFirstPodIsARealLookTenTimesASecondAtMost) {
+    declare(100_MiB);
+    make();
+    const auto looks = records.size();
+    for (int i = 0; i < 100; i++) {
+        const bool odd = i % 2 == 1;
+        tree.line(hog_id).usage = odd ? 390_MiB : 410_MiB;
+        tree.line(quiet_id).usage = odd ? 410_MiB : 390_MiB;
+        tree.line(root_id).usage = 800_MiB;
+        clock.advance(std::chrono::milliseconds(10));
+        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+        turn();
+    }
+    EXPECT_GE(records.size(), looks + 5);
+    EXPECT_LE(records.size(), looks + 10);
 }
 
 TEST_F(Agents, OnTheApproachCacheIsAskedForAndWhatCameOfItIsPartOfTheNextLook) {

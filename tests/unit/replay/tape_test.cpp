@@ -84,6 +84,25 @@ TEST(Tape, ALiveRunIsDecidedAgainByteForByte) {
     EXPECT_EQ(std::count_if(played.lines.begin(), played.lines.end(), evicted), 1);
 }
 
+TEST(Tape, WhatIsDesiredIsComparedToo) {
+    LiveRun run(hard_and_soft());
+    night(run);
+    rewrite(run.path, [](std::string& text) { replace(text, R"("exits":true)", R"("exits":false)"); });
+    EXPECT_THAT(play({run.path}).mismatch, HasSubstr("what it desires is not what was recorded"));
+}
+
+TEST(Tape, OfAnAgentThatDidNotRecordWhatItDesiresIsPlayed) {
+    LiveRun run(hard_and_soft());
+    night(run);
+    rewrite(run.path, [](std::string& text) {
+        for (auto at = text.find(R"(,"desired":)"); at != std::string::npos; at = text.find(R"(,"desired":)"))
+            text.erase(at, text.find(R"(,"decision":)", at) - at);
+    });
+    const auto played = play({run.path});
+    EXPECT_EQ(played.mismatch + played.error, "");
+    EXPECT_EQ(played.lines.size(), 12U);
+}
+
 TEST(Tape, RotatedFilesPlayByThemselvesAndTogether) {
     LiveRun run(hard_and_soft(), 8_KiB);
     for (int i = 0; i < 4; ++i) night(run);

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "app/watermarks.hpp"
+#include "watermarks.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "policy/thresholds.hpp"
+#include "thresholds.hpp"
 
-namespace evictd::app {
+namespace evictd::policy {
 namespace {
 
-using policy::approach;
-
-void add(std::vector<port::Watermark>& lines, Signal signal, Bytes value) {
-    const auto same = [&](const port::Watermark& line) { return line.signal == signal && line.threshold == value; };
+void add(std::vector<Watermark>& lines, Signal signal, Bytes value) {
+    const auto same = [&](const Watermark& line) { return line.signal == signal && line.threshold == value; };
     if (value > Bytes{0} && std::none_of(lines.begin(), lines.end(), same)) {
         lines.push_back({signal, value});
     }
@@ -21,45 +19,44 @@ void add(std::vector<port::Watermark>& lines, Signal signal, Bytes value) {
 
 }  // namespace
 
-std::vector<port::Watermark> watermarks_for(const std::vector<Threshold>& thresholds, const Readings& readings) {
-    std::vector<port::Watermark> lines;
+std::vector<Watermark> watermarks_for(const std::vector<Threshold>& thresholds, const Readings& readings) {
+    std::vector<Watermark> lines;
     for (const auto& threshold : thresholds) {
         const auto& reading = readings[static_cast<std::size_t>(threshold.signal)];
         if (!is_memory(threshold.signal) || !reading) {
             continue;
         }
-        const Bytes value{policy::resolve(threshold.value, reading->capacity).value()};
+        const Bytes value{resolve(threshold.value, reading->capacity).value()};
         add(lines, threshold.signal, value);
         if (threshold.min_reclaim) {
-            add(lines, threshold.signal,
-                value + Bytes{policy::resolve(*threshold.min_reclaim, reading->capacity).value()});
+            add(lines, threshold.signal, value + Bytes{resolve(*threshold.min_reclaim, reading->capacity).value()});
         }
     }
     return lines;
 }
 
-std::vector<port::Watermark> with_approaches(const std::vector<port::Watermark>& watermarks) {
+std::vector<Watermark> approaches_of(const std::vector<Watermark>& watermarks) {
     auto lines = watermarks;
     for (const auto& line : watermarks) {
         add(lines, line.signal, line.threshold + approach);
     }
-    return lines;
+    return {lines.begin() + static_cast<std::ptrdiff_t>(watermarks.size()), lines.end()};
 }
 
-bool is_near(const std::vector<port::Watermark>& watermarks, const Readings& readings) {
-    return std::any_of(watermarks.begin(), watermarks.end(), [&](const port::Watermark& line) {
+bool is_near(const std::vector<Watermark>& watermarks, const Readings& readings) {
+    return std::any_of(watermarks.begin(), watermarks.end(), [&](const Watermark& line) {
         const auto& reading = readings[static_cast<std::size_t>(line.signal)];
         const auto left = reading ? reading->available.value - line.threshold.value : -1;
         return left > 0 && left <= approach.value;
     });
 }
 
-bool is_close(const std::vector<port::Watermark>& watermarks, const Readings& readings) {
+bool is_close(const std::vector<Watermark>& watermarks, const Readings& readings) {
     const auto left = nearest(watermarks, readings);
     return left && *left <= approach;
 }
 
-std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, const Readings& readings) {
+std::optional<Bytes> nearest(const std::vector<Watermark>& watermarks, const Readings& readings) {
     std::optional<Bytes> distance;
     for (const auto& line : watermarks) {
         const auto& reading = readings[static_cast<std::size_t>(line.signal)];
@@ -71,13 +68,13 @@ std::optional<Bytes> nearest(const std::vector<port::Watermark>& watermarks, con
     return distance;
 }
 
-std::optional<Bytes> next_below(const std::vector<port::Watermark>& watermarks, const Readings& readings) {
-    std::vector<port::Watermark> ahead;
-    std::copy_if(watermarks.begin(), watermarks.end(), std::back_inserter(ahead), [&](const port::Watermark& line) {
+std::optional<Bytes> next_below(const std::vector<Watermark>& watermarks, const Readings& readings) {
+    std::vector<Watermark> ahead;
+    std::copy_if(watermarks.begin(), watermarks.end(), std::back_inserter(ahead), [&](const Watermark& line) {
         const auto& reading = readings[static_cast<std::size_t>(line.signal)];
         return reading && reading->available.value >= line.threshold.value;
     });
     return nearest(ahead, readings);
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::policy

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "app/stall_lines.hpp"
+#include "stall_lines.hpp"
 
 #include <algorithm>
 
-#include "policy/stall.hpp"
+#include "stall.hpp"
 
-namespace evictd::app {
+namespace evictd::policy {
 namespace {
 
 // A look costs a fraction of a millisecond: ten a second are a few thousandths of a CPU. The longer windows move
@@ -25,10 +25,10 @@ constexpr Duration look_for(StallWindow window) {
 
 }  // namespace
 
-std::vector<port::StallLine> stall_lines_for(const EvictionConfig& config) {
-    std::vector<port::StallLine> lines;
+std::vector<StallLine> stall_lines_for(const EvictionConfig& config) {
+    std::vector<StallLine> lines;
     const auto add = [&](const StallThreshold& threshold) {
-        const port::StallLine line{threshold.scope, threshold.window, line_of(threshold)};
+        const StallLine line{threshold.scope, threshold.window, line_of(threshold)};
         if (std::find(lines.begin(), lines.end(), line) == lines.end()) {
             lines.push_back(line);
         }
@@ -39,7 +39,7 @@ std::vector<port::StallLine> stall_lines_for(const EvictionConfig& config) {
         }
     }
     if (config.confirm_pressure) {
-        add({.window = StallWindow::tenth, .share = policy::confirming_share});
+        add({.window = StallWindow::tenth, .share = confirming_share});
     }
     return lines;
 }
@@ -54,4 +54,4 @@ std::optional<Duration> look_for_stalls(const EvictionConfig& config, bool kerne
     return soonest;
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::policy

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "app/stall_lines.hpp"
+#include "policy/stall_lines.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace evictd::app {
+namespace evictd::policy {
 namespace {
 
 using namespace std::chrono_literals;
@@ -19,15 +19,15 @@ TEST(StallLines, AreThoseOfSomeOfMemoryOnceEach) {
                      {.kind = StallKind::full, .share = 500},
                      {.resource = StallResource::io, .share = 500},
                      {.scope = StallScope::pod, .window = StallWindow::tenth, .share = 5'000}};
-    EXPECT_THAT(stall_lines_for(config), ElementsAre(port::StallLine{StallScope::node, StallWindow::second, 100ms},
-                                                     port::StallLine{StallScope::pod, StallWindow::tenth, 50ms}));
+    EXPECT_THAT(stall_lines_for(config), ElementsAre(StallLine{StallScope::node, StallWindow::second, 100ms},
+                                                     StallLine{StallScope::pod, StallWindow::tenth, 50ms}));
 }
 
 TEST(StallLines, ConfirmingPressureTakesOne) {
     EvictionConfig config;
     EXPECT_THAT(stall_lines_for(config), IsEmpty());
     config.confirm_pressure = true;
-    EXPECT_THAT(stall_lines_for(config), ElementsAre(port::StallLine{StallScope::node, StallWindow::tenth, 25ms}));
+    EXPECT_THAT(stall_lines_for(config), ElementsAre(StallLine{StallScope::node, StallWindow::tenth, 25ms}));
 }
 
 TEST(StallLooks, AreTakenOnlyForWhatNobodyWatches) {
@@ -44,4 +44,4 @@ TEST(StallLooks, AreTakenOnlyForWhatNobodyWatches) {
 }
 
 }  // namespace
-}  // namespace evictd::app
+}  // namespace evictd::policy

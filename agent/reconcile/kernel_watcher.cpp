@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "reconcile/kernel_watcher.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "sys/log.hpp"
+
+namespace evictd::reconcile {
+namespace {
+
+// After pressure: a node that flaps around a line must not attach and detach all the time.
+constexpr Duration exits_linger = std::chrono::seconds(10);
+
+}  // namespace
+
+bool KernelWatcher::reconcile(const KernelWatch& wanted, MonotonicTime now) {
+    if (counted_ != wanted.counted) {
+        if (auto told = events_.count_memory(wanted.counted)) {
+            counted_ = wanted.counted;
+        } else {
+            sys::log::error(told.error().text());
+        }
+    }
+    if (stall_lines_ != wanted.stall_lines) {
+        if (auto told = events_.watch_stalls(wanted.stall_lines)) {
+            stall_lines_ = wanted.stall_lines;
+        } else {
+            sys::log::error(told.error().text());
+        }
+    }
+    if (wanted.lines && *wanted.lines != lines_) {
+        watch(*wanted.lines, wanted.approaches);
+    }
+    return watch_exits(wanted.exits, now);
+}
+
+void KernelWatcher::watch(const std::vector<Watermark>& lines, const std::vector<Watermark>& approaches) {
+    auto all = lines;
+    all.insert(all.end(), approaches.begin(), approaches.end());
+    under_.clear();  // every line is compared and told afresh
+    if (auto watching = events_.watch(all); !watching) {
+        sys::log::error(watching.error().text());
+        return;
+    }
+    lines_ = lines;
+}
+
+// All who make and leave cgroups pay for it. Also where it is refused: not asked, and said, again at every look.
+bool KernelWatcher::watch_exits(bool wanted, MonotonicTime now) {
+    if (wanted) {
+        exits_until_ = now + exits_linger;
+    }
+    const bool on = now < exits_until_;
+    if (on == exits_watched_) {
+        return false;
+    }
+    exits_watched_ = on;
+    if (auto done = events_.watch_exits(on); !done) {
+        sys::log::error(done.error().text());
+        return false;
+    }
+    return on;
+}
+
+Crossing KernelWatcher::note(const WatermarkCrossed& crossed) {
+    const Watermark line{crossed.signal, crossed.threshold};
+    if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) {
+        return crossed.under ? Crossing::approach : Crossing::other;
+    }
+    std::erase(under_, line);
+    if (crossed.under) {
+        under_.push_back(line);
+    }
+    return Crossing::line;
+}
+
+}  // namespace evictd::reconcile

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Has the kernel watch what the last Decision wants, and remembers what it said of that. Inline: map updates, and a
+// program attached or detached a few times in a minute at most. Nothing to put back: what is watched ends with the
+// agent.
+#pragma once
+
+#include <vector>
+
+#include "evictd/model/kernel_event.hpp"
+#include "evictd/model/kernel_watch.hpp"
+#include "evictd/port/kernel_event_source.hpp"
+
+namespace evictd::reconcile {
+
+// Of which line the kernel told.
+enum class Crossing : std::uint8_t {
+    line,      // one that the Decision wants watched
+    approach,  // the second line above one of those, downwards: the agent gets ready
+    other,     // the same upwards, or a line that is not watched any more
+};
+
+class KernelWatcher {
+public:
+    // `events` outlives it.
+    explicit KernelWatcher(port::KernelEventSource& events) : events_(events) {}
+
+    // What fails is logged, and tried again with the next reconcile(); exits only when they are wanted anew. True:
+    // exits are told from now on, and a victim may have ended before.
+    bool reconcile(const KernelWatch& wanted, MonotonicTime now);
+
+    Crossing note(const WatermarkCrossed& crossed);
+    // The lines that are crossed, as the kernel said last.
+    [[nodiscard]] const std::vector<Watermark>& under() const { return under_; }
+    [[nodiscard]] const std::vector<Watermark>& lines() const { return lines_; }
+
+private:
+    void watch(const std::vector<Watermark>& lines, const std::vector<Watermark>& approaches);
+    bool watch_exits(bool wanted, MonotonicTime now);
+
+    port::KernelEventSource& events_;
+    std::vector<Watermark> lines_;
+    std::vector<Watermark> under_;
+    std::optional<std::vector<StallLine>> stall_lines_;
+    std::optional<MemoryAvailable> counted_;
+    MonotonicTime exits_until_;
+    bool exits_watched_ = false;
+};
+
+}  // namespace evictd::reconcile

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "reconcile/kernel_watcher.hpp"
+
+#include <chrono>
+
+#include <gmock/gmock.h>
+
+namespace evictd::reconcile {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Kernel final : port::KernelEventSource {
+    Status watch(std::span<const Watermark> lines) override {
+        watches++;
+        if (refuses) return fail(ErrorKind::failed, "bpf", "Operation not permitted");
+        watched.assign(lines.begin(), lines.end());
+        return {};
+    }
+    Status count_memory(MemoryAvailable how) override {
+        counts.push_back(how);
+        return refuses ? fail(ErrorKind::failed, "bpf", "Operation not permitted") : Status{};
+    }
+    Status watch_stalls(std::span<const StallLine> lines) override {
+        stalls.push_back(lines.size());
+        return refuses ? fail(ErrorKind::failed, "bpf", "Operation not permitted") : Status{};
+    }
+    Status follow(const std::optional<port::PodsRoot>& /*root*/) override { return {}; }
+    [[nodiscard]] int fd() const override { return -1; }
+    void drain(const Sink& /*sink*/) override {}
+    [[nodiscard]] bool tells_of_pods() const override { return true; }
+    Status watch_exits(bool on) override {
+        exits.push_back(on);
+        return refuses ? fail(ErrorKind::failed, "bpf", "Operation not permitted") : Status{};
+    }
+    [[nodiscard]] std::optional<Duration> look_within(Bytes /*distance*/) const override { return std::nullopt; }
+    [[nodiscard]] std::vector<SourceRow> sources() const override { return {}; }
+
+    bool refuses = false;
+    int watches = 0;
+    std::vector<Watermark> watched;
+    std::vector<MemoryAvailable> counts;
+    std::vector<std::size_t> stalls;
+    std::vector<bool> exits;
+};
+
+constexpr Watermark line{Signal::memory_available, 100_MiB};
+constexpr Watermark above{Signal::memory_available, 164_MiB};
+constexpr MonotonicTime begin{1h};
+
+KernelWatch wanted() { return {.lines = std::vector{line}, .approaches = {above}, .stall_lines = {}}; }
+
+struct KernelWatchers : testing::Test {
+    Kernel kernel;
+    KernelWatcher watcher{kernel};
+};
+
+TEST_F(KernelWatchers, WhatIsAsWantedIsNotToldAgain) {
+    for (int i = 0; i < 3; i++) EXPECT_FALSE(watcher.reconcile(wanted(), begin));
+    EXPECT_THAT(kernel.watched, ElementsAre(line, above));
+    EXPECT_EQ(kernel.watches, 1);
+    EXPECT_EQ(kernel.counts.size(), 1U);
+    EXPECT_EQ(kernel.stalls.size(), 1U);
+    EXPECT_THAT(kernel.exits, IsEmpty());
+}
+
+TEST_F(KernelWatchers, WhatIsRefusedIsTriedAgain) {
+    kernel.refuses = true;
+    (void)watcher.reconcile(wanted(), begin);
+    EXPECT_THAT(watcher.lines(), IsEmpty());
+    kernel.refuses = false;
+    (void)watcher.reconcile(wanted(), begin);
+    EXPECT_THAT(watcher.lines(), ElementsAre(line));
+    EXPECT_EQ(kernel.counts.size(), 2U);
+    EXPECT_EQ(kernel.stalls.size(), 2U);
+}
+
+TEST_F(KernelWatchers, LinesThatAreNotKnownStay) {
+    (void)watcher.reconcile(wanted(), begin);
+    (void)watcher.reconcile({}, begin);
+    EXPECT_THAT(watcher.lines(), ElementsAre(line));
+    EXPECT_EQ(kernel.watches, 1);
+}
+
+TEST_F(KernelWatchers, ExitsLingerSoThatANodeThatFlapsDoesNotAttachAllTheTime) {
+    auto near = wanted();
+    near.exits = true;
+    EXPECT_TRUE(watcher.reconcile(near, begin));
+    EXPECT_FALSE(watcher.reconcile(near, begin + 1s)) << "they are told already";
+    (void)watcher.reconcile(wanted(), begin + 10s);
+    EXPECT_THAT(kernel.exits, ElementsAre(true));
+    (void)watcher.reconcile(wanted(), begin + 11s);
+    EXPECT_THAT(kernel.exits, ElementsAre(true, false));
+}
+
+TEST_F(KernelWatchers, ACrossingIsOfALineOrTheApproachToOne) {
+    (void)watcher.reconcile(wanted(), begin);
+    const auto crossed = [](const Watermark& which, bool under) {
+        return WatermarkCrossed{which.signal, under, which.threshold, 90_MiB};
+    };
+    EXPECT_EQ(watcher.note(crossed(above, true)), Crossing::approach);
+    EXPECT_EQ(watcher.note(crossed(above, false)), Crossing::other);
+    EXPECT_EQ(watcher.note(crossed(line, true)), Crossing::line);
+    EXPECT_EQ(watcher.note(crossed(line, true)), Crossing::line);
+    EXPECT_THAT(watcher.under(), ElementsAre(line));
+    EXPECT_EQ(watcher.note(crossed(line, false)), Crossing::line);
+    EXPECT_THAT(watcher.under(), IsEmpty());
+}
+
+TEST_F(KernelWatchers, NewLinesAreToldAfresh) {
+    (void)watcher.reconcile(wanted(), begin);
+    (void)watcher.note({line.signal, true, line.threshold, 90_MiB});
+    auto moved = wanted();
+    moved.lines->front().threshold = 120_MiB;
+    (void)watcher.reconcile(moved, begin);
+    EXPECT_THAT(watcher.under(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace evictd::reconcile
