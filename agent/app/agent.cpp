@@ -93,6 +93,7 @@ void Agent::reconcile(Tick& tick) {
     tick.shed = parts_.socket_shed.carry_out(tick.decision.shed);
     want_rungs(tick.decision.ladder);
     exits_just_asked_ = watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
+    watcher_.show_pods(tick.observation, tick.decision.ranking);
     keep_scores(tick);
 }
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "app/flight_recorder.hpp"
-#include "app/pods_map.hpp"
 #include "app/sockets_view.hpp"
 #include "kernel/history_map.hpp"
 #include "policy/explain.hpp"
@@ -25,8 +24,9 @@ namespace {
 
 using Made = Result<std::unique_ptr<port::Publisher>>;
 
-// By any signal: the pods that were active at that look, with what kept them from being evicted then.
-codec::VictimOrder rank(const EvictionConfig& config, const Tick& tick, Signal signal) {
+// By another signal than the decision: the pods that were active at that look, with what kept them from being evicted
+// then.
+std::vector<RankedPod> rank_by_another(const EvictionConfig& config, const Tick& tick, Signal signal) {
     std::map<std::uint32_t, Exemption> exemptions;
     for (const auto& ranked : tick.decision.ranking) {
         exemptions.emplace(ranked.pod, ranked.exemption);
@@ -35,13 +35,22 @@ codec::VictimOrder rank(const EvictionConfig& config, const Tick& tick, Signal s
     for (const auto& victim : tick.decision.in_flight) {
         state.in_flight.emplace_back().victim.pod = victim.pod;
     }
-    codec::VictimOrder order{
-        .signal = signal, .ranking = policy::rank_pods(config, signal, tick.observation, state), .places = {}};
-    std::erase_if(order.ranking, [&](const RankedPod& ranked) { return !exemptions.contains(ranked.pod); });
-    for (auto& ranked : order.ranking) {
+    auto ranking = policy::rank_pods(config, signal, tick.observation, state);
+    std::erase_if(ranking, [&](const RankedPod& ranked) { return !exemptions.contains(ranked.pod); });
+    for (auto& ranked : ranking) {
         if (ranked.exemption == Exemption::none) {
             ranked.exemption = exemptions.at(ranked.pod);
         }
+    }
+    return ranking;
+}
+
+codec::VictimOrder order_of(const EvictionConfig& config, const Tick& tick, Signal signal) {
+    const auto& decision = tick.decision;
+    const bool decided = signal == decision.ranked_by && decision.stalls_met.empty();
+    codec::VictimOrder order{
+        .signal = signal, .ranking = decided ? decision.ranking : rank_by_another(config, tick, signal), .places = {}};
+    for (const auto& ranked : order.ranking) {
         order.places.push_back(policy::place(signal, ranked, tick.observation));
     }
     return order;
@@ -154,7 +163,7 @@ Result<Publishers> make_publishers(PublishersNeed need) {
         auto last = std::make_unique<publish::Snapshot>(
             std::move(need.status),
             [eviction = std::move(need.eviction)](const Tick& tick, Signal signal) {
-                return rank(eviction(), tick, signal);
+                return order_of(eviction(), tick, signal);
             },
             losses(*made.fanout, *event_log, tape, stream),
             sockets == nullptr ? publish::ReadSockets{} : [sockets] { return sockets->read(); });
@@ -174,9 +183,6 @@ Result<Publishers> make_publishers(PublishersNeed need) {
             metrics = counted.get();
             return counted;
         });
-    }
-    if (need.bpf != nullptr) {
-        makers.emplace_back([&](sys::Loop&) -> Made { return std::make_unique<PodsMap>(*need.bpf); });
     }
     for (const auto& maker : makers) {
         if (auto added = made.fanout->add(maker); !added) {

@@ -28,7 +28,7 @@ struct PublishersNeed {
     const AgentConfig& settings;
     const std::string& node;
     const sys::Clock& clock;
-    kernel::Bpf* bpf;  // null: there is no map to fill
+    kernel::Bpf* bpf;  // null: it counts no sockets and keeps no history
     codec::AgentStatus status;
     std::function<EvictionConfig()> eviction;  // as it is now; any thread
     std::function<void()> request_look;        // any thread

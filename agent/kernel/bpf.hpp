@@ -70,7 +70,8 @@ public:
     [[nodiscard]] Result<std::span<const std::byte>> read_usage();
     // The pods' and the node's stalls; null: no program counts them on this kernel.
     [[nodiscard]] StallMap* stalls() { return stalls_ ? &*stalls_ : nullptr; }
-    // Replaces the contents of the map "pods", and watches these pods' stalls. Off the kill path.
+    // Replaces the contents of the map "pods", and watches these pods' stalls. Not from two threads
+    // at once.
     Status show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods);
 
     // The pods' sockets. It lives as long as this.

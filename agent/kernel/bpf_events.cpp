@@ -9,6 +9,7 @@
 
 #include "evictd/model/losses.hpp"
 #include "kernel/decode.hpp"
+#include "kernel/pod_entry.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::kernel {
@@ -77,6 +78,15 @@ Status BpfEvents::watch_stalls(std::span<const StallLine> lines) {
         watched.push_back(one);
     }
     return bpf_.stalls()->watch(watched);
+}
+
+Status BpfEvents::show_pods(std::span<const port::ShownPod> pods) {
+    std::vector<std::pair<CgroupId, evictd_pod>> entries;
+    entries.reserve(pods.size());
+    for (const auto& pod : pods) {
+        entries.emplace_back(pod.observed->cgroup, entry_of(pod));
+    }
+    return bpf_.show_pods(entries);
 }
 
 int BpfEvents::fd() const { return ring_buffer__epoll_fd(ring_.get()); }

@@ -24,6 +24,7 @@ public:
     Status count_memory(MemoryAvailable counted) override { return bpf_.count_memory(counted); }
     Status watch_stalls(std::span<const StallLine> lines) override;
     [[nodiscard]] bool watches_stalls() const override { return bpf_.stalls() != nullptr; }
+    Status show_pods(std::span<const port::ShownPod> pods) override;
     [[nodiscard]] int fd() const override;
     void drain(const Sink& sink) override;
     Status follow(const std::optional<port::PodsRoot>& root) override;

@@ -23,6 +23,7 @@ public:
     Status count_memory(MemoryAvailable counted) override;
     Status watch_stalls(std::span<const StallLine> lines) override { return programs_->watch_stalls(lines); }
     [[nodiscard]] bool watches_stalls() const override { return programs_->watches_stalls(); }
+    Status show_pods(std::span<const port::ShownPod> pods) override { return programs_->show_pods(pods); }
     [[nodiscard]] int fd() const override { return epoll_.get(); }
     void drain(const Sink& sink) override;
     Status follow(const std::optional<port::PodsRoot>& root) override;

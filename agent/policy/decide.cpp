@@ -148,7 +148,8 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
             decision.thresholds_met.push_back(describe(*first, observation.readings));
         }
     }
-    decision.ranking = rank_pods(config, acting.front().threshold.signal, observation, next);
+    decision.ranked_by = acting.front().threshold.signal;
+    decision.ranking = rank_pods(config, decision.ranked_by, observation, next);
     const bool short_still = std::any_of(
         config.thresholds.begin(), config.thresholds.end(),
         [&](const Threshold& threshold) { return is_met(threshold, observation.readings, MinReclaim::enforced); });
@@ -211,7 +212,8 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     } else {
         Pressure pressure = find_pressure(config, observation, next);
         report_pressure(pressure, config, observation, state, verdict);
-        decision.ranking = rank_pods(config, signal_to_rank_by(pressure.pass), observation, next);
+        decision.ranked_by = signal_to_rank_by(pressure.pass);
+        decision.ranking = rank_pods(config, decision.ranked_by, observation, next);
         if (pressure.for_stall()) rank_by_stall(pressure.stalls.acting.front(), observation, decision.ranking);
         stall_clock = next_stall_clock(pressure.stalls, next, observation.at);
         course = take_course(std::move(pressure), config, observation, verdict);

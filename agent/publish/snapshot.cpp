@@ -71,7 +71,7 @@ codec::VictimOrder Snapshot::order(const Tick& tick) const {
     if (met.empty() && !tick.decision.stalls_met.empty()) {
         return {Signal::memory_available, tick.decision.ranking, {}};  // by who causes the stall
     }
-    const Signal signal = met.empty() ? Signal::memory_available : met.front().threshold.signal;
+    const Signal signal = tick.decision.ranked_by;
     if (rank_) {
         if (auto order = rank_(tick, signal)) return std::move(*order);
     }

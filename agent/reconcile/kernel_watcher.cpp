@@ -65,6 +65,23 @@ bool KernelWatcher::watch_exits(bool wanted, MonotonicTime now) {
     return on;
 }
 
+void KernelWatcher::show_pods(const Observation& observation, const std::vector<RankedPod>& ranking) {
+    shown_.clear();
+    std::uint32_t evictable = 0;
+    for (const auto& ranked : ranking) {
+        const std::uint32_t rank = ranked.exemption == Exemption::none ? ++evictable : 0;
+        const auto& observed = observation.pods[ranked.pod];
+        if (observed.cgroup != CgroupId{}) {
+            shown_.push_back({&observed, ranked.request, rank});
+        }
+    }
+    const auto done = events_.show_pods(shown_);
+    if (!done && !show_failed_) {
+        sys::log::error(done.error().text());
+    }
+    show_failed_ = !done;
+}
+
 Crossing KernelWatcher::note(const WatermarkCrossed& crossed) {
     const Watermark line{crossed.signal, crossed.threshold};
     if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) {

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "evictd/model/decision.hpp"
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/kernel_watch.hpp"
 #include "evictd/port/kernel_event_source.hpp"
@@ -28,6 +29,8 @@ public:
     // What fails is logged, and tried again with the next reconcile(); exits only when they are wanted anew. True:
     // exits are told from now on, and a victim may have ended before.
     bool reconcile(const KernelWatch& wanted, MonotonicTime now);
+    // The programs know these pods from now on.
+    void show_pods(const Observation& observation, const std::vector<RankedPod>& ranking);
 
     Crossing note(const WatermarkCrossed& crossed);
     // The lines that are crossed, as the kernel said last.
@@ -45,6 +48,8 @@ private:
     std::optional<MemoryAvailable> counted_;
     MonotonicTime exits_until_;
     bool exits_watched_ = false;
+    std::vector<port::ShownPod> shown_;  // its capacity is reused
+    bool show_failed_ = false;
 };
 
 }  // namespace evictd::reconcile

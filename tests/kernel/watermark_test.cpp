@@ -21,7 +21,7 @@ const auto back = [](const WatermarkCrossed& edge) { return !edge.under; };
 class Watermark : public WithBpf {
 protected:
     void watch(Signal signal, Bytes threshold) {
-        const Watermark line{signal, threshold};
+        const evictd::Watermark line{signal, threshold};
         ASSERT_TRUE(events_->watch({&line, 1}));
     }
     void watch_pods(Bytes threshold) { watch(Signal::allocatable_memory_available, threshold); }
@@ -100,8 +100,8 @@ TEST_F(Watermark, EveryLineOfSeveralHasItsOwnEdges) {
     make_pods_root(128_MiB);
     cgroups_.make("kubepods/podgrowing");
     PodProcess pod(cgroups_, "kubepods/podgrowing", grow_on_demand(32));
-    const std::vector<Watermark> lines{{Signal::allocatable_memory_available, 112_MiB},
-                                             {Signal::allocatable_memory_available, 80_MiB}};
+    const std::vector<evictd::Watermark> lines{{Signal::allocatable_memory_available, 112_MiB},
+                                               {Signal::allocatable_memory_available, 80_MiB}};
     ASSERT_TRUE(events_->watch(lines));
     for (const auto& line : lines) {
         pod.say('g');

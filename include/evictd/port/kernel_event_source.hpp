@@ -11,11 +11,19 @@
 
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/kernel_watch.hpp"
+#include "evictd/model/observation.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "evictd/port/cgroups.hpp"
 
 namespace evictd::port {
+
+// A pod of the last look, with its place in the victim order.
+struct ShownPod {
+    const ObservedPod* observed = nullptr;
+    Amount request;
+    std::uint32_t victim_rank = 0;  // 1 goes first; 0: it may not be evicted
+};
 
 class KernelEventSource {
 public:
@@ -33,6 +41,9 @@ public:
     // Replaces all lines on stalls, where the kernel can watch any; else looking has to do.
     virtual Status watch_stalls(std::span<const StallLine> /*lines*/) { return {}; }
     [[nodiscard]] virtual bool watches_stalls() const { return false; }
+    // The pods, each with a cgroup, that the kernel's programs know from now on: whose stalls are counted, and who is
+    // named in what they report. What the pointers refer to is needed for the call only.
+    virtual Status show_pods(std::span<const ShownPod> /*pods*/) { return {}; }
     // Readable when there is something to drain().
     [[nodiscard]] virtual int fd() const = 0;
     // Hands over everything pending, oldest first, without blocking; lost events are events too.

@@ -29,6 +29,11 @@ struct Kernel final : port::KernelEventSource {
         return refuses ? fail(ErrorKind::failed, "bpf", "Operation not permitted") : Status{};
     }
     Status follow(const std::optional<port::PodsRoot>& /*root*/) override { return {}; }
+    Status show_pods(std::span<const port::ShownPod> pods) override {
+        ranks.clear();
+        for (const auto& pod : pods) ranks.emplace_back(pod.observed->cgroup.value, pod.victim_rank);
+        return {};
+    }
     [[nodiscard]] int fd() const override { return -1; }
     void drain(const Sink& /*sink*/) override {}
     [[nodiscard]] bool tells_of_pods() const override { return true; }
@@ -45,6 +50,7 @@ struct Kernel final : port::KernelEventSource {
     std::vector<MemoryAvailable> counts;
     std::vector<std::size_t> stalls;
     std::vector<bool> exits;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> ranks;
 };
 
 constexpr Watermark line{Signal::memory_available, 100_MiB};
@@ -117,6 +123,20 @@ TEST_F(KernelWatchers, NewLinesAreToldAfresh) {
     moved.lines->front().threshold = 120_MiB;
     (void)watcher.reconcile(moved, begin);
     EXPECT_THAT(watcher.under(), IsEmpty());
+}
+
+TEST_F(KernelWatchers, EveryPodWithACgroupIsShownAndThoseThatMayBeEvictedAreNumbered) {
+    Observation observation;
+    for (const std::uint64_t cgroup : {10UL, 0UL, 30UL, 40UL}) {
+        observation.pods.emplace_back();
+        observation.pods.back().cgroup = {cgroup};
+    }
+    const std::vector<RankedPod> ranking{
+        {.pod = 3}, {.pod = 1}, {.pod = 2, .exemption = Exemption::critical}, {.pod = 0}};
+    watcher.show_pods(observation, ranking);
+    EXPECT_THAT(kernel.ranks, ElementsAre(std::pair(40U, 1U), std::pair(30U, 0U), std::pair(10U, 3U)));
+    watcher.show_pods({}, {});
+    EXPECT_THAT(kernel.ranks, IsEmpty());
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// A pod as an entry of the pinned map "pods", which the BPF programs read, and bpftool and other programs.
+#pragma once
+
+#include "evictd/abi/settings.h"
+#include "evictd/port/kernel_event_source.hpp"
+
+namespace evictd::kernel {
+
+[[nodiscard]] evictd_pod entry_of(const port::ShownPod& pod);
+
+}  // namespace evictd::kernel
