@@ -6,18 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "act/held_rungs.hpp"
+#include "reconcile/held_rungs.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::act {
 namespace {
 
-HeldRung rung_of(const port::PodCgroup& victim) { return {RungKind::freeze, {victim.path(), victim.id()}, {}, {}}; }
+reconcile::HeldRung rung_of(const port::PodCgroup& victim) {
+    return {RungKind::freeze, {victim.path(), victim.id()}, {}, {}};
+}
 
 // What the file remembers of others: victims that could not be thawed. An error where it cannot be understood: it is
 // put right by undo or by the next start, and must not be overwritten.
-Result<std::vector<HeldRung>> others_in(const std::string& path, const HeldRung& own) {
-    auto ledger = remembered_held(path);
+Result<std::vector<reconcile::HeldRung>> others_in(const std::string& path, const reconcile::HeldRung& own) {
+    auto ledger = reconcile::remembered_held(path);
     if (!ledger) {
         return tl::unexpected(ledger.error());
     }
@@ -28,18 +30,18 @@ Result<std::vector<HeldRung>> others_in(const std::string& path, const HeldRung&
     return std::move(ledger->held);
 }
 
-Status remember(const std::string& path, const HeldRung& own) {
+Status remember(const std::string& path, const reconcile::HeldRung& own) {
     auto held = others_in(path, own);
     if (!held) {
         return tl::unexpected(held.error());
     }
     held->push_back(own);
-    return remember_held(path, *held);
+    return reconcile::remember_held(path, *held);
 }
 
-Status forget(const std::string& path, const HeldRung& own) {
+Status forget(const std::string& path, const reconcile::HeldRung& own) {
     const auto held = others_in(path, own);
-    return held ? remember_held(path, *held) : tl::unexpected(held.error());
+    return held ? reconcile::remember_held(path, *held) : tl::unexpected(held.error());
 }
 
 }  // namespace
@@ -51,7 +53,7 @@ VictimFreeze::VictimFreeze(const port::PodCgroup& victim, const std::optional<st
         return;
     }
     if (!rungs_path_->empty()) {
-        if (auto written = remember(victims_path(*rungs_path_), rung_of(victim)); !written) {
+        if (auto written = remember(reconcile::victims_path(*rungs_path_), rung_of(victim)); !written) {
             trouble_ = "not frozen, because that could not be written down: " + written.error().text();
             return;
         }
@@ -72,7 +74,7 @@ VictimFreeze::~VictimFreeze() {
         sys::log::error(victim_.path() + ": could not be thawed: " + thawed.error().text());
     } else if (!rungs_path_->empty()) {
         // Where it fails it stays written down: a pod that is thawed twice is none the worse.
-        (void)forget(victims_path(*rungs_path_), rung_of(victim_));
+        (void)forget(reconcile::victims_path(*rungs_path_), rung_of(victim_));
     }
 }
 

@@ -9,9 +9,6 @@
 #include <vector>
 
 #include "act/executor.hpp"
-#include "act/rung_keeper.hpp"
-#include "act/score_keeper.hpp"
-#include "act/socket_shed.hpp"
 #include "app/look_pace.hpp"
 #include "app/source_faults.hpp"
 #include "evictd/model/config.hpp"
@@ -21,6 +18,9 @@
 #include "observe/observer.hpp"
 #include "observe/pod_table.hpp"
 #include "reconcile/kernel_watcher.hpp"
+#include "reconcile/rung_keeper.hpp"
+#include "reconcile/score_keeper.hpp"
+#include "reconcile/socket_shed.hpp"
 #include "sys/clock.hpp"
 #include "sys/loop.hpp"
 
@@ -34,11 +34,11 @@ struct Parts {
     port::Cgroups& cgroups;
     observe::Observer& observer;
     act::Executor& executor;
-    act::SocketShed& socket_shed;
+    reconcile::SocketShed& socket_shed;
     std::function<void(RecordPtr)> publish;                   // must not wait
     std::function<Status(const port::PodsRoot&)> claim_root;  // before anything below a pods' root may be touched
-    act::ScoreOrders* scores = nullptr;                       // null: nobody keeps oom_score_adj
-    act::RungOrders* rungs = nullptr;                         // null: nobody works the ladder before the kill
+    reconcile::ScoreOrders* scores = nullptr;                 // null: nobody keeps oom_score_adj
+    reconcile::RungOrders* rungs = nullptr;                   // null: nobody works the ladder before the kill
 };
 
 struct AgentOptions {

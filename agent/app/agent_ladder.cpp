@@ -14,7 +14,7 @@ void Agent::want_rungs(const std::vector<Rung>& rungs) {
         return;
     }
     wanted_rungs_ = rungs;
-    std::vector<act::WantedRung> wanted;
+    std::vector<reconcile::WantedRung> wanted;
     wanted.reserve(rungs.size());
     for (const auto& rung : rungs) {
         auto cgroup = table_.cgroup_of(rung.pod);

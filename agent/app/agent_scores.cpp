@@ -25,7 +25,7 @@ void Agent::keep_scores(const Tick& tick) {
         return;
     }
     scores_looked_at_ = last_look_;
-    std::vector<act::KeptPod> pods;
+    std::vector<reconcile::KeptPod> pods;
     pods.reserve(table_.rows().size());
     for (const auto& row : table_.rows()) {
         if (row.cgroup) {

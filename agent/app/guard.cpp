@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "act/held_rungs.hpp"
-#include "act/memory_file.hpp"
 #include "app/rights.hpp"
 #include "kernel/hierarchies.hpp"
 #include "kernel/pod_controls.hpp"
+#include "reconcile/held_rungs.hpp"
+#include "reconcile/memory_file.hpp"
 #include "sys/held_signals.hpp"
 
 namespace evictd::app {
@@ -36,19 +36,19 @@ namespace {
 
 }  // namespace
 
-act::PutBack undo_rungs(const std::string& rungs_path) {
+reconcile::PutBack undo_rungs(const std::string& rungs_path) {
     const auto is_absent = [](const std::string& path) {
-        const auto text = act::remembered_text(path);
+        const auto text = reconcile::remembered_text(path);
         return text && !*text;
     };
-    if (is_absent(rungs_path) && is_absent(act::victims_path(rungs_path))) {
+    if (is_absent(rungs_path) && is_absent(reconcile::victims_path(rungs_path))) {
         return {};
     }
     auto hierarchies = kernel::find_hierarchies();
     if (!hierarchies) {
         return {.done = {}, .left = {}, .failed = {hierarchies.error()}};
     }
-    return act::put_back_with_victims(kernel::PodControls(std::move(*hierarchies)), rungs_path);
+    return reconcile::put_back_with_victims(kernel::PodControls(std::move(*hierarchies)), rungs_path);
 }
 
 // Where the freezer is v1's, a victim that escapes the first strike is frozen for a moment.

@@ -8,9 +8,9 @@
 
 #include <sys/types.h>
 
-#include "act/put_back.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/result.hpp"
+#include "reconcile/put_back.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::app {
@@ -36,6 +36,6 @@ private:
 };
 
 // Puts back the limits and freezes of an agent that is no more.
-[[nodiscard]] act::PutBack undo_rungs(const std::string& rungs_path);
+[[nodiscard]] reconcile::PutBack undo_rungs(const std::string& rungs_path);
 
 }  // namespace evictd::app

@@ -79,8 +79,8 @@ LadderLanes::~LadderLanes() {
 }
 
 // A post that is dropped is counted by the lane; what it would have ended ends with its time.
-void LadderLanes::want(std::vector<act::WantedRung> wanted) {
-    const auto shared = std::make_shared<const std::vector<act::WantedRung>>(std::move(wanted));
+void LadderLanes::want(std::vector<reconcile::WantedRung> wanted) {
+    const auto shared = std::make_shared<const std::vector<reconcile::WantedRung>>(std::move(wanted));
     rungs_->post([this, shared] { hold(*shared); });
     reclaim_->post([this, shared] {
         reclaimer_.want(*shared);
@@ -95,7 +95,7 @@ void LadderLanes::reclaim_on() {
     }
 }
 
-void LadderLanes::hold(const std::vector<act::WantedRung>& wanted) {
+void LadderLanes::hold(const std::vector<reconcile::WantedRung>& wanted) {
     keeper_.want(wanted);
     arm();
 }

@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "act/reclaimer.hpp"
-#include "act/rung_keeper.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "kernel/hierarchies.hpp"
+#include "reconcile/reclaimer.hpp"
+#include "reconcile/rung_keeper.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::app {
@@ -21,10 +21,10 @@ namespace evictd::app {
 struct LadderNeeds {
     const port::PodControls& controls;
     const sys::Clock& clock;
-    act::TellRung tell;  // any thread
+    reconcile::TellRung tell;  // any thread
 };
 
-class LadderLanes final : public act::RungOrders {
+class LadderLanes final : public reconcile::RungOrders {
 public:
     // What `needs` refers to must outlive it.
     static Result<std::unique_ptr<LadderLanes>> make(const LadderNeeds& needs, const Config& config);
@@ -32,18 +32,18 @@ public:
     LadderLanes(const LadderLanes&) = delete;
     LadderLanes& operator=(const LadderLanes&) = delete;
 
-    void want(std::vector<act::WantedRung> wanted) override;
+    void want(std::vector<reconcile::WantedRung> wanted) override;
     // What an agent that was killed left.
     void recover();
 
 private:
     LadderLanes(const LadderNeeds& needs, const Config& config);
-    void hold(const std::vector<act::WantedRung>& wanted);
+    void hold(const std::vector<reconcile::WantedRung>& wanted);
     void arm();
     void reclaim_on();
 
-    act::RungKeeper keeper_;    // the first lane's alone
-    act::Reclaimer reclaimer_;  // the second's
+    reconcile::RungKeeper keeper_;    // the first lane's alone
+    reconcile::Reclaimer reclaimer_;  // the second's
     sys::Timer timer_;
     std::unique_ptr<sys::Lane> rungs_;  // last: their threads must be gone first
     std::unique_ptr<sys::Lane> reclaim_;

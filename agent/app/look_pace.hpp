@@ -6,8 +6,8 @@
 
 #include <optional>
 
-#include "act/cpu_budget.hpp"
 #include "evictd/model/units.hpp"
+#include "reconcile/cpu_budget.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::app {
@@ -36,7 +36,7 @@ private:
     Duration cost_{};       // what the next one will take
     std::optional<Bytes> last_distance_;
     // Of a CPU, for looks that files cause and memory that falls.
-    act::CpuBudget urgent_budget_{2, std::chrono::milliseconds(200)};
+    reconcile::CpuBudget urgent_budget_{2, std::chrono::milliseconds(200)};
     bool urgent_ = false;  // the next look is on its account
     MonotonicTime last_kill_;
 };

@@ -22,7 +22,7 @@ constexpr int niceness = -20;
 // After the kill path.
 int urgency_below(int kill_path) { return kill_path == 0 ? 0 : std::max(1, kill_path - 1); }
 
-act::ScoreOptions options_of(const Config& config) {
+reconcile::ScoreOptions options_of(const Config& config) {
     return {.policy = config.agent.oom_score_adj_policy,
             .steering = config.agent.oom_score_adj_steering,
             .dry_run = config.agent.dry_run,
@@ -37,7 +37,7 @@ act::ScoreOptions options_of(const Config& config) {
 
 }  // namespace
 
-SourceRow score_row(OomScoreAdjPolicy policy, bool steering, const act::ScoreFigures& figures) {
+SourceRow score_row(OomScoreAdjPolicy policy, bool steering, const reconcile::ScoreFigures& figures) {
     SourceRow row{.hook = "oom_score_adj", .chosen = {}, .fallback = false, .detail = {}};
     row.chosen = policy == OomScoreAdjPolicy::enforce   ? "enforced"
                  : policy == OomScoreAdjPolicy::observe ? "observed"
@@ -116,11 +116,11 @@ void ScoreLane::after_work() {
     }
 }
 
-void ScoreLane::look(std::vector<act::KeptPod> pods, Bytes node_memory) {
+void ScoreLane::look(std::vector<reconcile::KeptPod> pods, Bytes node_memory) {
     post([this, kept = std::move(pods), node_memory]() mutable { keeper_.look(std::move(kept), node_memory); });
 }
 
-void ScoreLane::expect(act::KeptPod pod) {
+void ScoreLane::expect(reconcile::KeptPod pod) {
     post([this, kept = std::move(pod)]() mutable { keeper_.expect(std::move(kept)); });
 }
 

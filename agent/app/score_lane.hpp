@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "act/score_keeper.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/signal_source.hpp"
+#include "reconcile/score_keeper.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::app {
@@ -22,7 +22,7 @@ struct ScoreLaneNeeds {
     std::function<void(SourceRow)> show;    // any thread; how it goes, when that changed
 };
 
-class ScoreLane final : public act::ScoreOrders {
+class ScoreLane final : public reconcile::ScoreOrders {
 public:
     // What `needs` refers to must outlive it.
     static Result<std::unique_ptr<ScoreLane>> make(ScoreLaneNeeds needs, const Config& config);
@@ -30,8 +30,8 @@ public:
     ScoreLane& operator=(const ScoreLane&) = delete;
     ~ScoreLane() override;  // puts back whatever is raised
 
-    void look(std::vector<act::KeptPod> pods, Bytes node_memory) override;
-    void expect(act::KeptPod pod) override;
+    void look(std::vector<reconcile::KeptPod> pods, Bytes node_memory) override;
+    void expect(reconcile::KeptPod pod) override;
     void check(PodUid pod) override;
     void steer(std::optional<PodUid> first) override;
     // What an agent that was killed left raised in these pods.
@@ -46,14 +46,14 @@ private:
     ScoreLaneNeeds needs_;
     OomScoreAdjPolicy policy_;
     bool steering_;
-    int urgency_;              // SCHED_FIFO priority; 0: none
-    act::ScoreKeeper keeper_;  // the lane's alone
-    std::optional<act::ScoreFigures> shown_;
+    int urgency_;                    // SCHED_FIFO priority; 0: none
+    reconcile::ScoreKeeper keeper_;  // the lane's alone
+    std::optional<reconcile::ScoreFigures> shown_;
     sys::Timer timer_;
     std::unique_ptr<sys::Lane> lane_;  // last: its thread must be gone first
 };
 
 // For status, before anything was looked at too.
-[[nodiscard]] SourceRow score_row(OomScoreAdjPolicy policy, bool steering, const act::ScoreFigures& figures);
+[[nodiscard]] SourceRow score_row(OomScoreAdjPolicy policy, bool steering, const reconcile::ScoreFigures& figures);
 
 }  // namespace evictd::app

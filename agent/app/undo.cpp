@@ -10,8 +10,6 @@
 
 #include <unistd.h>
 
-#include "act/memory_file.hpp"
-#include "act/raised_scores.hpp"
 #include "app/claims.hpp"
 #include "app/guard.hpp"
 #include "app/sources.hpp"
@@ -19,16 +17,18 @@
 #include "kernel/pins.hpp"
 #include "kernel/proc_scores.hpp"
 #include "publish/socket_path.hpp"
+#include "reconcile/memory_file.hpp"
+#include "reconcile/raised_scores.hpp"
 
 namespace evictd::app {
 namespace {
 
-using Raised = std::map<PodUid, act::RaisedPod>;
+using Raised = std::map<PodUid, reconcile::RaisedPod>;
 
 // Only what still has what the agent gave it.
-act::PutBack lower(const act::RaisedPod& raised, const port::FoundPod& pod) {
+reconcile::PutBack lower(const reconcile::RaisedPod& raised, const port::FoundPod& pod) {
     kernel::ProcScores scores;
-    act::PutBack result;
+    reconcile::PutBack result;
     int lowered = 0;
     const std::string what = "oom_score_adj in " + pod.cgroup->path();
     const auto listed = scores.each(*pod.cgroup, [&](port::ScoredProcess& process) {
@@ -54,8 +54,8 @@ act::PutBack lower(const act::RaisedPod& raised, const port::FoundPod& pod) {
 }
 
 // A pod that is not listed is gone, and its processes with it; where not all can be listed it may be there.
-act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
-    act::PutBack result;
+reconcile::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
+    reconcile::PutBack result;
     const auto root = cgroups.find_pods_root();
     if (!root) {
         result.failed.push_back(root.error());
@@ -85,27 +85,27 @@ act::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
     return result;
 }
 
-act::PutBack undo_scores(const std::string& path, kernel::CgroupDirs& cgroups) {
-    Result<Raised> remembered = act::remembered_raised(path);
+reconcile::PutBack undo_scores(const std::string& path, kernel::CgroupDirs& cgroups) {
+    Result<Raised> remembered = reconcile::remembered_raised(path);
     if (!remembered) {
         Error fault = remembered.error();
-        if (fault.kind == ErrorKind::invalid && act::set_aside(path)) {
+        if (fault.kind == ErrorKind::invalid && reconcile::set_aside(path)) {
             fault.remedy = "look at " + path + ".broken and at the pods' oom_score_adj";
         }
         return {.done = {}, .left = {}, .failed = {std::move(fault)}};
     }
-    act::PutBack result;
+    reconcile::PutBack result;
     if (!remembered->empty()) {
         result = lower_all(*remembered, cgroups);
     }
-    if (auto written = act::remember_raised(path, *remembered); !written) {
+    if (auto written = reconcile::remember_raised(path, *remembered); !written) {
         result.failed.push_back(written.error());
     }
     return result;
 }
 
-act::PutBack undo_pins(const std::string& path) {
-    act::PutBack result;
+reconcile::PutBack undo_pins(const std::string& path) {
+    reconcile::PutBack result;
     const auto removed = kernel::remove_left_pins(path);
     if (!removed) {
         if (removed.error().kind != ErrorKind::vanished) {
@@ -124,8 +124,8 @@ act::PutBack undo_pins(const std::string& path) {
     return result;
 }
 
-act::PutBack undo_socket(const std::string& path) {
-    act::PutBack result;
+reconcile::PutBack undo_socket(const std::string& path) {
+    reconcile::PutBack result;
     const auto removed = publish::clear_socket(path);
     if (!removed) {
         result.failed.push_back(removed.error());
@@ -136,8 +136,8 @@ act::PutBack undo_socket(const std::string& path) {
 }
 
 // What it claims is released by its end.
-Result<act::PutBack> undo_ledgers(const Config& config, kernel::CgroupDirs& cgroups) {
-    act::PutBack result;
+Result<reconcile::PutBack> undo_ledgers(const Config& config, kernel::CgroupDirs& cgroups) {
+    reconcile::PutBack result;
     const auto& agent = config.agent;
     if (access(agent.state_path.c_str(), F_OK) != 0 && errno == ENOENT) {
         return result;
@@ -155,7 +155,7 @@ Result<act::PutBack> undo_ledgers(const Config& config, kernel::CgroupDirs& cgro
 }
 
 // Unless the ledger of scores has reported the same.
-void add_fault(const Error& error, act::PutBack& result) {
+void add_fault(const Error& error, reconcile::PutBack& result) {
     const bool is_known = std::any_of(result.failed.begin(), result.failed.end(),
                                       [&](const Error& one) { return one.text() == error.text(); });
     if (!is_known) {
@@ -165,7 +165,7 @@ void add_fault(const Error& error, act::PutBack& result) {
 
 }  // namespace
 
-Result<act::PutBack> undo(const Config& config) {
+Result<reconcile::PutBack> undo(const Config& config) {
     auto cgroups = open_cgroups(config);
     if (!cgroups) {
         return tl::unexpected(cgroups.error());

@@ -46,7 +46,7 @@ struct Wiring::House {
     CgroupId claimed_root;
     std::unique_ptr<act::Reaper> reaper;
     std::optional<act::Executor> executor;
-    std::optional<act::SocketShed> socket_shed;
+    std::optional<reconcile::SocketShed> socket_shed;
     std::optional<observe::Observer> observer;
     Publishers publishers;
     SourceRow score_row;

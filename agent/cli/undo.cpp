@@ -19,7 +19,7 @@
 namespace evictd::cli {
 namespace {
 
-std::string list(const act::PutBack& result, const AgentConfig& agent) {
+std::string list(const reconcile::PutBack& result, const AgentConfig& agent) {
     std::string text;
     for (const auto& line : result.done) {
         text += line + '\n';

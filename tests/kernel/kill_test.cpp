@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "act/executor.hpp"
-#include "act/held_rungs.hpp"
 #include "act/reaper.hpp"
 #include "act/victim_freeze.hpp"
 #include "fakes/temp_dir.hpp"
@@ -32,6 +31,7 @@
 #include "kernel/pod_process.hpp"
 #include "kernel/probes.hpp"
 #include "kernel/process_lists.hpp"
+#include "reconcile/held_rungs.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::kernel_test {
@@ -361,9 +361,9 @@ TEST_F(Kill, AVictimThatWasLeftFrozenIsThawedByTheLedger) {
     ASSERT_EQ(::waitpid(agent, nullptr, 0), agent);
     EXPECT_TRUE(frozen());
     const kernel::PodControls controls(hierarchies());
-    (void)act::put_back_all(controls, act::victims_path(path));
+    (void)reconcile::put_back_all(controls, reconcile::victims_path(path));
     EXPECT_FALSE(frozen());
-    EXPECT_FALSE(std::filesystem::exists(act::victims_path(path)));
+    EXPECT_FALSE(std::filesystem::exists(reconcile::victims_path(path)));
 }
 
 // The v2 hierarchy, which has cgroup.kill also where it has no controllers.

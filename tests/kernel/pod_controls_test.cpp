@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "act/held_rungs.hpp"
 #include "app/guard.hpp"
 #include "app/ladder_lanes.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kernel/cgroup_fixture.hpp"
 #include "kernel/pod_process.hpp"
+#include "reconcile/held_rungs.hpp"
 #include "sys/file.hpp"
 
 namespace evictd::kernel_test {
@@ -152,8 +152,8 @@ TEST_F(PodControls, TheGuardThawsWhatAnAgentThatIsKilledLeftFrozenAndEnds) {
     const pid_t agent = fork();
     if (agent == 0) {
         auto guard = app::Guard::post(file);
-        const bool held =
-            guard && act::remember_held(file, {{RungKind::freeze, web(), {}, {}}}) && controls.set_frozen(web(), true);
+        const bool held = guard && reconcile::remember_held(file, {{RungKind::freeze, web(), {}, {}}}) &&
+                          controls.set_frozen(web(), true);
         (void)!write(ends[1], held ? "y" : "n", 1);
         while (true) pause();
     }
@@ -164,7 +164,8 @@ TEST_F(PodControls, TheGuardThawsWhatAnAgentThatIsKilledLeftFrozenAndEnds) {
     (void)kill(agent, SIGKILL);
     (void)waitpid(agent, nullptr, 0);
     EXPECT_TRUE(eventually([&] { return !controls.is_frozen(web()).value(); }));
-    EXPECT_TRUE(eventually([&] { return act::remembered_held(file).value_or(act::HeldLedger{}).held.empty(); }));
+    EXPECT_TRUE(
+        eventually([&] { return reconcile::remembered_held(file).value_or(reconcile::HeldLedger{}).held.empty(); }));
     (void)close(ends[1]);
     EXPECT_EQ(read(ends[0], &said, 1), 0) << "the guard is gone: it had the other end too";
     (void)close(ends[0]);

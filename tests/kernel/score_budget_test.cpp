@@ -14,11 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "act/score_keeper.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kernel/pod_cgroup.hpp"
 #include "kernel/pod_process.hpp"
 #include "kernel/proc_scores.hpp"
+#include "reconcile/score_keeper.hpp"
 #include "sys/file.hpp"
 
 namespace evictd::kernel_test {
@@ -53,13 +53,13 @@ protected:
         pod.name_space = "default";
         pod.name = "many";
         pod_ = {std::make_shared<const Pod>(std::move(pod)), *opened};
-        act::ScoreOptions options{.policy = OomScoreAdjPolicy::enforce,
-                                  .memory_path = directory_ / "raised_scores",
-                                  .wanted =
-                                      [](const Pod&, const std::string&, Bytes) {
-                                          return ScoreRange{own_score, own_score};
-                                      },
-                                  .cpu_time = thread_cpu_time};
+        reconcile::ScoreOptions options{.policy = OomScoreAdjPolicy::enforce,
+                                        .memory_path = directory_ / "raised_scores",
+                                        .wanted =
+                                            [](const Pod&, const std::string&, Bytes) {
+                                                return ScoreRange{own_score, own_score};
+                                            },
+                                        .cpu_time = thread_cpu_time};
         keeper_.emplace(scores_, clock_, options, [](const AgentNotice&) {});
     }
     void live(Duration time) {
@@ -82,8 +82,8 @@ protected:
     sys::SystemClock clock_;
     kernel::ProcScores scores_;
     std::optional<PodProcess> first_;
-    act::KeptPod pod_;
-    std::optional<act::ScoreKeeper> keeper_;
+    reconcile::KeptPod pod_;
+    std::optional<reconcile::ScoreKeeper> keeper_;
 };
 
 void become_many(const Line& line) {
@@ -111,7 +111,7 @@ TEST_F(ScoreBudget, ThousandsOfProcessesAreRaisedAndPutBackWithinTheBudget) {
         live(seconds(1));
     }
     used = thread_cpu_time() - used;
-    const auto share = (clock_.monotonic() - begin) * act::budget_percent / 100;
+    const auto share = (clock_.monotonic() - begin) * reconcile::budget_percent / 100;
     // The test's own waiting takes 60 ms of it, and an emulated CPU counts what the host took away.
     EXPECT_LT(used, share + milliseconds(600)) << "2 % of a CPU, a burst of 200 ms, and the test's own waiting";
     std::printf("[ %d processes: %lld ms of CPU time in 6 s ]\n", many, static_cast<long long>(used / milliseconds(1)));

@@ -131,7 +131,7 @@ TEST_F(Stall, NobodyIsCountedAnyMoreOnceTheyAreGone) {
 
 TEST_F(Stall, ALineIsToldOnceOnBothItsEdgesForTheNodeAndForThePod) {
     const std::vector<StallLine> lines{{StallScope::node, StallWindow::tenth, 100us},
-                                             {StallScope::pod, StallWindow::second, 200us}};
+                                       {StallScope::pod, StallWindow::second, 200us}};
     ASSERT_TRUE(events_->watch_stalls(lines));
     const auto of_pod = [&](bool over) {
         return [this, over](const StallCrossed& stall) {

@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
-#include "act/held_rungs.hpp"
 #include "child_processes.hpp"
 #include "fakes/few_descriptors.hpp"
 #include "fakes/temp_dir.hpp"
+#include "reconcile/held_rungs.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::act {
@@ -199,10 +199,12 @@ TEST(ReaperTest, AFreezeIsWrittenDownBeforeAndForgottenAfter) {
     const sys::SystemClock clock;
     const fakes::TempDir directory;
     const auto path = (directory.path() / "rungs").string();
-    std::vector<HeldRung> during;
+    std::vector<reconcile::HeldRung> during;
     std::shared_ptr<ListedCgroup> cgroup;
     cgroup = std::make_shared<ListedCgroup>([](int) { return std::vector<pid_t>{}; });
-    cgroup->on_freeze = [&] { during = remembered_held(victims_path(path)).value_or(HeldLedger{}).held; };
+    cgroup->on_freeze = [&] {
+        during = reconcile::remembered_held(reconcile::victims_path(path)).value_or(reconcile::HeldLedger{}).held;
+    };
     auto made = Reaper::make(clock, path);
     ASSERT_TRUE(made);
     (*made)->follow(cgroup);
@@ -212,7 +214,8 @@ TEST(ReaperTest, AFreezeIsWrittenDownBeforeAndForgottenAfter) {
     ASSERT_EQ(during.size(), 1U);
     EXPECT_EQ(during.front().kind, RungKind::freeze);
     EXPECT_EQ(during.front().place, (port::CgroupPlace{cgroup->path(), cgroup->id()}));
-    EXPECT_TRUE(remembered_held(victims_path(path)).value_or(HeldLedger{}).held.empty());
+    EXPECT_TRUE(
+        reconcile::remembered_held(reconcile::victims_path(path)).value_or(reconcile::HeldLedger{}).held.empty());
 }
 
 // None: a second evictd beside one that has the ledger.

@@ -9,26 +9,26 @@
 
 #include <gtest/gtest.h>
 
-#include "act/held_rungs.hpp"
 #include "child_processes.hpp"
 #include "fakes/temp_dir.hpp"
+#include "reconcile/held_rungs.hpp"
 
 namespace evictd::act {
 namespace {
 
 struct VictimFreezes : testing::Test {
-    [[nodiscard]] std::vector<HeldRung> remembered() const {
-        return remembered_held(victims_path(*path)).value_or(HeldLedger{}).held;
+    [[nodiscard]] std::vector<reconcile::HeldRung> remembered() const {
+        return reconcile::remembered_held(reconcile::victims_path(*path)).value_or(reconcile::HeldLedger{}).held;
     }
     fakes::TempDir directory;
     std::optional<std::string> path = directory / "rungs";
     ListedCgroup victim{[](int) { return std::vector<pid_t>{}; }};
-    const HeldRung own{RungKind::freeze, {victim.path(), victim.id()}, {}, {}};
-    const HeldRung other{RungKind::freeze, {"/kubepods/pod8", CgroupId{8}}, {}, {}};
+    const reconcile::HeldRung own{RungKind::freeze, {victim.path(), victim.id()}, {}, {}};
+    const reconcile::HeldRung other{RungKind::freeze, {"/kubepods/pod8", CgroupId{8}}, {}, {}};
 };
 
 TEST_F(VictimFreezes, AnotherVictimThatCouldNotBeThawedStaysWrittenDown) {
-    ASSERT_TRUE(remember_held(victims_path(*path), {other}));
+    ASSERT_TRUE(reconcile::remember_held(reconcile::victims_path(*path), {other}));
     {
         const VictimFreeze freeze(victim, path);
         EXPECT_EQ(freeze.trouble(), "");
@@ -54,7 +54,7 @@ TEST_F(VictimFreezes, ALedgerThatIsNotUnderstoodIsNotOverwritten) {
     const VictimFreeze freeze(victim, path);
     EXPECT_NE(freeze.trouble().find("could not be written down"), std::string::npos) << freeze.trouble();
     EXPECT_EQ(victim.freezes, 0);
-    EXPECT_NE(remembered_held(victims_path(*path)).value_or(HeldLedger{}).fault, "");
+    EXPECT_NE(reconcile::remembered_held(reconcile::victims_path(*path)).value_or(reconcile::HeldLedger{}).fault, "");
 }
 
 }  // namespace

@@ -78,13 +78,13 @@ struct FakeNode final : port::NodeMemory {
     Duration takes{0};
 };
 
-struct FakeScoreOrders final : act::ScoreOrders {
-    void look(std::vector<act::KeptPod> pods, Bytes memory) override {
+struct FakeScoreOrders final : reconcile::ScoreOrders {
+    void look(std::vector<reconcile::KeptPod> pods, Bytes memory) override {
         looked_at = pods.size();
         node_memory = memory;
         ++looks;
     }
-    void expect(act::KeptPod pod) override { expected.push_back(pod.pod->name); }
+    void expect(reconcile::KeptPod pod) override { expected.push_back(pod.pod->name); }
     void check(PodUid pod) override { checked.push_back(pod.value); }
     void steer(std::optional<PodUid> first) override { steered.push_back(first ? first->value : ""); }
     std::size_t looked_at = 0;
@@ -93,9 +93,9 @@ struct FakeScoreOrders final : act::ScoreOrders {
     std::vector<std::string> expected, checked, steered;
 };
 
-struct FakeRungOrders final : act::RungOrders {
-    void want(std::vector<act::WantedRung> wanted) override { said.push_back(std::move(wanted)); }
-    std::vector<std::vector<act::WantedRung>> said;
+struct FakeRungOrders final : reconcile::RungOrders {
+    void want(std::vector<reconcile::WantedRung> wanted) override { said.push_back(std::move(wanted)); }
+    std::vector<std::vector<reconcile::WantedRung>> said;
 };
 
 struct NoReaper final : act::AfterKill {
@@ -162,7 +162,7 @@ struct Agents : testing::Test {
     observe::Observer observer{tree, node, clock};
     std::optional<act::Executor> executor;
     fakes::FakeSockets sockets;
-    std::optional<act::SocketShed> shed;
+    std::optional<reconcile::SocketShed> shed;
     Status claim;
     EvictionConfig eviction{.thresholds = {{.signal = Signal::allocatable_memory_available,
                                             .value = {Quantity::of((200_MiB).value)},

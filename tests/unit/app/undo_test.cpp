@@ -10,10 +10,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "act/raised_scores.hpp"
 #include "app/claims.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kernel/hierarchies.hpp"
+#include "reconcile/raised_scores.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::app {
@@ -55,11 +55,11 @@ TEST_F(Undo, APodsRootThatCannotBeLookedAtKeepsNothingElseFromBeingPutBack) {
 
 TEST_F(Undo, OnlyWhereThereIsNoPodsRootDoesItAskForItsName) {
     if (::geteuid() != 0) GTEST_SKIP() << "the ledgers are root's";
-    const act::RaisedPods raised{{PodUid{"uid-a"}, {.cgroup = CgroupId{1}, .processes = {{1, 1, 0}}}}};
+    const reconcile::RaisedPods raised{{PodUid{"uid-a"}, {.cgroup = CgroupId{1}, .processes = {{1, 1, 0}}}}};
     const auto remedy_of = [&](const std::string& root) {
         config.cgroup_root = root;
         EXPECT_TRUE(claim_state(config.agent.state_path));
-        EXPECT_TRUE(act::remember_raised(raised_path(config.agent), raised));
+        EXPECT_TRUE(reconcile::remember_raised(raised_path(config.agent), raised));
         const auto result = undo(config);
         EXPECT_TRUE(result && result->failed.size() == 1);
         return result && !result->failed.empty() ? result->failed[0].remedy : "";

@@ -57,7 +57,7 @@ constexpr Watermark line{Signal::memory_available, 100_MiB};
 constexpr Watermark above{Signal::memory_available, 164_MiB};
 constexpr MonotonicTime begin{1h};
 
-KernelWatch wanted() { return {.lines = std::vector{line}, .approaches = {above}, .stall_lines = {}}; }
+KernelWatch desired() { return {.lines = std::vector{line}, .approaches = {above}, .stall_lines = {}}; }
 
 struct KernelWatchers : testing::Test {
     Kernel kernel;
@@ -65,7 +65,7 @@ struct KernelWatchers : testing::Test {
 };
 
 TEST_F(KernelWatchers, WhatIsAsWantedIsNotToldAgain) {
-    for (int i = 0; i < 3; i++) EXPECT_FALSE(watcher.reconcile(wanted(), begin));
+    for (int i = 0; i < 3; i++) EXPECT_FALSE(watcher.reconcile(desired(), begin));
     EXPECT_THAT(kernel.watched, ElementsAre(line, above));
     EXPECT_EQ(kernel.watches, 1);
     EXPECT_EQ(kernel.counts.size(), 1U);
@@ -75,35 +75,35 @@ TEST_F(KernelWatchers, WhatIsAsWantedIsNotToldAgain) {
 
 TEST_F(KernelWatchers, WhatIsRefusedIsTriedAgain) {
     kernel.refuses = true;
-    (void)watcher.reconcile(wanted(), begin);
+    (void)watcher.reconcile(desired(), begin);
     EXPECT_THAT(watcher.lines(), IsEmpty());
     kernel.refuses = false;
-    (void)watcher.reconcile(wanted(), begin);
+    (void)watcher.reconcile(desired(), begin);
     EXPECT_THAT(watcher.lines(), ElementsAre(line));
     EXPECT_EQ(kernel.counts.size(), 2U);
     EXPECT_EQ(kernel.stalls.size(), 2U);
 }
 
 TEST_F(KernelWatchers, LinesThatAreNotKnownStay) {
-    (void)watcher.reconcile(wanted(), begin);
+    (void)watcher.reconcile(desired(), begin);
     (void)watcher.reconcile({}, begin);
     EXPECT_THAT(watcher.lines(), ElementsAre(line));
     EXPECT_EQ(kernel.watches, 1);
 }
 
 TEST_F(KernelWatchers, ExitsLingerSoThatANodeThatFlapsDoesNotAttachAllTheTime) {
-    auto near = wanted();
+    auto near = desired();
     near.exits = true;
     EXPECT_TRUE(watcher.reconcile(near, begin));
     EXPECT_FALSE(watcher.reconcile(near, begin + 1s)) << "they are told already";
-    (void)watcher.reconcile(wanted(), begin + 10s);
+    (void)watcher.reconcile(desired(), begin + 10s);
     EXPECT_THAT(kernel.exits, ElementsAre(true));
-    (void)watcher.reconcile(wanted(), begin + 11s);
+    (void)watcher.reconcile(desired(), begin + 11s);
     EXPECT_THAT(kernel.exits, ElementsAre(true, false));
 }
 
 TEST_F(KernelWatchers, ACrossingIsOfALineOrTheApproachToOne) {
-    (void)watcher.reconcile(wanted(), begin);
+    (void)watcher.reconcile(desired(), begin);
     const auto crossed = [](const Watermark& which, bool under) {
         return WatermarkCrossed{which.signal, under, which.threshold, 90_MiB};
     };
@@ -117,9 +117,9 @@ TEST_F(KernelWatchers, ACrossingIsOfALineOrTheApproachToOne) {
 }
 
 TEST_F(KernelWatchers, NewLinesAreToldAfresh) {
-    (void)watcher.reconcile(wanted(), begin);
+    (void)watcher.reconcile(desired(), begin);
     (void)watcher.note({line.signal, true, line.threshold, 90_MiB});
-    auto moved = wanted();
+    auto moved = desired();
     moved.lines->front().threshold = 120_MiB;
     (void)watcher.reconcile(moved, begin);
     EXPECT_THAT(watcher.under(), IsEmpty());

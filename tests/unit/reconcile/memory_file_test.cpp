@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/memory_file.hpp"
+#include "reconcile/memory_file.hpp"
 
 #include <filesystem>
 #include <string>
@@ -13,7 +13,7 @@
 
 #include "fakes/temp_dir.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST(MemoryFile, ABrokenOneIsSetAside) {
 }
 
 }  // namespace
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/reclaimer.hpp"
+#include "reconcile/reclaimer.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 // A few milliseconds of the kernel's time. Halved, the writes themselves count; doubled, what is not wanted any more
@@ -90,4 +90,4 @@ void Reclaimer::end(Job& job, std::string error, bool cut_short) {
            .error = std::move(error)});
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

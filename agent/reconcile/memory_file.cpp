@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/memory_file.hpp"
+#include "reconcile/memory_file.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include "sys/file.hpp"
 #include "sys/own_directory.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 struct Place {
@@ -113,4 +113,4 @@ Status set_aside(const std::string& path) {
     return renameat(at, place->name.c_str(), at, broken.c_str()) == 0 ? Status{} : sys::fail_errno(path, errno);
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

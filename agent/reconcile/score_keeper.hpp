@@ -14,16 +14,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "act/cpu_budget.hpp"
-#include "act/raised_scores.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/oom_score.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "evictd/port/process_scores.hpp"
+#include "reconcile/cpu_budget.hpp"
+#include "reconcile/raised_scores.hpp"
 #include "sys/clock.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 struct KeptPod {
     PodPtr pod;
@@ -191,4 +191,4 @@ private:
     std::uint64_t repaired_ = 0;
 };
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -3,10 +3,10 @@
 // What is raised for the kernel's OOM killer, and that it is put back, also what an agent that was killed left.
 #include <utility>
 
-#include "act/score_keeper.hpp"
+#include "reconcile/score_keeper.hpp"
 #include "sys/log.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 // Memory that moves around the line must not have processes' scores written a hundred times a second.
@@ -274,4 +274,4 @@ void ScoreKeeper::steer_on_time(MonotonicTime now) {
     }
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -2,12 +2,12 @@
 // Copyright The evictd authors
 // What is looked at and set, and how much at a time. Raising and putting back is score_steering.cpp's, what is reported
 // score_telling.cpp's.
-#include "act/score_keeper.hpp"
+#include "reconcile/score_keeper.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 // A runtime starts a container's first process in its cgroup and sets its score a moment later. Looking sooner would
@@ -292,4 +292,4 @@ void ScoreKeeper::count_round(Account& account) {
     account.rounds = 0;
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/raised_scores.hpp"
+#include "reconcile/raised_scores.hpp"
 
 #include <algorithm>
 #include <sstream>
 #include <unordered_set>
 
-#include "act/memory_file.hpp"
+#include "reconcile/memory_file.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 constexpr const char* scores_head = "evictd raised oom_score_adj 1";
@@ -130,4 +130,4 @@ Result<RaisedPods> remembered_raised(const std::string& path) {
     return raised;
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

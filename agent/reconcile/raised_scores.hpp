@@ -18,7 +18,7 @@
 #include "evictd/model/result.hpp"
 #include "evictd/port/process_scores.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 struct RaisedProcess {
     pid_t pid = 0;
@@ -69,4 +69,4 @@ Status remember_more(const std::string& path, const PodUid& pod, CgroupId cgroup
 // No file: empty. A file that cannot be read or understood is an error that names it, and stays.
 [[nodiscard]] Result<RaisedPods> remembered_raised(const std::string& path);
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/reclaimer.hpp"
+#include "reconcile/reclaimer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_pod_controls.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 using namespace std::chrono_literals;
@@ -97,4 +97,4 @@ TEST_F(Reclaiming, ADryRunTouchesNothing) {
 }
 
 }  // namespace
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

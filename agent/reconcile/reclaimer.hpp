@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "act/rung_keeper.hpp"
+#include "reconcile/rung_keeper.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 class Reclaimer {
 public:
@@ -37,4 +37,4 @@ private:
     std::vector<Job> jobs_;
 };
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -8,7 +8,7 @@
 
 #include "evictd/model/units.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 class CpuBudget {
 public:
@@ -37,4 +37,4 @@ private:
     MonotonicTime at_;
 };
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -2,7 +2,7 @@
 // Copyright The evictd authors
 // What is held is put back: when it is not wanted any more, when its time is over, and by whoever comes after an agent
 // that was killed at any step.
-#include "act/rung_keeper.hpp"
+#include "reconcile/rung_keeper.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -11,13 +11,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "act/memory_file.hpp"
 #include "fakes/fake_cgroups.hpp"
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_pod_controls.hpp"
 #include "fakes/temp_dir.hpp"
+#include "reconcile/memory_file.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 using namespace std::chrono_literals;
@@ -288,4 +288,4 @@ TEST_F(RungKeeping, ALedgerThatOthersCouldWriteIsNotBelieved) {
 }
 
 }  // namespace
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

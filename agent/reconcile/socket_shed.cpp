@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/socket_shed.hpp"
+#include "reconcile/socket_shed.hpp"
 
 #include <algorithm>
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 SocketShed::SocketShed(const sys::Clock& clock, port::Sockets* sockets, bool dry_run)
     : clock_(clock), sockets_(sockets), dry_run_(dry_run) {}
@@ -65,4 +65,4 @@ ShedEdge SocketShed::end(const Held& held) {
     return edge;
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

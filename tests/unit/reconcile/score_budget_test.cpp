@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "unit/act/score_fixture.hpp"
+#include "unit/reconcile/score_fixture.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 using std::chrono::milliseconds;
@@ -221,4 +221,4 @@ TEST(RaisedText, OfEveryProcessThatLinuxCanHaveIsRead) {
 }
 
 }  // namespace
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

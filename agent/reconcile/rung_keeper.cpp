@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/rung_keeper.hpp"
+#include "reconcile/rung_keeper.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@
 
 #include "sys/log.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 // A pod must not stay frozen because a write failed once.
@@ -165,4 +165,4 @@ void RungKeeper::tell(const Holding& holding, RungStatus status, std::string err
            .error = std::move(error)});
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/socket_shed.hpp"
+#include "reconcile/socket_shed.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_sockets.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 using testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST_F(Shedding, WhereItCannotBeDoneThatIsToldOnceAndNothingIsUndone) {
 }
 
 }  // namespace
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "unit/act/score_fixture.hpp"
+#include "unit/reconcile/score_fixture.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 using std::chrono::milliseconds;
@@ -61,4 +61,4 @@ TEST_F(Ledger, WhatWasRaisedBeforeTheLedgerFailedStaysRaised) {
 }
 
 }  // namespace
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -3,9 +3,9 @@
 // What is set, what is left alone, what is told and how often, and that whatever was raised is put back.
 #include <filesystem>
 
-#include "unit/act/score_fixture.hpp"
+#include "unit/reconcile/score_fixture.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 using std::chrono::milliseconds;
@@ -284,4 +284,4 @@ TEST_F(Keeper, ARaisedPodThatGoesAwayLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "act/score_keeper.hpp"
+#include "reconcile/score_keeper.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 // A pod is spoken of once in this time.
@@ -181,4 +181,4 @@ ScoreFigures ScoreKeeper::figures() const {
     return figures;
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "act/held_rungs.hpp"
+#include "reconcile/held_rungs.hpp"
 
 #include <optional>
 #include <sstream>
 
-#include "act/memory_file.hpp"
+#include "reconcile/memory_file.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 namespace {
 
 constexpr const char* rungs_head = "evictd rungs 1";
@@ -160,4 +160,4 @@ PutBack put_back_with_victims(const port::PodControls& controls, const std::stri
     return result;
 }
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

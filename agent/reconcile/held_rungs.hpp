@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "act/put_back.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/port/pod_controls.hpp"
+#include "reconcile/put_back.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 // A limit that was set, or a pod that was frozen.
 struct HeldRung {
@@ -51,4 +51,4 @@ Status remember_held(const std::string& path, const std::vector<HeldRung>& held)
 // That of the rungs and that of the victim.
 [[nodiscard]] PutBack put_back_with_victims(const port::PodControls& controls, const std::string& rungs_path);
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -9,7 +9,7 @@
 
 #include "evictd/model/result.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 // What is remembered is of the running boot only: ids begin anew with the next.
 [[nodiscard]] std::string boot_id();
@@ -28,4 +28,4 @@ namespace evictd::act {
 // Moves a ledger that says nothing usable out of the way, to PATH.broken, for people to look at.
 [[nodiscard]] Status set_aside(const std::string& path);
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

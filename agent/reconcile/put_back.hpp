@@ -10,7 +10,7 @@
 
 #include "evictd/model/result.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 struct PutBack {
     std::vector<std::string> done;  // "thawed /kubepods/podweb"
@@ -25,4 +25,4 @@ struct PutBack {
     }
 };
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

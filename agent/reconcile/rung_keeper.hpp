@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "act/held_rungs.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "evictd/port/pod_controls.hpp"
+#include "reconcile/held_rungs.hpp"
 #include "sys/clock.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 struct WantedRung {
     Rung rung;
@@ -84,4 +84,4 @@ private:
     std::vector<Holding> holdings_;
 };
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

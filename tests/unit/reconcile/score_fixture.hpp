@@ -12,13 +12,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "act/score_keeper.hpp"
 #include "fakes/fake_cgroups.hpp"
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_scores.hpp"
 #include "fakes/temp_dir.hpp"
+#include "reconcile/score_keeper.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 constexpr int wanted = 900;
 
@@ -60,4 +60,4 @@ protected:
     KeptPod b = pod("b", 2);
 };
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile

@@ -13,7 +13,7 @@
 #include "evictd/port/sockets.hpp"
 #include "sys/clock.hpp"
 
-namespace evictd::act {
+namespace evictd::reconcile {
 
 class SocketShed {
 public:
@@ -45,4 +45,4 @@ private:
     std::map<CgroupId, Held> held_;
 };
 
-}  // namespace evictd::act
+}  // namespace evictd::reconcile
