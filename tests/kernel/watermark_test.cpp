@@ -169,7 +169,12 @@ TEST_F(Watermark, ActiveFileCacheIsUsedForTheKubeletAndAvailableWhereItIsCounted
         line.hear();
     });
     ASSERT_TRUE(pod.hear());
-    if (cgroups_.total("kubepods", "active_file") < (40_MiB).value) GTEST_SKIP() << "the cache does not stay active";
+    // The controller's figure may be 2 s old.
+    if (!eventually([&] { return cgroups_.total("kubepods", "active_file") >= (40_MiB).value; },
+                    std::chrono::seconds(6))) {
+        ASSERT_TRUE(std::filesystem::exists("/sys/kernel/mm/lru_gen")) << "the classic LRU calls it active";
+        GTEST_SKIP() << "this kernel's generations do not call it active";
+    }
     ASSERT_TRUE(events_->count_memory(MemoryAvailable::reclaimable));
     watch_pods(32_MiB);
     ASSERT_TRUE(wait_for_ticks(20));
