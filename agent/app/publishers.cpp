@@ -114,83 +114,107 @@ std::unique_ptr<publish::HttpServer> serve(const std::string& address, const pub
     return std::move(*served);
 }
 
+// Makes one publisher after the other, each in the lane. Some refer to those made before; null: it is not wanted here.
+class Maker {
+public:
+    Maker(PublishersNeed need, publish::Fanout& fanout)
+        : need_(std::move(need)),
+          settings_(need_.settings),
+          fanout_(fanout),
+          stream_(std::make_shared<publish::EventStream>(need_.clock)) {}
+
+    using Make = Made (Maker::*)(sys::Loop& lane);
+    Status add(Make make) {
+        return fanout_.add([this, make](sys::Loop& lane) { return (this->*make)(lane); });
+    }
+
+    Made event_log(sys::Loop& /*lane*/) {
+        auto made = std::make_unique<publish::EventLog>(
+            publish::RotatingFileOptions{settings_.event_log_path, settings_.event_log_max_size,
+                                         settings_.event_log_max_files},
+            need_.node, stream_);
+        event_log_ = made.get();
+        return made;
+    }
+    Made tape(sys::Loop& /*lane*/) {
+        if (!need_.record) {
+            return nullptr;
+        }
+        auto made = publish::TapeRecorder::make(*need_.record, need_.status.version, need_.node, need_.status.started);
+        tape_ = made ? made->get() : nullptr;
+        return made;
+    }
+    Made console(sys::Loop& /*lane*/) {
+        if (!settings_.events_to_stdout) {
+            return nullptr;
+        }
+        return std::make_unique<publish::ConsoleLines>(STDOUT_FILENO, publish::ConsoleFormat::json, need_.node,
+                                                       codec::TextStyle{}, stream_);
+    }
+    Made sockets(sys::Loop& /*lane*/) {
+        if (need_.bpf == nullptr) {
+            return nullptr;
+        }
+        auto made = std::make_unique<SocketsView>(need_.bpf->sockets(), need_.clock);
+        sockets_ = made.get();
+        return made;
+    }
+    Made status(sys::Loop& /*lane*/) {
+        auto made = std::make_unique<publish::Snapshot>(
+            need_.status,
+            [eviction = need_.eviction](const Tick& tick, Signal signal) { return order_of(eviction(), tick, signal); },
+            counters(), sockets_ == nullptr ? publish::ReadSockets{} : [view = sockets_] { return view->read(); });
+        snapshot = made.get();
+        return made;
+    }
+    Made status_socket(sys::Loop& lane) {
+        return publish::StatusSocket::make(lane, need_.clock, *snapshot,
+                                           {settings_.socket_path, need_.node, settings_.event_log_path,
+                                            settings_.event_log_max_files, need_.request_look, stream_});
+    }
+    Made prometheus(sys::Loop& /*lane*/) {
+        if (settings_.http_address.empty()) {
+            return nullptr;
+        }
+        auto made = std::make_unique<publish::Prometheus>(publish::PrometheusOptions{
+            EVICTD_VERSION, [eviction = need_.eviction] { return eviction().thresholds; }, counters()});
+        metrics = made.get();
+        return made;
+    }
+
+    publish::Snapshot* snapshot = nullptr;
+    const publish::Prometheus* metrics = nullptr;
+
+private:
+    [[nodiscard]] publish::LossCounters counters() const { return losses(fanout_, *event_log_, tape_, stream_); }
+
+    PublishersNeed need_;
+    const AgentConfig& settings_;
+    publish::Fanout& fanout_;
+    std::shared_ptr<publish::EventStream> stream_;
+    const publish::EventLog* event_log_ = nullptr;
+    const publish::TapeRecorder* tape_ = nullptr;
+    SocketsView* sockets_ = nullptr;
+};
+
 }  // namespace
 
 Result<Publishers> make_publishers(PublishersNeed need) {
-    Publishers made;
-    const auto thresholds = [eviction = need.eviction] { return eviction().thresholds; };
     auto fanout = publish::Fanout::make(publish::Fanout::default_queue, flight_recorder(need));
     if (!fanout) {
         return tl::unexpected(fanout.error());
     }
-    made.fanout = std::move(*fanout);
-    const auto& settings = need.settings;
-    const auto stream = std::make_shared<publish::EventStream>(need.clock);
-    const publish::EventLog* event_log = nullptr;
-    const publish::TapeRecorder* tape = nullptr;
-    std::vector<publish::Fanout::Make> makers;
-    makers.emplace_back([&](sys::Loop&) -> Made {
-        auto events = std::make_unique<publish::EventLog>(
-            publish::RotatingFileOptions{settings.event_log_path, settings.event_log_max_size,
-                                         settings.event_log_max_files},
-            need.node, stream);
-        event_log = events.get();
-        return events;
-    });
-    if (need.record) {
-        makers.emplace_back([&](sys::Loop&) -> Made {
-            auto recorder =
-                publish::TapeRecorder::make(*need.record, need.status.version, need.node, need.status.started);
-            tape = recorder ? recorder->get() : nullptr;
-            return recorder;
-        });
-    }
-    if (settings.events_to_stdout) {
-        makers.emplace_back([&](sys::Loop&) -> Made {
-            return std::make_unique<publish::ConsoleLines>(STDOUT_FILENO, publish::ConsoleFormat::json, need.node,
-                                                           codec::TextStyle{}, stream);
-        });
-    }
-    SocketsView* sockets = nullptr;
-    if (need.bpf != nullptr) {
-        makers.emplace_back([&](sys::Loop&) -> Made {
-            auto view = std::make_unique<SocketsView>(need.bpf->sockets(), need.clock);
-            sockets = view.get();
-            return view;
-        });
-    }
-    makers.emplace_back([&](sys::Loop&) -> Made {
-        auto last = std::make_unique<publish::Snapshot>(
-            std::move(need.status),
-            [eviction = std::move(need.eviction)](const Tick& tick, Signal signal) {
-                return order_of(eviction(), tick, signal);
-            },
-            losses(*made.fanout, *event_log, tape, stream),
-            sockets == nullptr ? publish::ReadSockets{} : [sockets] { return sockets->read(); });
-        made.snapshot = last.get();
-        return last;
-    });
-    makers.emplace_back([&](sys::Loop& lane) -> Made {
-        return publish::StatusSocket::make(lane, need.clock, *made.snapshot,
-                                           {settings.socket_path, need.node, settings.event_log_path,
-                                            settings.event_log_max_files, std::move(need.request_look), stream});
-    });
-    const publish::Prometheus* metrics = nullptr;
-    if (!settings.http_address.empty()) {
-        makers.emplace_back([&](sys::Loop&) -> Made {
-            auto counted = std::make_unique<publish::Prometheus>(
-                publish::PrometheusOptions{EVICTD_VERSION, thresholds, losses(*made.fanout, *event_log, tape, stream)});
-            metrics = counted.get();
-            return counted;
-        });
-    }
-    for (const auto& maker : makers) {
-        if (auto added = made.fanout->add(maker); !added) {
+    const std::string http_address = need.settings.http_address;
+    Maker maker(std::move(need), **fanout);
+    for (const auto make : {&Maker::event_log, &Maker::tape, &Maker::console, &Maker::sockets, &Maker::status,
+                            &Maker::status_socket, &Maker::prometheus}) {
+        if (auto added = maker.add(make); !added) {
             return tl::unexpected(added.error());
         }
     }
-    if (metrics != nullptr) {
-        made.http = serve(settings.http_address, *metrics);
+    Publishers made{.fanout = std::move(*fanout), .snapshot = maker.snapshot, .http = nullptr};
+    if (maker.metrics != nullptr) {
+        made.http = serve(http_address, *maker.metrics);
     }
     return made;
 }
