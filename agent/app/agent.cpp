@@ -269,24 +269,28 @@ void Agent::notice(Notice notice, std::string message, std::string error) {
 }
 
 // The kernel program knows pods by the map of the last look; newer pods are found by their cgroup.
-PodUid Agent::owner_of(const OomKill& kill) const {
-    const auto known = table_.uid_of(kill.pod_cgroup);
-    return known ? *known : parts_.observer.owner_of(kill.cgroup, table_).value_or(PodUid{});
+PodUid Agent::owner_of(CgroupId pod_cgroup, CgroupId cgroup) const {
+    const auto known = table_.uid_of(pod_cgroup);
+    return known ? *known : parts_.observer.owner_of(cgroup, table_).value_or(PodUid{});
 }
 
-// The kernel names cgroups; people know pods and containers.
+// The kernel names cgroups; people know pods and containers. Every kind of event that has a `pod` gets it here, and its
+// `container` if it has one.
 void Agent::name_owners(std::vector<KernelEvent>& events) const {
+    const auto name = [&]<class Kind>(Kind& kind) {
+        if constexpr (requires { kind.pod_cgroup, kind.pod; }) {
+            kind.pod = owner_of(kind.pod_cgroup, kind.cgroup);
+        } else if constexpr (requires { kind.pod; }) {
+            kind.pod = table_.uid_of(kind.cgroup).value_or(PodUid{});
+        }
+        if constexpr (requires { kind.container_cgroup, kind.container; }) {
+            const auto pod = table_.pod(kind.pod);
+            const auto* container = pod ? container_in(*pod, kind.container_cgroup) : nullptr;
+            kind.container = container != nullptr ? container->name : "";
+        }
+    };
     for (auto& event : events) {
-        if (auto* kill = std::get_if<OomKill>(&event.kind)) {
-            kill->pod = owner_of(*kill);
-            if (const auto pod = table_.pod(kill->pod)) {
-                const auto* container = container_in(*pod, kill->container_cgroup);
-                kill->container = container != nullptr ? container->name : "";
-            }
-        }
-        if (auto* memory = std::get_if<SocketMemoryShort>(&event.kind)) {
-            memory->pod = table_.uid_of(memory->cgroup).value_or(PodUid{});
-        }
+        std::visit(name, event.kind);
     }
 }
 

@@ -106,7 +106,7 @@ private:
     void list_cgroups();
     void list_again();
     void expect_listing();
-    [[nodiscard]] PodUid owner_of(const OomKill& kill) const;
+    [[nodiscard]] PodUid owner_of(CgroupId pod_cgroup, CgroupId cgroup) const;
     void name_owners(std::vector<KernelEvent>& events) const;
     void schedule(const Tick& tick);
     [[nodiscard]] bool disagrees(const Readings& readings) const;

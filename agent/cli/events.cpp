@@ -15,6 +15,7 @@
 #include "cli/verb.hpp"
 #include "codec/event_json.hpp"
 #include "codec/event_text.hpp"
+#include "codec/kernel_events.hpp"
 #include "evictd/model/quantity.hpp"
 #include "publish/status_client.hpp"
 
@@ -31,47 +32,48 @@ struct EventsOptions {
 
 // Every reason of the stream, so that a misspelt one is an error and no silence.
 const std::vector<std::string>& reasons() {
-    static const std::vector<std::string> names{"AgentStarted",
-                                                "AgentStopped",
-                                                "SignalSourceChanged",
-                                                "EvictionThresholdMet",
-                                                "EvictionThresholdCleared",
-                                                "NodeHasMemoryPressure",
-                                                "NodeHasNoMemoryPressure",
-                                                "NodeHasDiskPressure",
-                                                "NodeHasNoDiskPressure",
-                                                "NodeHasPIDPressure",
-                                                "NodeHasNoPIDPressure",
-                                                "ReclaimStarted",
-                                                "ReclaimSucceeded",
-                                                "ReclaimInsufficient",
-                                                "PodSqueezed",
-                                                "PodFrozen",
-                                                "PodReleased",
-                                                "Evicting",
-                                                "Evicted",
-                                                "EvictionFailed",
-                                                "EvictionDelayed",
-                                                "MemoryNotReturned",
-                                                "OOMKilling",
-                                                "MemoryStall",
-                                                "IOStall",
-                                                "CPUStall",
-                                                "SocketMemoryPressure",
-                                                "SocketsShed",
-                                                "SocketsRestored",
-                                                "PodRejected",
-                                                "LookIncomplete",
-                                                "TaintEviction",
-                                                "DeadlineExceeded",
-                                                "OOMScoreAdjusted",
-                                                "ContainerGC",
-                                                "ImageGC",
-                                                "OrphanRemoved",
-                                                "KernelEventsLost",
-                                                "ConfigReloaded",
-                                                "ConfigRejected"};
-    return names;
+    static const std::vector<std::string> known = [] {
+        std::vector<std::string> names{"AgentStarted",
+                                       "AgentStopped",
+                                       "SignalSourceChanged",
+                                       "EvictionThresholdMet",
+                                       "EvictionThresholdCleared",
+                                       "NodeHasMemoryPressure",
+                                       "NodeHasNoMemoryPressure",
+                                       "NodeHasDiskPressure",
+                                       "NodeHasNoDiskPressure",
+                                       "NodeHasPIDPressure",
+                                       "NodeHasNoPIDPressure",
+                                       "ReclaimStarted",
+                                       "ReclaimSucceeded",
+                                       "ReclaimInsufficient",
+                                       "PodSqueezed",
+                                       "PodFrozen",
+                                       "PodReleased",
+                                       "Evicting",
+                                       "Evicted",
+                                       "EvictionFailed",
+                                       "EvictionDelayed",
+                                       "MemoryNotReturned",
+                                       "MemoryStall",
+                                       "IOStall",
+                                       "CPUStall",
+                                       "SocketsShed",
+                                       "SocketsRestored",
+                                       "PodRejected",
+                                       "LookIncomplete",
+                                       "TaintEviction",
+                                       "DeadlineExceeded",
+                                       "OOMScoreAdjusted",
+                                       "ContainerGC",
+                                       "ImageGC",
+                                       "OrphanRemoved",
+                                       "ConfigReloaded",
+                                       "ConfigRejected"};
+        names.insert(names.end(), codec::kernel_event_reasons.begin(), codec::kernel_event_reasons.end());
+        return names;
+    }();
+    return known;
 }
 
 // For CLI11: what is wrong with it, or nothing.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Tick -> events: every reason of the stream that comes from a look, but the ladder's (event_rung.cpp). The sentences
-// are sentence.cpp's.
+// Tick -> events: every reason of the stream that comes from a look, but the ladder's (event_rung.cpp) and the kernel's
+// (kernel_events.cpp). The sentences are sentence.cpp's.
 #include "event.hpp"
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 #include "event_id.hpp"
 #include "event_notice.hpp"
-#include "event_oom.hpp"
 #include "event_owed.hpp"
 #include "event_rung.hpp"
+#include "kernel_events.hpp"
 #include "sentence.hpp"
 
 namespace evictd::codec {
@@ -102,27 +102,10 @@ private:
     }
 
     void kernel_event(const KernelEvent& kernel) {
-        if (const auto* kill = std::get_if<OomKill>(&kernel.kind)) oom_kill(*kill, kernel);
-        if (const auto* memory = std::get_if<SocketMemoryShort>(&kernel.kind)) socket_memory(*memory, kernel);
-        if (const auto* lost = std::get_if<EventsLost>(&kernel.kind)) {
-            Event& event = add(Severity::warning, "KernelEventsLost", kernel.time);
-            event.message = lost_sentence(*lost);
-            event.cause = lost->cause;
-        }
-    }
-
-    void oom_kill(const OomKill& kill, const KernelEvent& kernel) {
-        Event& event = add(Severity::warning, "OOMKilling", kernel.time);
-        event.message = oom_sentence(kill, name_pod(event, kill.pod));
-        event.cause = phrase(kernel);
-        event.oom = event_oom(kill);
-        event.id = oom_id(kill, kernel.time);
-    }
-
-    void socket_memory(const SocketMemoryShort& memory, const KernelEvent& kernel) {
-        Event& event = add(Severity::warning, "SocketMemoryPressure", kernel.time);
-        event.message = socket_memory_sentence(memory, name_pod(event, memory.pod));
-        event.cause = phrase(kernel);
+        Event& event = add(Severity::warning, {}, kernel.time);
+        const PodUid pod = pod_told_of(kernel);
+        tell_kernel_event(kernel, pod.value.empty() ? std::string() : name_pod(event, pod), event);
+        if (event.reason.empty()) events_.pop_back();
     }
 
     // From the kernel's crossing to the first socket that is refused, or no longer.

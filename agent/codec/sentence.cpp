@@ -32,70 +32,6 @@ std::string trimmed(std::string text) {
     return text;
 }
 
-std::string phrase_of(const WatermarkCrossed& event) {
-    const auto text = [&](Bytes bytes) { return amount_text(event.signal, Amount{bytes.value}); };
-    return std::string(name(event.signal)) + (event.under ? " fell below " : " rose above ") + text(event.threshold) +
-           ", to " + text(event.available);
-}
-std::string phrase_of(const OomKill& event) {
-    return "the OOM killer chose " + event.comm + " (pid " + std::to_string(event.pid) + ")";
-}
-std::string phrase_of(const CgroupLife& event) {
-    switch (event.change) {
-        case CgroupChange::made:
-            return "cgroup made: " + event.path;
-        case CgroupChange::removed:
-            return "cgroup removed: " + event.path;
-        case CgroupChange::populated:
-            return "first process in cgroup " + event.path;
-        case CgroupChange::emptied:
-            return "last process gone from cgroup " + event.path;
-    }
-    return {};
-}
-std::string phrase_of(const MemcgBreach& event) {
-    return std::string(event.limit_kind == MemcgLimit::high ? "memory.high" : "memory.max") +
-           " reached in a pod's cgroup: " + bytes_text(event.usage.value) + " of " + bytes_text(event.limit.value);
-}
-std::string phrase_of(const StallTriggered& event) { return "tasks stalled on memory (" + event.source + ")"; }
-std::string phrase_of(const SocketMemoryShort& event) {
-    return "a " + event.protocol + " socket was refused memory: such sockets use " + bytes_text(event.used.value) +
-           " of " + bytes_text(event.limit.value);
-}
-
-std::string phrase_of(const StallCrossed& event) {
-    return std::string("tasks ") + (event.cgroup == CgroupId{} ? "of the node" : "of a pod") +
-           (event.over ? " stalled on memory for " : " stalled on memory for only ") +
-           share_text(event.lost, event.window) + " of the last " + std::string(name(event.window));
-}
-std::string phrase_of(const EventsLost& event) {
-    return std::to_string(event.count) + " kernel events lost (" + event.cause + ")";
-}
-std::string phrase_of(const OomScoreChanged& event) {
-    return "oom_score_adj of pid " + std::to_string(event.pid) + " is now " + std::to_string(event.oom_score_adj);
-}
-
-}  // namespace
-
-bool is_outside_pods(const OomKill& kill) { return kill.pod.value.empty() && kill.pod_cgroup == CgroupId{}; }
-
-namespace {
-
-// A dead child is what people miss: the container keeps running, and no restart reports it.
-std::string consequence_of(const OomKill& kill) {
-    if (kill.group) return "; all processes of its cgroup are killed with it (memory.oom.group)";
-    if (is_outside_pods(kill)) return {};
-    switch (kill.role) {
-        case OomRole::first_process:
-            return "; it was the container's main process, and the container ends with it";
-        case OomRole::child:
-            return "; it was not the container's main process; the container keeps running";
-        case OomRole::unknown:
-            break;
-    }
-    return {};
-}
-
 }  // namespace
 
 // eviction_manager.synchronize says `Attempting to reclaim %s` when it starts on a threshold.
@@ -218,37 +154,6 @@ std::string failed_sentence(const Victim& victim) {
     return "Pod " + victim.pod_name + " could not be evicted" + (victim.error.empty() ? "" : ": " + victim.error);
 }
 
-// The kubelet's OOM watcher: `System OOM encountered, victim process: %s, pid: %d`. It is silent about cgroup limits.
-std::string oom_sentence(const OomKill& kill, const std::string& pod) {
-    std::string text =
-        (kill.memcg ? "Memory cgroup out of memory, victim process: " : "System OOM encountered, victim process: ") +
-        kill.comm + ", pid: " + std::to_string(kill.pid);
-    if (!kill.container.empty()) {
-        text += ", of container " + kill.container;
-    } else if (!kill.container_cgroup.empty()) {
-        text += ", of cgroup " + kill.container_cgroup;
-    }
-    if (!pod.empty()) text += (kill.container.empty() ? ", of pod " : " of pod ") + pod;
-    if (is_outside_pods(kill)) text += ", of no pod that is known";
-    if (kill.memcg && kill.limit.value > 0) {
-        text += "; its cgroup used " + bytes_text(kill.usage.value) + " of " + bytes_text(kill.limit.value);
-    }
-    return text + consequence_of(kill);
-}
-
-std::string socket_memory_sentence(const SocketMemoryShort& memory, const std::string& pod) {
-    const std::string socket = "a " + memory.protocol + " socket" + (pod.empty() ? "" : " of pod " + pod);
-    const std::string figures = bytes_text(memory.used.value) + " (pressure from " + bytes_text(memory.pressure.value) +
-                                ", limit " + bytes_text(memory.limit.value) + ")";
-    if (memory.of_node()) {
-        return "The node is short of memory for " + memory.protocol + " sockets: they use " + figures + "; " + socket +
-               " was refused some";
-    }
-    return "The cgroup of pod " + (pod.empty() ? std::string("unknown") : pod) +
-           " is short of memory for its sockets: " + socket + " was refused some; all " + memory.protocol +
-           " sockets of the node use " + figures;
-}
-
 std::string shed_sentence(const ShedEdge& edge, bool dry_run) {
     const std::string& pod = edge.pod.pod_name;
     if (!edge.error.empty()) return "Could not keep pod " + pod + " from new sockets";
@@ -257,15 +162,6 @@ std::string shed_sentence(const ShedEdge& edge, bool dry_run) {
     if (edge.begun) return "Pod " + pod + " gets no new sockets (EPERM) while memory is short; open ones stay open";
     return "Pod " + pod + " gets new sockets again; " + std::to_string(edge.refused) +
            (edge.refused == 1 ? " was" : " were") + " refused";
-}
-
-std::string lost_sentence(const EventsLost& lost) {
-    return std::to_string(lost.count) + (lost.count == 1 ? " kernel event was" : " kernel events were") +
-           " lost: " + lost.cause;
-}
-
-std::string phrase(const KernelEvent& event) {
-    return std::visit([](const auto& kind) { return phrase_of(kind); }, event.kind);
 }
 
 }  // namespace evictd::codec

@@ -24,16 +24,6 @@ namespace evictd::codec {
 [[nodiscard]] std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run);
 [[nodiscard]] std::string failed_sentence(const Victim& victim);
 [[nodiscard]] std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first, MonotonicTime now);
-// No pod's process: it has no container either, and what it was to its cgroup tells nothing.
-[[nodiscard]] bool is_outside_pods(const OomKill& kill);
-// `pod`: the pod the victim process belonged to; empty when it is none that we know.
-[[nodiscard]] std::string oom_sentence(const OomKill& kill, const std::string& pod);
-// Likewise of the socket's pod.
-[[nodiscard]] std::string socket_memory_sentence(const SocketMemoryShort& memory, const std::string& pod);
 [[nodiscard]] std::string shed_sentence(const ShedEdge& edge, bool dry_run);
-[[nodiscard]] std::string lost_sentence(const EventsLost& lost);
-
-// What the kernel said, in a phrase: "memory.available fell below 100Mi to 95.1Mi".
-[[nodiscard]] std::string phrase(const KernelEvent& event);
 
 }  // namespace evictd::codec

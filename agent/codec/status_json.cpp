@@ -13,7 +13,7 @@
 #include "event.hpp"
 #include "evictd/model/quantity.hpp"
 #include "json_value.hpp"
-#include "sentence.hpp"
+#include "kernel_events.hpp"
 #include "stall_json.hpp"
 #include "status_json_victims.hpp"
 #include "status_sockets.hpp"

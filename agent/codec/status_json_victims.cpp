@@ -8,7 +8,7 @@
 
 #include "event.hpp"
 #include "event_id.hpp"
-#include "sentence.hpp"
+#include "kernel_events.hpp"
 #include "stall_json.hpp"
 #include "units_text.hpp"
 

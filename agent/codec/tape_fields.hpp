@@ -9,6 +9,7 @@
 #include "evictd/model/config.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/state.hpp"
+#include "kernel_events.hpp"
 #include "tape_field.hpp"
 #include "tape_fields_ladder.hpp"
 #include "tape_fields_pod.hpp"
@@ -63,54 +64,6 @@ struct Described<EvictionConfig> {
 
 // ---- what was seen of the node
 
-template <>
-struct Described<WatermarkCrossed> {
-    static constexpr auto fields =
-        std::tuple(field("signal", &WatermarkCrossed::signal), field("under", &WatermarkCrossed::under),
-                   field("threshold", &WatermarkCrossed::threshold), field("available", &WatermarkCrossed::available));
-};
-template <>
-struct Described<OomKill> {
-    static constexpr auto fields = std::tuple(
-        field("pid", &OomKill::pid), field("comm", &OomKill::comm), field("memcg", &OomKill::memcg),
-        field("cgroup", &OomKill::cgroup), field("limiting_cgroup", &OomKill::limiting_cgroup),
-        field("usage", &OomKill::usage), field("limit", &OomKill::limit),
-        field("oom_score_adj", &OomKill::oom_score_adj), field("pod", &OomKill::pod),
-        field("pod_cgroup", &OomKill::pod_cgroup), field("role", &OomKill::role), field("group", &OomKill::group),
-        field("container_cgroup", &OomKill::container_cgroup), field("container", &OomKill::container));
-};
-template <>
-struct Described<OomScoreChanged> {
-    static constexpr auto fields = std::tuple(
-        field("pid", &OomScoreChanged::pid), field("cgroup", &OomScoreChanged::cgroup),
-        field("pod_cgroup", &OomScoreChanged::pod_cgroup), field("oom_score_adj", &OomScoreChanged::oom_score_adj));
-};
-template <>
-struct Described<CgroupLife> {
-    static constexpr auto fields = std::tuple(field("change", &CgroupLife::change),
-                                              field("cgroup", &CgroupLife::cgroup), field("path", &CgroupLife::path));
-};
-template <>
-struct Described<MemcgBreach> {
-    static constexpr auto fields =
-        std::tuple(field("limit_kind", &MemcgBreach::limit_kind), field("cgroup", &MemcgBreach::cgroup),
-                   field("usage", &MemcgBreach::usage), field("limit", &MemcgBreach::limit));
-};
-template <>
-struct Described<StallTriggered> {
-    static constexpr auto fields = std::tuple(field("source", &StallTriggered::source));
-};
-template <>
-struct Described<EventsLost> {
-    static constexpr auto fields = std::tuple(field("cause", &EventsLost::cause), field("count", &EventsLost::count));
-};
-template <>
-struct Described<SocketMemoryShort> {
-    static constexpr auto fields =
-        std::tuple(field("cgroup", &SocketMemoryShort::cgroup), field("protocol", &SocketMemoryShort::protocol),
-                   field("used", &SocketMemoryShort::used), field("pressure", &SocketMemoryShort::pressure),
-                   field("limit", &SocketMemoryShort::limit), field("pod", &SocketMemoryShort::pod));
-};
 template <>
 struct Described<KernelEvent> {
     static constexpr auto fields = std::tuple(field("time", &KernelEvent::time), field("kind", &KernelEvent::kind));

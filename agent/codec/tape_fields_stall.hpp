@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "evictd/model/decision.hpp"
-#include "evictd/model/kernel_event.hpp"
 #include "evictd/model/stall.hpp"
 #include "evictd/model/state.hpp"
 #include "tape_field.hpp"
@@ -19,12 +18,6 @@ struct Described<StallThreshold> {
         std::tuple(field("resource", &StallThreshold::resource), field("kind", &StallThreshold::kind),
                    field("scope", &StallThreshold::scope), field("window", &StallThreshold::window),
                    field("share", &StallThreshold::share), field("grace_period", &StallThreshold::grace_period));
-};
-template <>
-struct Described<StallCrossed> {
-    static constexpr auto fields = std::tuple(
-        field("over", &StallCrossed::over), field("window", &StallCrossed::window), field("lost", &StallCrossed::lost),
-        field("line", &StallCrossed::line), field("cgroup", &StallCrossed::cgroup));
 };
 template <>
 struct Described<PodStall> {

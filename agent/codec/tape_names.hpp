@@ -144,12 +144,6 @@ struct Named<Signal> {
     }();
 };
 template <>
-struct Named<KernelEventKind> {
-    static constexpr Words<9> words{"watermark_crossed",   "oom_kill",          "cgroup_life",
-                                    "memcg_breach",        "stall_triggered",   "events_lost",
-                                    "socket_memory_short", "oom_score_changed", "stall_crossed"};
-};
-template <>
 struct Named<std::variant<Quantity, float>> {
     static constexpr Words<2> words{"quantity", "percentage"};
 };

@@ -3,11 +3,11 @@
 #include "kernel/bpf_events.hpp"
 
 #include <cerrno>
+#include <utility>
 
 #include <bpf/libbpf.h>
 #include <sys/epoll.h>
 
-#include "evictd/model/losses.hpp"
 #include "kernel/decode.hpp"
 #include "kernel/pod_entry.hpp"
 #include "sys/fd.hpp"
@@ -117,20 +117,13 @@ void BpfEvents::drain(const Sink& sink) {
 }
 
 void BpfEvents::report_lost(const Sink& sink) {
-    const auto report = [&](const char* cause, std::uint64_t now, std::uint64_t told) {
-        if (now > told) {
-            sink(KernelEvent{last_time_, EventsLost{cause, now - told}});
-        }
-    };
     const evictd_drops now = bpf_.drops();
-    report(loss::watermark, now.watermark, told_.watermark);
-    report(loss::oom_kill, now.oom_kill, told_.oom_kill);
-    report(loss::cgroup, now.cgroup, told_.cgroup);
-    report(loss::memcg, now.memcg, told_.memcg);
-    report(loss::sockets, now.sockets, told_.sockets);
-    report(loss::oom_score, now.oom_score, told_.oom_score);
-    report(loss::stall, now.stall, told_.stall);
-    report(loss::undecodable, undecodable_, undecodable_told_);
+    for (auto& lost : lost_between(told_, now)) {
+        sink(KernelEvent{last_time_, std::move(lost)});
+    }
+    if (undecodable_ > undecodable_told_) {
+        sink(KernelEvent{last_time_, EventsLost{loss::undecodable, undecodable_ - undecodable_told_}});
+    }
     told_ = now;
     undecodable_told_ = undecodable_;
 }

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "evictd/model/losses.hpp"
 #include "kernel/pod_name.hpp"
 
 namespace evictd::kernel {

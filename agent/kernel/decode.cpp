@@ -3,6 +3,8 @@
 #include "kernel/decode.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -129,32 +131,53 @@ std::optional<KernelEvent> decode_as(std::span<const std::byte> bytes, Monotonic
     return kind ? std::optional(KernelEvent{time, std::move(*kind)}) : std::nullopt;
 }
 
+// In the order of enum evictd_event_type.
+struct RecordType {
+    evictd_event_type type;
+    const char* lost;  // the cause, where one found the ring buffer full
+    std::optional<KernelEvent> (*decode)(std::span<const std::byte>, MonotonicTime);
+};
+constexpr std::array<RecordType, EVICTD_EVENT_TYPES - 1> record_types{{
+    {EVICTD_EVENT_WATERMARK, loss::watermark, decode_as<evictd_watermark_event>},
+    {EVICTD_EVENT_OOM_KILL, loss::oom_kill, decode_as<evictd_oom_event>},
+    {EVICTD_EVENT_CGROUP, loss::cgroup, decode_as<evictd_cgroup_event>},
+    {EVICTD_EVENT_MEMCG, loss::memcg, decode_as<evictd_memcg_event>},
+    {EVICTD_EVENT_SOCKETS, loss::sockets, decode_as<evictd_socket_event>},
+    {EVICTD_EVENT_OOM_SCORE, loss::oom_score, decode_as<evictd_oom_score_event>},
+    {EVICTD_EVENT_STALL, loss::stall, decode_as<evictd_stall_event>},
+}};
+
+constexpr bool in_order() {
+    for (std::size_t i = 0; i < record_types.size(); i++) {
+        if (record_types[i].type != i + 1) {
+            return false;
+        }
+    }
+    return true;
+}
+static_assert(in_order(), "an event type has no row, or not in its place");
+
 }  // namespace
 
 std::optional<KernelEvent> decode_event(std::span<const std::byte> record) {
     const auto head = read_as<evictd_event>(record);
-    if (!head) {
+    if (!head || head->type == 0 || head->type > record_types.size()) {
         return std::nullopt;
     }
-    const MonotonicTime time{Duration{bytes_of(head->time_ns).value}};
-    switch (head->type) {
-        case EVICTD_EVENT_WATERMARK:
-            return decode_as<evictd_watermark_event>(record, time);
-        case EVICTD_EVENT_OOM_KILL:
-            return decode_as<evictd_oom_event>(record, time);
-        case EVICTD_EVENT_CGROUP:
-            return decode_as<evictd_cgroup_event>(record, time);
-        case EVICTD_EVENT_OOM_SCORE:
-            return decode_as<evictd_oom_score_event>(record, time);
-        case EVICTD_EVENT_MEMCG:
-            return decode_as<evictd_memcg_event>(record, time);
-        case EVICTD_EVENT_SOCKETS:
-            return decode_as<evictd_socket_event>(record, time);
-        case EVICTD_EVENT_STALL:
-            return decode_as<evictd_stall_event>(record, time);
-        default:
-            return std::nullopt;
+    return record_types.at(head->type - 1).decode(record, MonotonicTime{Duration{bytes_of(head->time_ns).value}});
+}
+
+std::vector<EventsLost> lost_between(const evictd_drops& before, const evictd_drops& now) {
+    using Counters = std::array<std::uint64_t, record_types.size()>;  // as abi/event.h asserts
+    const auto old = std::bit_cast<Counters>(before);
+    const auto current = std::bit_cast<Counters>(now);
+    std::vector<EventsLost> lost;
+    for (std::size_t i = 0; i < current.size(); i++) {
+        if (current.at(i) > old.at(i)) {
+            lost.push_back({record_types.at(i).lost, current.at(i) - old.at(i)});
+        }
     }
+    return lost;
 }
 
 void decode_usage(std::span<const std::byte> rows, std::vector<port::CgroupUsage>& into) {

@@ -16,7 +16,6 @@
 #include <prometheus/text_serializer.h>
 
 #include "codec/event.hpp"
-#include "evictd/model/losses.hpp"
 #include "publish/prometheus_gauges.hpp"
 
 namespace evictd::publish {

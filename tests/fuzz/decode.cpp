@@ -46,8 +46,8 @@ struct Check {
     }
     void operator()(const StallTriggered& /*never*/) const { expect(false); }
     void operator()(const EventsLost& /*never*/) const { expect(false); }
-    void operator()(const OomScoreChanged& /*any*/) const {}
-    void operator()(const StallCrossed& /*any*/) const {}
+    template <class Other>
+    void operator()(const Other& /*any*/) const {}
 };
 
 void records(std::span<const std::byte> bytes) {

@@ -19,6 +19,17 @@ enum evictd_event_type {
     EVICTD_EVENT_TYPES, /* one more than the last */
 };
 
+/* map "drops": events that found the ring buffer full, by kind; in the order of enum evictd_event_type. */
+struct evictd_drops {
+    __u64 watermark;
+    __u64 oom_kill;
+    __u64 cgroup;
+    __u64 memcg;
+    __u64 sockets;
+    __u64 oom_score;
+    __u64 stall;
+};
+
 struct evictd_event {
     __u64 time_ns;
     __u32 type; /* enum evictd_event_type */
@@ -184,5 +195,6 @@ EVICTD_ASSERT(sizeof(struct evictd_memcg_event) == 48, "memcg record");
 EVICTD_ASSERT(sizeof(struct evictd_socket_event) == 64, "socket record");
 EVICTD_ASSERT(sizeof(struct evictd_stall_event) == 48, "stall record");
 EVICTD_ASSERT(sizeof(struct evictd_usage) == 88, "usage row");
+EVICTD_ASSERT(sizeof(struct evictd_drops) == (EVICTD_EVENT_TYPES - 1) * sizeof(__u64), "a counter for each event type");
 
 #endif

@@ -48,18 +48,6 @@ struct evictd_settings {
     enum evictd_memory_available memory_available;
 };
 
-/* map "drops": events that found the ring buffer full, by kind; in the order of enum evictd_event_type. */
-struct evictd_drops {
-    __u64 watermark;
-    __u64 oom_kill;
-    __u64 cgroup;
-    __u64 memcg;
-    __u64 sockets;
-    __u64 oom_score;
-    __u64 stall;
-};
-EVICTD_ASSERT(sizeof(struct evictd_drops) == (EVICTD_EVENT_TYPES - 1) * sizeof(__u64), "a counter for each event type");
-
 /* map "timer": what the watermark timer does and costs. */
 struct evictd_timer_stats {
     __u64 ticks;

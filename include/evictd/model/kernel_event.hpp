@@ -3,6 +3,7 @@
 // What the kernel told us, decoded from abi/event.h or from the fallback sources. One alternative a kind of event.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -100,9 +101,24 @@ struct StallTriggered {
 
 // Events were lost on the way: never ignored, always published.
 struct EventsLost {
-    std::string cause;
+    std::string cause;  // one of loss::all
     std::uint64_t count = 0;
 };
+
+// Why kernel events are lost; all there are, so that each can be counted from zero.
+namespace loss {
+inline constexpr const char* watermark = "watermark: ring buffer full";
+inline constexpr const char* oom_kill = "oom kill: ring buffer full";
+inline constexpr const char* cgroup = "cgroup: ring buffer full";
+inline constexpr const char* memcg = "memcg: ring buffer full";
+inline constexpr const char* sockets = "socket memory: ring buffer full";
+inline constexpr const char* oom_score = "oom_score_adj: ring buffer full";
+inline constexpr const char* stall = "stall: ring buffer full";
+inline constexpr const char* undecodable = "record that could not be decoded";
+inline constexpr const char* cgroup_watch = "cgroup watch: the inotify queue was full";
+inline constexpr std::array all{watermark, oom_kill, cgroup,      memcg,       sockets,
+                                oom_score, stall,    undecodable, cgroup_watch};
+}  // namespace loss
 
 using KernelEventKind = std::variant<WatermarkCrossed, OomKill, CgroupLife, MemcgBreach, StallTriggered, EventsLost,
                                      SocketMemoryShort, OomScoreChanged, StallCrossed>;
