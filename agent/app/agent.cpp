@@ -101,7 +101,9 @@ void Agent::reconcile(Tick& tick) {
 void Agent::remember(Tick& tick, State state) {
     tick.kernel_events = std::exchange(kernel_events_, {});
     note_place(tick);
-    name_owners(tick.kernel_events);
+    for (auto& event : tick.kernel_events) {
+        name_owner(event, Search::all_cgroups);
+    }
     note_for_tape(tick);
     state_ = std::move(state);
     after_victims(tick);
@@ -138,65 +140,6 @@ void Agent::note_for_tape(Tick& tick) {
     tick.number = ++looks_;
     tick.config = recorded_config_;
     tick.before = std::make_shared<const State>(std::move(state_));
-}
-
-void Agent::on_kernel_events() {
-    const auto detected_at = parts_.clock.monotonic();
-    std::optional<KernelEvent> cause;
-    parts_.events.drain([&](const KernelEvent& event) {
-        if (!take(event)) {
-            return;
-        }
-        // The cause is the first that calls for a look, unless a threshold was crossed: that is what the look is for.
-        const bool crossing = std::holds_alternative<WatermarkCrossed>(event.kind);
-        if (!cause || (crossing && !std::holds_alternative<WatermarkCrossed>(cause->kind))) {
-            cause = event;
-        }
-        kernel_events_.push_back(event);  // told with the look that follows: no more than the ring buffer holds
-    });
-    const bool begins = !root_ && follow_later();
-    const bool approached = std::exchange(approached_, false);
-    if (begins) {  // no line is watched before the first look at it
-        tick(Cause{.kind = CauseKind::pods_changed, .event = {}, .detected_at = detected_at});
-    } else if (cause && !put_off(*cause)) {
-        tick(Cause{.kind = CauseKind::kernel_event, .event = std::move(cause), .detected_at = detected_at});
-    } else if (approached && !cause) {
-        get_ready();
-    }
-}
-
-// Notes what an event says. True if it calls for a look now.
-bool Agent::take(const KernelEvent& event) {
-    if (const auto* crossed = std::get_if<WatermarkCrossed>(&event.kind)) {
-        const auto crossing = watcher_.note(*crossed);
-        approached_ = approached_ || crossing == reconcile::Crossing::approach;
-        return crossing == reconcile::Crossing::line;
-    }
-    if (const auto* life = std::get_if<CgroupLife>(&event.kind)) {
-        const bool emptied = life->change == CgroupChange::emptied || life->change == CgroupChange::removed;
-        if (root_ && life->change == CgroupChange::removed && life->cgroup == root_->id) {
-            lose_root();
-            return true;
-        }
-        table_.apply(*life, event.time, parts_.cgroups);
-        if (!parts_.cgroups.complete()) {
-            expect_listing();
-        }
-        expect_scores(*life);
-        return pressure_ && emptied;
-    }
-    if (const auto* changed = std::get_if<OomScoreChanged>(&event.kind)) {
-        check_scores(*changed);
-        return false;
-    }
-    if (std::holds_alternative<EventsLost>(event.kind)) {
-        list_cgroups();  // what was lost may have been news of one
-        return true;
-    }
-    if (const auto* breach = std::get_if<MemcgBreach>(&event.kind)) {
-        return root_ && breach->cgroup == root_->id;  // a container at its own limit is its own affair
-    }
-    return true;
 }
 
 // The timer fired and is off: whatever way is taken from here, also by an exception, it is armed again.
@@ -266,32 +209,6 @@ void Agent::set_config(const EvictionConfig& eviction, Duration look_period) {
 void Agent::notice(Notice notice, std::string message, std::string error) {
     parts_.publish(std::make_shared<const Record>(AgentNotice{
         .notice = notice, .wall = parts_.clock.wall(), .message = std::move(message), .error = std::move(error)}));
-}
-
-// The kernel program knows pods by the map of the last look; newer pods are found by their cgroup.
-PodUid Agent::owner_of(CgroupId pod_cgroup, CgroupId cgroup) const {
-    const auto known = table_.uid_of(pod_cgroup);
-    return known ? *known : parts_.observer.owner_of(cgroup, table_).value_or(PodUid{});
-}
-
-// The kernel names cgroups; people know pods and containers. Every kind of event that has a `pod` gets it here, and its
-// `container` if it has one.
-void Agent::name_owners(std::vector<KernelEvent>& events) const {
-    const auto name = [&]<class Kind>(Kind& kind) {
-        if constexpr (requires { kind.pod_cgroup, kind.pod; }) {
-            kind.pod = owner_of(kind.pod_cgroup, kind.cgroup);
-        } else if constexpr (requires { kind.pod; }) {
-            kind.pod = table_.uid_of(kind.cgroup).value_or(PodUid{});
-        }
-        if constexpr (requires { kind.container_cgroup, kind.container; }) {
-            const auto pod = table_.pod(kind.pod);
-            const auto* container = pod ? container_in(*pod, kind.container_cgroup) : nullptr;
-            kind.container = container != nullptr ? container->name : "";
-        }
-    };
-    for (auto& event : events) {
-        std::visit(name, event.kind);
-    }
 }
 
 }  // namespace evictd::app

@@ -4,6 +4,7 @@
 // needs is handed to it; it makes nothing and knows no adapter.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -70,11 +71,16 @@ private:
     // Soon, because something may be wrong; not at once, because it may be wrong again.
     static constexpr Duration look_after_a_failed_one = std::chrono::milliseconds(100);
 
+    // What a kernel event asks for: to be in the record of the next look, or that look at once.
+    enum class Wanted : std::uint8_t { nothing, report, look };
+    // By the cgroups of pods alone, or also by those that the last look found below them, which reads all of them.
+    enum class Search : std::uint8_t { known_cgroups, all_cgroups };
+
     void on_kernel_events();
     class NextLook;
     void on_timer();
     void arm_timer();
-    [[nodiscard]] bool take(const KernelEvent& event);
+    [[nodiscard]] Wanted take(const KernelEvent& event);
     void tick(Cause cause);
     [[nodiscard]] Tick observe(Cause cause);
     void kill(Tick& tick, Decision decision);
@@ -106,8 +112,9 @@ private:
     void list_cgroups();
     void list_again();
     void expect_listing();
-    [[nodiscard]] PodUid owner_of(CgroupId pod_cgroup, CgroupId cgroup) const;
-    void name_owners(std::vector<KernelEvent>& events) const;
+    template <class Kind>
+    [[nodiscard]] PodUid owner_of(const Kind& kind, Search search) const;
+    void name_owner(KernelEvent& event, Search search) const;
     void schedule(const Tick& tick);
     [[nodiscard]] bool disagrees(const Readings& readings) const;
     [[nodiscard]] bool is_blind(const Readings& readings) const;
@@ -127,7 +134,7 @@ private:
     std::vector<Outcome> outcomes_;  // of the last tick, for the next look
     std::vector<RungOutcome> rung_outcomes_;
     std::vector<Rung> wanted_rungs_;
-    std::vector<KernelEvent> kernel_events_;  // those that call for the look to come
+    std::vector<KernelEvent> kernel_events_;  // for the record of the look to come
     std::optional<port::PodsRoot> root_;
     MonotonicTime list_again_at_;
     bool all_listed_ = true;     // no cgroup of a pod was there that could not be opened

@@ -81,14 +81,15 @@ struct Event {
     std::optional<EventThreshold> threshold;
     std::optional<EventCondition> condition;
     std::optional<EventPod> pod;
-    std::string cause;  // what the kernel said
+    std::string container;  // of the pod; empty: not about one, or not known
+    std::string cause;      // what the kernel said
     std::optional<EventOom> oom;
     std::optional<EventOwed> not_returned;
     std::optional<Bytes> reclaimed;
-    std::optional<Bytes> limit;        // that a pod was given
+    std::optional<Bytes> limit;        // that a pod was given, or has hit
     std::optional<Duration> duration;  // of what has ended
     bool dry_run = false;
-    std::uint64_t count = 1;  // of events that this one reports: itself and those like it that were held back
+    std::uint64_t count = 1;  // how often it happened: this time, and those that were not reported
     EventLatency latency;
     std::string error;
     std::string id;      // of an eviction or an OOM kill, the same in all its events; for `evictd explain`

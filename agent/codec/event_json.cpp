@@ -140,6 +140,7 @@ std::string to_json_line(const Event& event, std::string_view node) {
         json["condition"] = {{"type", event.condition->type}, {"status", event.condition->status ? "True" : "False"}};
     }
     if (event.pod) json["pod"] = pod_json(*event.pod);
+    if (!event.container.empty()) json["container"] = event.container;
     if (!event.cause.empty()) json["cause"] = event.cause;
     if (event.oom) json["oom"] = oom_json(*event.oom);
     if (event.not_returned) json["not_returned"] = owed_json(*event.not_returned);
@@ -171,6 +172,7 @@ Result<Event> event_from_json(std::string_view line) {
     event.reason = text_at(json, "reason");
     event.message = text_at(json, "message");
     event.signal = signal_from(text_at(json, "signal"));
+    event.container = text_at(json, "container");
     event.cause = text_at(json, "cause");
     if (const auto reclaimed = number_at(json, "reclaimed_bytes")) event.reclaimed = Bytes{*reclaimed};
     if (const auto limit = number_at(json, "limit_bytes")) event.limit = Bytes{*limit};

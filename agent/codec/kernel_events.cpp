@@ -119,6 +119,33 @@ void tell(const OomKill& kill, const KernelEvent& kernel, const std::string& pod
     event.id = oom_id(kill, kernel.time);
 }
 
+std::string limit_sentence(const MemcgBreach& breach, const std::string& pod) {
+    const std::string unnamed =
+        breach.pod.value.empty() ? "a pod that is not known" : "a pod with UID " + breach.pod.value;
+    const std::string whose = pod.empty() ? unnamed : "pod " + pod;
+    std::string text = "The limit of all containers of " + whose + " together";
+    if (!breach.container.empty()) {
+        text = "Container " + breach.container + " of " + whose;
+    } else if (!breach.container_cgroup.empty()) {
+        text = "Cgroup " + breach.container_cgroup + " of " + whose;
+    }
+    text += breach.container_cgroup.empty() ? " was reached: " : " reached its memory limit of ";
+    text += bytes_text(breach.limit.value);
+    if (breach.hits > 1)
+        text += "; limits of the pod were hit " + std::to_string(breach.hits) + " times since the last such event";
+    return text;
+}
+
+// The root's is about no pod: it is why the agent looks.
+void tell(const MemcgBreach& breach, const KernelEvent& /*kernel*/, const std::string& pod, Event& event) {
+    if (breach.pod_cgroup == CgroupId{} || breach.limit_kind != MemcgLimit::max) return;
+    event.reason = "PodAtMemoryLimit";
+    event.message = limit_sentence(breach, pod);
+    event.container = breach.container;
+    event.limit = breach.limit;
+    event.count = breach.hits;
+}
+
 std::string socket_memory_sentence(const SocketMemoryShort& memory, const std::string& pod) {
     const std::string socket = "a " + memory.protocol + " socket" + (pod.empty() ? "" : " of pod " + pod);
     const std::string figures = bytes_text(memory.used.value) + " (pressure from " + bytes_text(memory.pressure.value) +

@@ -17,8 +17,8 @@
 namespace evictd::codec {
 
 // The reasons of those that are published.
-inline constexpr std::array<std::string_view, 3> kernel_event_reasons{"OOMKilling", "SocketMemoryPressure",
-                                                                      "KernelEventsLost"};
+inline constexpr std::array<std::string_view, 4> kernel_event_reasons{"OOMKilling", "PodAtMemoryLimit",
+                                                                      "SocketMemoryPressure", "KernelEventsLost"};
 
 // Reason, severity, cause, message and figures. `pod`: namespace/name of the pod it is about; empty: none, or not
 // known. An event that is not published leaves the reason empty.
@@ -61,9 +61,11 @@ struct Described<CgroupLife> {
 };
 template <>
 struct Described<MemcgBreach> {
-    static constexpr auto fields =
-        std::tuple(field("limit_kind", &MemcgBreach::limit_kind), field("cgroup", &MemcgBreach::cgroup),
-                   field("usage", &MemcgBreach::usage), field("limit", &MemcgBreach::limit));
+    static constexpr auto fields = std::tuple(
+        field("limit_kind", &MemcgBreach::limit_kind), field("cgroup", &MemcgBreach::cgroup),
+        field("usage", &MemcgBreach::usage), field("limit", &MemcgBreach::limit), field("pod", &MemcgBreach::pod),
+        field("pod_cgroup", &MemcgBreach::pod_cgroup), field("hits", &MemcgBreach::hits),
+        field("container_cgroup", &MemcgBreach::container_cgroup), field("container", &MemcgBreach::container));
 };
 template <>
 struct Described<StallTriggered> {

@@ -32,6 +32,9 @@ struct BpfOptions {
     std::string unified_mount;  // of the v2 hierarchy; empty: none
     std::uint32_t hierarchy_id = 0;
     Bytes node_capacity;
+    // A pod that lives at its limit is reported no more often. Half as much would double what 110 such pods add to the
+    // event log (110 lines a minute); twice as much is longer than a person waits for the second.
+    Duration pod_limit_period = std::chrono::minutes(1);
 };
 
 class Bpf {

@@ -27,6 +27,7 @@ evictd_settings initial_settings(const BpfOptions& options) {
         std::min<std::uint64_t>(growth_limit, growth_per_cpu * std::max(1U, std::thread::hardware_concurrency()));
     settings.min_period_ns = min_period_ns;
     settings.max_period_ns = max_period_ns;
+    settings.pod_limit_period_ns = static_cast<std::uint64_t>(options.pod_limit_period.count());
     settings.hierarchy_id = options.hierarchy_id;
     return settings;
 }

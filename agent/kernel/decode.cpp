@@ -87,7 +87,12 @@ std::optional<KernelEventKind> kind_of(const evictd_memcg_event& record) {
     return MemcgBreach{.limit_kind = record.kind == EVICTD_MEMCG_HIGH ? MemcgLimit::high : MemcgLimit::max,
                        .cgroup = {record.cgroup_id},
                        .usage = bytes_of(record.usage),
-                       .limit = bytes_of(record.limit)};
+                       .limit = bytes_of(record.limit),
+                       .pod = {},
+                       .pod_cgroup = {record.pod_cgroup_id},
+                       .hits = record.pod_cgroup_id != 0 ? std::max<std::uint64_t>(1, record.hits) : 0,
+                       .container_cgroup = text_of(record.container),
+                       .container = {}};
 }
 
 std::optional<KernelEventKind> kind_of(const evictd_socket_event& record) {

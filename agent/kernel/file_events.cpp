@@ -289,7 +289,7 @@ std::vector<SourceRow> FileEvents::sources() const {
         {.hook = "memcg",
          .chosen = hierarchies_.v2 ? "memory.events of the pods' root" : "",
          .fallback = true,
-         .detail = {}},
+         .detail = hierarchies_.v2 ? "PodAtMemoryLimit is not reported" : ""},
     };
     const auto pods = cgroups_.rows();
     rows.insert(rows.end(), pods.begin(), pods.end());

@@ -17,16 +17,18 @@ std::size_t EventLimiter::Hash::operator()(const EventKey& key) const {
     return std::hash<std::string>()(key.pod) * 31U + std::hash<std::string>()(key.kind);
 }
 
-std::uint64_t EventLimiter::admit(const EventKey& key, MonotonicTime now) {
+std::uint64_t EventLimiter::admit(const EventKey& key, MonotonicTime now, std::uint64_t count) {
     Bucket& bucket = bucket_of(key, now);
     bucket.used_at = now;
     const auto full_at = std::max(bucket.full_at, now);
     if (full_at - now > (limits_.burst - 1) * limits_.refill) {
         bucket.held_back++;
+        bucket.counted += count;
         return 0;
     }
     bucket.full_at = full_at + limits_.refill;
-    return std::exchange(bucket.held_back, 0U) + 1;
+    bucket.held_back = 0;
+    return std::exchange(bucket.counted, 0U) + count;
 }
 
 EventLimiter::Bucket& EventLimiter::bucket_of(const EventKey& key, MonotonicTime now) {

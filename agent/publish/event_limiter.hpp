@@ -33,9 +33,9 @@ class EventLimiter {
 public:
     explicit EventLimiter(EventLimits limits = {}) : limits_(limits) {}
 
-    // How many events this one reports: itself and those that were held back since the last that was let through.
-    // 0: this one is held back.
-    [[nodiscard]] std::uint64_t admit(const EventKey& key, MonotonicTime now);
+    // How much this event reports: its own count and those of the events that were held back since the last that was
+    // let through. 0: this one is held back.
+    [[nodiscard]] std::uint64_t admit(const EventKey& key, MonotonicTime now, std::uint64_t count = 1);
     // Drops the buckets of pods that are gone. A bucket that was used within the last refill is kept, so that a pod
     // that comes and goes gets no second burst. Returns how many events were held back and are never reported.
     std::uint64_t forget(const std::function<bool(const std::string& pod)>& gone, MonotonicTime now);
@@ -45,7 +45,8 @@ private:
     struct Bucket {
         MonotonicTime full_at;  // when every token is there again
         MonotonicTime used_at;
-        std::uint64_t held_back = 0;
+        std::uint64_t held_back = 0;  // events
+        std::uint64_t counted = 0;    // what they report
     };
     struct Hash {
         std::size_t operator()(const EventKey& key) const;

@@ -60,14 +60,14 @@ void EventStream::limit(std::vector<codec::Event>& events) {
     const auto now = clock_->monotonic();
     std::erase_if(events, [&](codec::Event& event) {
         const auto key = limited_as(event);
-        const auto count = key ? limiter_.admit(*key, now) : 1;
+        const auto count = key ? limiter_.admit(*key, now, event.count) : event.count;
         if (count == 0) {
             held_back_++;
             return true;
         }
-        if (count > 1) {
+        if (const auto more = count - event.count; more > 0) {
             event.count = count;
-            event.message += " (and " + std::to_string(count - 1) + " more since the last such event was reported)";
+            event.message += " (and " + std::to_string(more) + " more since the last such event was reported)";
         }
         return false;
     });

@@ -76,6 +76,9 @@ public:
           evictions_(counter(registry, "evictd_evictions_total", "Pods evicted, by the signal they were evicted for")),
           failures_(counter(registry, "evictd_eviction_failures_total", "Evictions that failed, by signal")),
           oom_kills_(counter(registry, "evictd_oom_kills_total", "Kills by the kernel's OOM killer, by whose limit")),
+          limit_hits_(counter(registry, "evictd_memory_limit_hits_total",
+                              "Times that pods and containers hit their memory limits")
+                          .Add({})),
           lost_(counter(registry, "evictd_lost_total", "Events, records and lines that were lost, by cause")),
           durations_(prometheus::BuildHistogram()
                          .Name("evictd_eviction_duration_seconds")
@@ -113,6 +116,9 @@ public:
         for (const auto& kernel : tick.kernel_events) {
             if (const auto* kill = std::get_if<OomKill>(&kernel.kind)) {
                 oom_kills_.Add({{"scope", kill->memcg ? "cgroup" : "node"}}).Increment();
+            } else if (const auto* breach = std::get_if<MemcgBreach>(&kernel.kind);
+                       breach != nullptr && breach->pod_cgroup != CgroupId{}) {
+                limit_hits_.Increment(static_cast<double>(breach->hits));
             } else if (const auto* lost = std::get_if<EventsLost>(&kernel.kind)) {
                 lost_.Add({{"cause", "kernel events: " + lost->cause}}).Increment(static_cast<double>(lost->count));
             }
@@ -161,6 +167,7 @@ private:
     prometheus::Family<prometheus::Counter>& evictions_;
     prometheus::Family<prometheus::Counter>& failures_;
     prometheus::Family<prometheus::Counter>& oom_kills_;
+    prometheus::Counter& limit_hits_;
     prometheus::Family<prometheus::Counter>& lost_;
     prometheus::Family<prometheus::Histogram>& durations_;
     std::map<std::string, std::uint64_t> known_losses_;

@@ -124,6 +124,7 @@ struct mem_cgroup {
     struct cgroup_subsys_state css;
     struct page_counter memory;
     bool oom_group;
+    atomic_long_t memory_events_local[1]; /* [enum memcg_memory_event] */
     struct mem_cgroup_per_node* nodeinfo[1];
 };
 struct oom_control {
@@ -172,6 +173,7 @@ struct bpf_iter__task_file {
 
 /* The values differ between kernels and configurations: only bpf_core_enum_value() of them is used. */
 enum cgroup_subsys_id { memory_cgrp_id = 4 };
+enum memcg_memory_event { MEMCG_MAX = 2 };
 enum zone_stat_item { NR_FREE_PAGES = 0 };
 enum zone_type { __MAX_NR_ZONES = 5 };
 enum node_stat_item {

@@ -62,6 +62,8 @@ constexpr const char* usage =
     "  hop PROCESSES MIB DIR...   each process moves from cgroup to cgroup\n"
     "  rename MIB DIR             rename DIR/a to DIR/b and back\n"
     "  cgroups DIR COUNT          make COUNT cgroups in DIR, and exit\n"
+    "  limits DIR COUNT FILE      make COUNT cgroups of 1 MiB in DIR, and hit the limit of each by reading FILE, for "
+    "ever\n"
     "  oom                        a child takes memory until it is killed, again and again\n"
     "  score VALUE                write its own oom_score_adj, again and again\n"
     "  lock FILE                  flock FILE exclusively, and keep it\n"
@@ -352,6 +354,31 @@ void cgroups(const Words& words) {
     ready();
 }
 
+void limit(const std::string& directory) {
+    for (const char* name : {"/memory.max", "/memory.limit_in_bytes"}) {
+        const int file = ::open((directory + name).c_str(), O_WRONLY | O_CLOEXEC);
+        if (file >= 0) (void)!::write(file, "1048576", 7);
+        (void)::close(file);
+    }
+}
+
+// Each reads holes of its own: what is in the page cache already would be charged to another.
+void limits(const Words& words) {
+    cgroups(words);
+    constexpr off_t share = 4 << 20;
+    const int file = ::open(words.at(2).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0 || ::ftruncate(file, share * static_cast<off_t>(number(words.at(1)))) != 0) die_errno(words.at(2));
+    std::vector<char> text(mib + mib / 8);  // much more, and a cgroup takes 65 ms and not 5
+    for (;;) {
+        for (std::size_t i = 0; i < number(words.at(1)); i++) {
+            const auto group = words.at(0) + "/n" + std::to_string(i);
+            limit(group);
+            if (!enter(group)) die_errno(group);
+            (void)!::pread(file, text.data(), text.size(), share * static_cast<off_t>(i));
+        }
+    }
+}
+
 void oom(const Words& /*words*/) {
     ready();
     for (;;) {
@@ -442,6 +469,7 @@ const std::map<std::string, std::function<void(const Words&)>>& modes() {
         {"score", score},       {"chains", chains},     {"lock", lock},
         {"unreaped", unreaped}, {"notified", notified}, {"withhold", withhold},
         {"unmapped", unmapped}, {"dirty", dirty},       {"breathe", breathe},
+        {"limits", limits},
     };
     return all;
 }

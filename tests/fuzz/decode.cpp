@@ -39,7 +39,12 @@ struct Check {
         expect(life.path.size() <= EVICTD_PATH_LENGTH && life.path.find('\0') == std::string::npos);
         expect(life.change <= CgroupChange::emptied);
     }
-    void operator()(const MemcgBreach& breach) const { expect(breach.usage.value >= 0 && breach.limit.value >= 0); }
+    void operator()(const MemcgBreach& breach) const {
+        expect(breach.usage.value >= 0 && breach.limit.value >= 0);
+        expect(breach.container_cgroup.size() <= EVICTD_CGROUP_NAME_LENGTH &&
+               breach.container_cgroup.find('\0') == std::string::npos);
+        expect((breach.hits > 0) == (breach.pod_cgroup != CgroupId{}));
+    }
     void operator()(const SocketMemoryShort& memory) const {
         expect(memory.protocol.size() <= EVICTD_PROTOCOL_LENGTH && memory.protocol.find('\0') == std::string::npos);
         expect(memory.used.value >= 0 && memory.pressure.value >= 0 && memory.limit.value >= 0);

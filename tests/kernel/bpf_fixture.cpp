@@ -53,7 +53,8 @@ Result<std::unique_ptr<kernel::Bpf>> load_bpf(const std::string& pin_path, std::
                                                   .memory_mount = hierarchies().memory,
                                                   .unified_mount = hierarchies().v2_mount(),
                                                   .hierarchy_id = hierarchies().memory_id,
-                                                  .node_capacity = node->total});
+                                                  .node_capacity = node->total,
+                                                  .pod_limit_period = pod_limit_period});
 }
 
 MonotonicTime now() { return sys::SystemClock().monotonic(); }

@@ -27,6 +27,8 @@ public:
 // `refused`: programs that are not taken, as if the kernel refused them.
 Result<std::unique_ptr<kernel::Bpf>> load_bpf(const std::string& pin_path, std::vector<kernel::Refusal> refused = {});
 MonotonicTime now();
+// As often as a pod that lives at its limit is reported here; an agent waits for a minute.
+inline constexpr Duration pod_limit_period = std::chrono::milliseconds(300);
 
 class WithBpf : public testing::Test {
 protected:

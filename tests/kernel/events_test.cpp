@@ -31,14 +31,6 @@ protected:
     }
 };
 
-// Reads `file` again and again, until the test is gone: its cgroup stays at its limit.
-PodProcess::Body keep_reading(const ColdFile& file) {
-    return [&file](const Line& line) {
-        line.hear();
-        for (;;) read_once(file.path(), 128_MiB);
-    };
-}
-
 TEST_F(Events, AnOomKillInACgroupNamesTheVictimAndWhoseLimitItWas) {
     make_pods_root(std::nullopt);
     cgroups_.make("kubepods/podfull/container");
@@ -62,45 +54,6 @@ TEST_F(Events, AnOomKillInACgroupNamesTheVictimAndWhoseLimitItWas) {
     EXPECT_EQ(kill.limit, 24_MiB);
     EXPECT_GT(kill.usage, 23_MiB);
     EXPECT_TRUE(pod.killed_by(SIGKILL));
-}
-
-TEST_F(Events, ACgroupAtItsLimitIsNamedAndNotTooOften) {
-    const ColdFile file(64_MiB);
-    make_pods_root(std::nullopt);
-    cgroups_.make("kubepods/podreader/container");
-    cgroups_.limit_memory("kubepods/podreader", 24_MiB);
-    PodProcess pod(cgroups_, "kubepods/podreader/container", keep_reading(file));
-    pod.say('g');
-    const auto wanted = cgroups_.id("kubepods/podreader");
-    std::vector<MonotonicTime> times;
-    while (times.size() < 4) {
-        const auto event = wait_for<MemcgBreach>([&](const MemcgBreach& breach) { return breach.cgroup == wanted; });
-        ASSERT_TRUE(event) << "after " << times.size();
-        const auto& breach = std::get<MemcgBreach>(event->kind);
-        EXPECT_EQ(breach.limit_kind, MemcgLimit::max);
-        EXPECT_EQ(breach.limit, 24_MiB);
-        EXPECT_GE(breach.usage, 22_MiB);  // a huge page's worth below it
-        times.push_back(event->time);
-    }
-    // A tenth less than promised: two CPUs may see the last report's time before it is written.
-    for (std::size_t i = 1; i < times.size(); i++) {
-        EXPECT_GE(times[i] - times[i - 1], std::chrono::milliseconds(90)) << "the same cgroup was reported too soon";
-    }
-}
-
-TEST_F(Events, ACgroupAboveItsHighMarkIsToldApartFromOneAtItsLimit) {
-    if (!hierarchies().v2) GTEST_SKIP() << "cgroup v1 has no memory.high";
-    const ColdFile file(64_MiB);
-    make_pods_root(std::nullopt);
-    cgroups_.make("kubepods/podreader/container");
-    ASSERT_TRUE(cgroups_.write("kubepods/podreader", "memory.high", std::to_string((24_MiB).value)));
-    PodProcess pod(cgroups_, "kubepods/podreader/container", keep_reading(file));
-    pod.say('g');
-    const auto wanted = cgroups_.id("kubepods/podreader");
-    const auto event = wait_for<MemcgBreach>([&](const MemcgBreach& breach) { return breach.cgroup == wanted; });
-    ASSERT_TRUE(event);
-    EXPECT_EQ(std::get<MemcgBreach>(event->kind).limit_kind, MemcgLimit::high);
-    EXPECT_EQ(std::get<MemcgBreach>(event->kind).limit, 24_MiB);
 }
 
 TEST_F(Events, ACgroupThatFillsAndEmptiesIsToldWithItsIdAndPathWhileItIsAskedFor) {

@@ -107,13 +107,17 @@ enum evictd_memcg_limit {
     EVICTD_MEMCG_MAX = 2,
 };
 
+/* The pods' root, a pod or a container runs into its limit. */
 struct evictd_memcg_event {
     struct evictd_event head;
-    __u64 cgroup_id;
+    __u64 cgroup_id;     /* whose limit it is */
+    __u64 pod_cgroup_id; /* of the pod it is or lies in; 0: it is the pods' root */
     __u64 usage;
     __u64 limit;
+    __u64 hits; /* of all limits of the pod since its last record, this one included */
     __u32 kind; /* enum evictd_memcg_limit */
     __u32 unused;
+    char container[EVICTD_CGROUP_NAME_LENGTH]; /* name of the container's cgroup; empty: it is the pod's or the root */
 };
 
 #define EVICTD_PROTOCOL_LENGTH 16
@@ -191,7 +195,7 @@ EVICTD_ASSERT(sizeof(struct evictd_watermark_event) == 40, "watermark record");
 EVICTD_ASSERT(sizeof(struct evictd_oom_event) == 88 + EVICTD_CGROUP_NAME_LENGTH, "oom record");
 EVICTD_ASSERT(sizeof(struct evictd_oom_score_event) == 40, "oom score record");
 EVICTD_ASSERT(sizeof(struct evictd_cgroup_event) == 32 + EVICTD_PATH_LENGTH, "cgroup record");
-EVICTD_ASSERT(sizeof(struct evictd_memcg_event) == 48, "memcg record");
+EVICTD_ASSERT(sizeof(struct evictd_memcg_event) == 64 + EVICTD_CGROUP_NAME_LENGTH, "memcg record");
 EVICTD_ASSERT(sizeof(struct evictd_socket_event) == 64, "socket record");
 EVICTD_ASSERT(sizeof(struct evictd_stall_event) == 48, "stall record");
 EVICTD_ASSERT(sizeof(struct evictd_usage) == 88, "usage row");

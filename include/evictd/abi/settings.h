@@ -41,10 +41,11 @@ struct evictd_settings {
     __u64 fastest_growth; /* bytes per ms that this machine can possibly allocate */
     __u64 min_period_ns;  /* of the timer */
     __u64 max_period_ns;
-    __u64 pods_root_id;    /* cgroup id of the pods' root; 0: not found yet */
-    __u32 pods_root_level; /* its depth in the hierarchy */
-    __u32 hierarchy_id;    /* of the memory controller's hierarchy; 0: the v2 one */
-    __u32 watermarks;      /* entries of "thresholds" in use, from 0 */
+    __u64 pod_limit_period_ns; /* a pod that hits limits of its own is reported no more often */
+    __u64 pods_root_id;        /* cgroup id of the pods' root; 0: not found yet */
+    __u32 pods_root_level;     /* its depth in the hierarchy */
+    __u32 hierarchy_id;        /* of the memory controller's hierarchy; 0: the v2 one */
+    __u32 watermarks;          /* entries of "thresholds" in use, from 0 */
     enum evictd_memory_available memory_available;
 };
 

@@ -64,12 +64,20 @@ struct CgroupLife {
 
 enum class MemcgLimit : std::uint8_t { high, max };
 
-// A cgroup below the pods' root ran into its memory.high or memory.max and is being reclaimed.
+// The pods' root ran into its memory.high or memory.max, or a pod or a container into its memory.max, and is being
+// reclaimed. Of a pod there is one a minute at most.
 struct MemcgBreach {
     MemcgLimit limit_kind = MemcgLimit::max;
     CgroupId cgroup;
     Bytes usage;
     Bytes limit;
+    PodUid pod;                    // whose limit it was; empty: the root's, or of no known pod
+    CgroupId pod_cgroup;           // of the pod; 0: it was the root's
+    std::uint64_t hits = 0;        // of the pod's limits, its own and its containers', since the last of these
+    std::string container_cgroup;  // the name of its container's cgroup; empty: it was the pod's own limit
+    std::string container;         // the container's name; empty: no container of the pod's goes with that cgroup
+    // A pod at a limit of its own is no matter of the node's.
+    [[nodiscard]] bool calls_for_look() const { return pod_cgroup == CgroupId{}; }
 };
 
 // The kernel refused a socket memory for its buffers: the protocol's memory is short, or its pod's cgroup is at its

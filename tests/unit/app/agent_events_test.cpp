@@ -9,13 +9,45 @@
 namespace evictd::app {
 namespace {
 
+MemcgBreach hit(std::uint64_t cgroup) {
+    return {.limit_kind = MemcgLimit::max, .cgroup = {cgroup}, .limit = 1_MiB, .pod_cgroup = {hog_id}, .hits = 9};
+}
+
 TEST_F(Agents, AContainerAtItsOwnLimitIsNoReasonToLook) {
     declare(100_MiB);
     make();
     const auto before = records.size();
-    events.tell(MemcgBreach{MemcgLimit::max, {hog_id}, 1_MiB, 1_MiB}, clock.monotonic());
+    events.tell(hit(hog_id), clock.monotonic());
     turn();
     EXPECT_EQ(records.size(), before);
+    events.tell(MemcgBreach{.cgroup = {root_id}, .limit = 1_GiB}, clock.monotonic());
+    turn();
+    EXPECT_EQ(records.size(), before + 1) << "the limit of all pods";
+}
+
+TEST_F(Agents, APodAtALimitOfItsOwnIsReportedWithTheNextLookAndCausesNone) {
+    declare(100_MiB);
+    make();
+    const auto before = records.size();
+    events.tell(hit(99), clock.monotonic());
+    turn();
+    EXPECT_EQ(records.size(), before);
+    agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
+    ASSERT_EQ(last().kernel_events.size(), 1U);
+    const auto& breach = std::get<MemcgBreach>(last().kernel_events[0].kind);
+    EXPECT_EQ(breach.pod.value, "hog");
+    EXPECT_EQ(breach.hits, 9U);
+}
+
+TEST_F(Agents, APodThatIsGoneAtTheNextLookIsStillNamed) {
+    declare(100_MiB);
+    make();
+    events.tell(hit(hog_id), clock.monotonic());
+    events.tell(CgroupLife{CgroupChange::removed, {hog_id}, "/kubepods/podhog"}, clock.monotonic());
+    turn();
+    agent->set_pods(0, {.pods = {pod("quiet")}, .rejected = {}});
+    ASSERT_EQ(last().kernel_events.size(), 1U);
+    EXPECT_EQ(std::get<MemcgBreach>(last().kernel_events[0].kind).pod.value, "hog");
 }
 
 TEST_F(Agents, LostEventsArePublished) {

@@ -32,6 +32,24 @@ TEST(EventJson, WhatDoesNotApplyIsLeftOut) {
         R"("message":"evictd 0.1.0 started"})");
 }
 
+TEST(EventJson, APodAtItsMemoryLimitIsGoldenAndReadsBack) {
+    auto tick = sample::calm();
+    MemcgBreach breach{.usage = 99_MiB, .limit = 100_MiB, .pod = PodUid{"uid-web"}, .pod_cgroup = CgroupId{12}};
+    breach.hits = 77;
+    breach.container_cgroup = "0123";
+    breach.container = "app";
+    tick.kernel_events = {{tick.observation.at, breach}};
+    const auto line = to_json_line(events_of(tick)[0], "n");
+    EXPECT_EQ(
+        line,
+        R"({"v":1,"time":"2026-01-01T00:00:00.000000000Z","node":"n","severity":"Warning","reason":"PodAtMemoryLimit",)"
+        R"("message":"Container app of pod default/web reached its memory limit of 100Mi; limits of the pod were hit 77 )"
+        R"(times since the last such event","pod":{"namespace":"default","name":"web","uid":"uid-web","qos":"Burstable","priority":0},)"
+        R"("container":"app","cause":"memory.max reached in a pod's cgroup: 99Mi of 100Mi","limit_bytes":104857600,)"
+        R"("count":77})");
+    EXPECT_EQ(to_json_line(*event_from_json(line), "n"), line);
+}
+
 TEST(EventJson, ConditionsSpeakAsKubernetesDoes) {
     auto tick = sample::calm();
     tick.decision.condition_edges = {{Condition::memory_pressure, false}};

@@ -263,6 +263,82 @@ TEST(Events, MemoryRefusedToSocketsIsThePodsAffairOrTheNodes) {
                 HasSubstr("The node is short of memory for TCP sockets: they use 150Mi (pressure from 100Mi"));
 }
 
+Event of_breach(const MemcgBreach& breach) {
+    auto tick = sample::calm();
+    tick.kernel_events = {{sample::monotonic(sample::look_at - 1ms), breach}};
+    const auto events = events_of(tick);
+    return events.size() == 1 ? events[0] : Event{};
+}
+
+MemcgBreach at_limit() {
+    return {.limit_kind = MemcgLimit::max,
+            .cgroup = CgroupId{99},
+            .usage = 100_MiB,
+            .limit = 100_MiB,
+            .pod = PodUid{"uid-web"},
+            .pod_cgroup = CgroupId{12},
+            .hits = 1,
+            .container_cgroup = "cri-containerd-0123.scope",
+            .container = "app"};
+}
+
+TEST(Events, APodAtItsMemoryLimitIsToldWithContainerLimitAndCount) {
+    auto breach = at_limit();
+    auto event = of_breach(breach);
+    EXPECT_EQ(event.reason, "PodAtMemoryLimit");
+    EXPECT_EQ(event.severity, Severity::warning);
+    EXPECT_EQ(event.pod->name, "web");
+    EXPECT_EQ(event.container, "app");
+    EXPECT_EQ(event.limit, 100_MiB);
+    EXPECT_EQ(event.count, 1U);
+    EXPECT_EQ(event.time, sample::start() - 1ms);
+    EXPECT_EQ(event.message, "Container app of pod default/web reached its memory limit of 100Mi");
+    breach.hits = 5321;
+    event = of_breach(breach);
+    EXPECT_EQ(event.count, 5321U);
+    EXPECT_EQ(event.message,
+              "Container app of pod default/web reached its memory limit of 100Mi; limits of the pod were hit 5321 "
+              "times since the last such event");
+}
+
+TEST(Events, APodAtItsMemoryLimitIsToldWhateverIsKnownOfItsContainer) {
+    auto breach = at_limit();
+    breach.container.clear();
+    EXPECT_EQ(of_breach(breach).message,
+              "Cgroup cri-containerd-0123.scope of pod default/web reached its memory limit of 100Mi");
+    EXPECT_EQ(of_breach(breach).container, "");
+    breach.container_cgroup.clear();
+    EXPECT_EQ(of_breach(breach).message, "The limit of all containers of pod default/web together was reached: 100Mi");
+    breach.pod = PodUid{"0123-gone"};
+    const auto event = of_breach(breach);
+    EXPECT_EQ(event.message, "The limit of all containers of a pod with UID 0123-gone together was reached: 100Mi");
+    EXPECT_FALSE(event.pod);
+    breach.pod = {};
+    EXPECT_THAT(of_breach(breach).message, HasSubstr("of a pod that is not known together"));
+}
+
+TEST(Events, NeitherThePodsRootNorMemoryHighIsAPodAtItsLimit) {
+    auto breach = at_limit();
+    breach.limit_kind = MemcgLimit::high;
+    EXPECT_EQ(of_breach(breach).reason, "");
+    breach.limit_kind = MemcgLimit::max;
+    breach.pod_cgroup = {};
+    EXPECT_EQ(of_breach(breach).reason, "");
+}
+
+// Any byte but '/' and a new line may be in the name of a cgroup.
+TEST(Events, TheNameOfACgroupDrivesNoTerminalAndBreaksNoLine) {
+    auto breach = at_limit();
+    breach.container.clear();
+    breach.container_cgroup = "\x1b]0;title\x07\r\xff\"}";
+    const auto event = of_breach(breach);
+    const auto text = to_text_line(event, {});
+    for (const char c : {'\x1b', '\x07', '\r'}) EXPECT_EQ(text.find(c), std::string::npos);
+    const auto line = to_json_line(event, "n");
+    for (const char c : {'\x1b', '\x07', '\r', '\xff'}) EXPECT_EQ(line.find(c), std::string::npos);
+    EXPECT_EQ(event_from_json(line)->reason, "PodAtMemoryLimit");
+}
+
 TEST(Events, AnOomKillNamesThePodOfTheCgroup) {
     auto tick = sample::calm();
     OomKill kill;

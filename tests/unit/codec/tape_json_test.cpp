@@ -43,6 +43,22 @@ TEST(TapeJson, EveryFieldOfWhatIsDecidedOverComesBackExactly) {
     }
 }
 
+TEST(TapeJson, ABreachWrittenWithoutAPodIsRead) {
+    KernelEvent event;
+    const std::string line =
+        R"({"time":5,"kind":{"memcg_breach":{"limit_kind":"max","cgroup":9,"usage":1048576,"limit":2097152}}})";
+    const auto json = ValueReader::Json::parse(line);
+    ValueReader reader({});
+    ASSERT_TRUE(reader.read(json, event)) << reader.fault();
+    const auto& breach = std::get<MemcgBreach>(event.kind);
+    EXPECT_EQ(breach.cgroup, CgroupId{9});
+    EXPECT_EQ(breach.pod_cgroup, CgroupId{});
+    std::string text;
+    const ValueWriter::NumberOf none;
+    ValueWriter(text, none).write(event);
+    EXPECT_EQ(text, line) << "one of the pods' root is written as before";
+}
+
 TEST(TapeJson, FloatsAreBitExact) {
     for (const float value : {0.1F, 0.15F, 1.0F / 3, 1e-45F, -0.0F, 3.4028235e38F, 0.05F}) {
         std::string text;

@@ -184,8 +184,38 @@ TEST(DecodeEvent, AMemcgBreachSaysWhichLimit) {
     EXPECT_EQ(breach.cgroup, CgroupId{9});
     EXPECT_EQ(breach.usage, 3_MiB);
     EXPECT_EQ(breach.limit, 4_MiB);
+    EXPECT_EQ(breach.pod_cgroup, CgroupId{});
+    EXPECT_EQ(breach.hits, 0U) << "the root's are not counted";
     record.kind = EVICTD_MEMCG_HIGH;
     EXPECT_EQ(decoded<MemcgBreach>(record).limit_kind, MemcgLimit::high);
+}
+
+TEST(DecodeEvent, AMemcgBreachOfAPodSaysWhoseLimitAndHowOften) {
+    auto record = record_of<evictd_memcg_event>(EVICTD_EVENT_MEMCG);
+    record.kind = EVICTD_MEMCG_MAX;
+    record.pod_cgroup_id = 8;
+    record.hits = 5321;
+    std::fill(std::begin(record.container), std::end(record.container), 'x');
+    auto breach = decoded<MemcgBreach>(record);
+    EXPECT_EQ(breach.pod_cgroup, CgroupId{8});
+    EXPECT_EQ(breach.hits, 5321U);
+    EXPECT_EQ(breach.container_cgroup, std::string(EVICTD_CGROUP_NAME_LENGTH, 'x'));
+    record.hits = 0;  // another CPU has reported it in the same moment
+    EXPECT_EQ(decoded<MemcgBreach>(record).hits, 1U);
+}
+
+TEST(DecodeEvent, WhatWasDroppedIsLostByItsCause) {
+    evictd_drops before{}, now{};
+    EXPECT_TRUE(lost_between(before, now).empty());
+    before.oom_kill = 1;
+    now.oom_kill = 3;
+    now.stall = 7;
+    const auto lost = lost_between(before, now);
+    ASSERT_EQ(lost.size(), 2U);
+    EXPECT_EQ(lost[0].cause, loss::oom_kill);
+    EXPECT_EQ(lost[0].count, 2U);
+    EXPECT_EQ(lost[1].cause, loss::stall);
+    EXPECT_EQ(lost[1].count, 7U);
 }
 
 TEST(DecodeEvent, TextWithoutNulEndsWithItsArray) {

@@ -43,6 +43,18 @@ TEST(EventLimiter, ABurstThenOneInFiveMinutesThatReportsTheOthers) {
     EXPECT_EQ(admitted(limiter, key, now, 100), 24) << "the burst is there again, and not more";
 }
 
+TEST(EventLimiter, WhatHeldBackEventsCountIsReportedByTheNext) {
+    EventLimiter limiter({.burst = 1});
+    MonotonicTime now{1h};
+    EXPECT_EQ(limiter.admit(key, now, 40), 40U);
+    EXPECT_EQ(limiter.admit(key, now, 7), 0U);
+    EXPECT_EQ(limiter.admit(key, now, 5), 0U);
+    now += 300s;
+    EXPECT_EQ(limiter.admit(key, now, 2), 14U);
+    EXPECT_EQ(limiter.admit(key, now, 7), 0U);
+    EXPECT_EQ(limiter.forget([](const std::string&) { return true; }, now + 300s), 1U) << "events, not what they count";
+}
+
 TEST(EventLimiter, APodsAndAReasonsBucketsAreTheirOwn) {
     EventLimiter limiter;
     const MonotonicTime now{1h};
@@ -114,6 +126,25 @@ TEST_F(Stream, OnePodsKillsCannotRotateTheEventLogAway) {
     EXPECT_THAT(lines.back(), HasSubstr("(and 4975 more since the last such event was reported)"));
     EXPECT_EQ(codec::event_from_json(lines.back())->count, 4976U);
     EXPECT_THAT(lines.front(), testing::Not(HasSubstr("\"count\"")));
+}
+
+TEST_F(Stream, APodThatLivesAtItsLimitIsLimitedAndNoHitIsForgotten) {
+    Tick tick = sample::calm();
+    tick.kernel_events = {
+        {tick.observation.at,
+         MemcgBreach{.limit = 1_MiB, .pod = PodUid{"uid-web"}, .pod_cgroup = CgroupId{12}, .hits = 60}}};
+    std::uint64_t events = 0, hits = 0;
+    for (int minute = 0; minute < 60; minute++) {
+        for (const auto& event : stream.of(shared(tick))) {
+            events++;
+            hits += event.count;
+        }
+        clock.advance(60s);
+    }
+    EXPECT_GE(events, 30U);
+    EXPECT_LE(events, 25U + 12U);
+    EXPECT_GE(hits, 55U * 60U);
+    EXPECT_LE(hits, 60U * 60U);
 }
 
 TEST_F(Stream, AllPublishersHaveTheSameEventsOfARecord) {

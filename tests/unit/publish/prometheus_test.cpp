@@ -92,13 +92,17 @@ TEST_F(Scraped, AnEvictionForAStallIsCountedApart) {
 
 TEST_F(Scraped, KernelKillsAndLossesAddUp) {
     auto tick = sample::calm();
-    tick.kernel_events = {{tick.observation.at, OomKill{.memcg = true}}, {tick.observation.at, EventsLost{"full", 2}}};
+    tick.kernel_events = {{tick.observation.at, OomKill{.memcg = true}},
+                          {tick.observation.at, EventsLost{"full", 2}},
+                          {tick.observation.at, MemcgBreach{.cgroup = CgroupId{1}}},  // the pods' root's
+                          {tick.observation.at, MemcgBreach{.pod_cgroup = CgroupId{12}, .hits = 40}}};
     lost = {{"event log lines", 5}};
     metrics->publish(shared(tick));
     lost = {{"event log lines", 7}};
     metrics->publish(shared(tick));
     const auto text = scrape();
     EXPECT_THAT(text, HasSubstr("evictd_oom_kills_total{scope=\"cgroup\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_memory_limit_hits_total 80\n"));
     EXPECT_THAT(text, HasSubstr("evictd_lost_total{cause=\"kernel events: full\"} 4\n"));
     EXPECT_THAT(text, HasSubstr("evictd_lost_total{cause=\"event log lines\"} 7\n"));
 }
@@ -119,6 +123,7 @@ TEST(PrometheusCounters, AreZeroFromTheStart) {
         EXPECT_THAT(text, HasSubstr("evictd_evictions_total{signal=\"" + std::string(label) + "\"} 0\n"));
     for (const char* scope : {"node", "cgroup"})
         EXPECT_THAT(text, HasSubstr("evictd_oom_kills_total{scope=\"" + std::string(scope) + "\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_memory_limit_hits_total 0\n"));
     for (const char* cause : {"event log lines", "kernel events: watermark: ring buffer full"})
         EXPECT_THAT(text, HasSubstr("evictd_lost_total{cause=\"" + std::string(cause) + "\"} 0\n"));
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// What the agent does with each kernel event: what it learns from it, whether it looks, and whose event it is.
+#include <utility>
+
+#include "app/agent.hpp"
+
+namespace evictd::app {
+
+void Agent::on_kernel_events() {
+    const auto detected_at = parts_.clock.monotonic();
+    std::optional<KernelEvent> cause;
+    parts_.events.drain([&](const KernelEvent& event) {
+        const auto wanted = take(event);
+        if (wanted == Wanted::nothing) {
+            return;
+        }
+        name_owner(kernel_events_.emplace_back(event), Search::known_cgroups);
+        if (wanted == Wanted::report) {
+            return;
+        }
+        // The cause is the first that calls for a look, unless a threshold was crossed: that is what the look is for.
+        const bool crossing = std::holds_alternative<WatermarkCrossed>(event.kind);
+        if (!cause || (crossing && !std::holds_alternative<WatermarkCrossed>(cause->kind))) {
+            cause = event;
+        }
+    });
+    const bool begins = !root_ && follow_later();
+    const bool approached = std::exchange(approached_, false);
+    if (begins) {  // no line is watched before the first look at it
+        tick(Cause{.kind = CauseKind::pods_changed, .event = {}, .detected_at = detected_at});
+    } else if (cause && !put_off(*cause)) {
+        tick(Cause{.kind = CauseKind::kernel_event, .event = std::move(cause), .detected_at = detected_at});
+    } else if (approached && !cause) {
+        get_ready();
+    }
+}
+
+// Notes what an event says. What is reported is reported with the next look: no more than the ring buffer holds, and
+// one a minute for a pod of what calls for no look.
+Agent::Wanted Agent::take(const KernelEvent& event) {
+    if (const auto* crossed = std::get_if<WatermarkCrossed>(&event.kind)) {
+        const auto crossing = watcher_.note(*crossed);
+        approached_ = approached_ || crossing == reconcile::Crossing::approach;
+        return crossing == reconcile::Crossing::line ? Wanted::look : Wanted::nothing;
+    }
+    if (const auto* life = std::get_if<CgroupLife>(&event.kind)) {
+        const bool emptied = life->change == CgroupChange::emptied || life->change == CgroupChange::removed;
+        if (root_ && life->change == CgroupChange::removed && life->cgroup == root_->id) {
+            lose_root();
+            return Wanted::look;
+        }
+        table_.apply(*life, event.time, parts_.cgroups);
+        if (!parts_.cgroups.complete()) {
+            expect_listing();
+        }
+        expect_scores(*life);
+        return pressure_ && emptied ? Wanted::look : Wanted::nothing;
+    }
+    if (const auto* changed = std::get_if<OomScoreChanged>(&event.kind)) {
+        check_scores(*changed);
+        return Wanted::nothing;
+    }
+    if (std::holds_alternative<EventsLost>(event.kind)) {
+        list_cgroups();  // what was lost may have been news of one
+        return Wanted::look;
+    }
+    const auto calls_for_look = []<class Kind>(const Kind& kind) {
+        if constexpr (requires { kind.calls_for_look(); }) {
+            return kind.calls_for_look();
+        }
+        return true;
+    };
+    return std::visit(calls_for_look, event.kind) ? Wanted::look : Wanted::report;
+}
+
+// The kernel program knows pods by the map of the last look; newer pods are found by their cgroup.
+template <class Kind>
+PodUid Agent::owner_of(const Kind& kind, Search search) const {
+    auto owner = table_.uid_of(kind.cgroup);
+    if constexpr (requires { kind.pod_cgroup; }) {
+        owner = table_.uid_of(kind.pod_cgroup);
+        if (!owner && search == Search::all_cgroups) {
+            owner = parts_.observer.owner_of(kind.cgroup, table_);
+        }
+    }
+    return owner.value_or(PodUid{});
+}
+
+// The kernel names cgroups; people know pods and containers. Every kind of event that has a `pod` gets it here, and its
+// `container` if it has one. Both may be gone at the next look, and neither may be known before it.
+void Agent::name_owner(KernelEvent& event, Search search) const {
+    const auto name = [&]<class Kind>(Kind& kind) {
+        if constexpr (requires { kind.pod; }) {
+            if (kind.pod.value.empty()) {
+                kind.pod = owner_of(kind, search);
+            }
+        }
+        if constexpr (requires { kind.container_cgroup, kind.container; }) {
+            const auto pod = kind.container.empty() ? table_.pod(kind.pod) : nullptr;
+            const auto* container = pod ? container_in(*pod, kind.container_cgroup) : nullptr;
+            kind.container = container != nullptr ? container->name : kind.container;
+        }
+    };
+    std::visit(name, event.kind);
+}
+
+}  // namespace evictd::app
