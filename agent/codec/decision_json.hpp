@@ -13,8 +13,8 @@ namespace evictd::codec {
 
 [[nodiscard]] std::string decision_line(const Decision& decision, const Observation& observation);
 
-// What the decision has others keep true beside the kill, and decision_line() does not say: whom the kernel's OOM killer
-// is steered to, and what the kernel watches.
+// What the decision has others keep true beside the kill, and decision_line() does not say: whom the kernel's OOM
+// killer is steered to, and what the kernel watches.
 [[nodiscard]] std::string desired_line(const Decision& decision, const Observation& observation);
 
 // "default/web" of a pod of this look; its uid where the look does not have it.

@@ -155,8 +155,7 @@ struct Described<Observation> {
         field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls),
         field("rungs", &Observation::rungs), field("victims", &Observation::victims),
         field("unknown_pods", &Observation::unknown_pods), field("usage_unknown", &Observation::usage_unknown),
-        field("incomplete", &Observation::incomplete),
-        field("pods_unlisted", &Observation::pods_unlisted));
+        field("incomplete", &Observation::incomplete), field("pods_unlisted", &Observation::pods_unlisted));
 };
 
 // ---- what was remembered

@@ -36,12 +36,12 @@ public:
 
 private:
     struct Watched {
-        std::string file;                          // for people
-        sys::Fd fd;                                // what epoll watches
-        sys::Fd counter;                           // v1: memory.usage_in_bytes, which the eventfd refers to
+        std::string file;                    // for people
+        sys::Fd fd;                          // what epoll watches
+        sys::Fd counter;                     // v1: memory.usage_in_bytes, which the eventfd refers to
         std::optional<Watermark> watermark;  // v1: what the level stands for
-        std::int64_t level = 0;                    // v1: bytes of usage at which the eventfd is written to
-        Duration rest{0};                          // between two reports
+        std::int64_t level = 0;              // v1: bytes of usage at which the eventfd is written to
+        Duration rest{0};                    // between two reports
         MonotonicTime told_at;
     };
     FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why);
