@@ -9,7 +9,7 @@
 #include "cli/page.hpp"
 #include "cli/terminal.hpp"
 #include "codec/decision_json.hpp"
-#include "codec/units_text.hpp"
+#include "evictd/model/text.hpp"
 #include "replay/difference.hpp"
 #include "replay/player.hpp"
 #include "replay/step_json.hpp"
@@ -26,12 +26,12 @@ replay::Differences::Format format(bool json) {
 }
 
 std::string when(const codec::TapeLook& look) {
-    return codec::rfc3339(look.observation.wall) + " look " + std::to_string(look.number);
+    return rfc3339(look.observation.wall) + " look " + std::to_string(look.number);
 }
 
 // A look in one line; what is done, below it.
 std::string look_text(const codec::TapeLook& look, const Decision& decision) {
-    auto text = when(look) + ": " + codec::printable(decision.why) + "\n";
+    auto text = when(look) + ": " + printable(decision.why) + "\n";
     if (decision.evict || !decision.limit_evictions.empty() || !decision.reclaim.empty())
         text += "  " + replay::course_text(decision, look.observation) + "\n";
     return text;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "tape_names.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/text.hpp"
 #include "history_json.hpp"
 #include "json_value.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

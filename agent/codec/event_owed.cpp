@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "event_id.hpp"
-#include "units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::codec {
 namespace {

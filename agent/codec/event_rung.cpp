@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::codec {
 namespace {
@@ -22,10 +22,6 @@ std::string reason_of(const RungOutcome& outcome, bool enough) {
     }
     if (outcome.status == RungStatus::ended) return "PodReleased";
     return outcome.rung.kind == RungKind::squeeze ? "PodSqueezed" : "PodFrozen";
-}
-
-std::string milliseconds_text(Duration took) {
-    return std::to_string(std::chrono::round<std::chrono::milliseconds>(took).count()) + " ms";
 }
 
 std::string begun_sentence(const Rung& rung, bool dry_run) {
@@ -46,10 +42,10 @@ std::string ended_sentence(const RungOutcome& outcome) {
     const std::string pod = "Pod " + outcome.rung.pod_name;
     if (outcome.rung.kind == RungKind::reclaim) {
         return pod + " gave back " + bytes_text(outcome.bytes.value) + " of the " +
-               bytes_text(outcome.rung.bytes.value) + " asked for, within " + milliseconds_text(outcome.took);
+               bytes_text(outcome.rung.bytes.value) + " asked for, within " + latency_text(outcome.took);
     }
     const char* what = outcome.rung.kind == RungKind::squeeze ? " may grow again" : " resumed";
-    return pod + what + " after " + milliseconds_text(outcome.took);
+    return pod + what + " after " + latency_text(outcome.took);
 }
 
 std::string failed_sentence_of(const Rung& rung) {

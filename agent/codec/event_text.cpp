@@ -3,7 +3,7 @@
 // One event as one readable line. The facts a tool needs are in event_json.
 #include "event_text.hpp"
 
-#include "units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::codec {
 

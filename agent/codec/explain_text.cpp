@@ -7,11 +7,11 @@
 
 #include "event_json.hpp"
 #include "event_text.hpp"
+#include "evictd/model/text.hpp"
 #include "history_json.hpp"
 #include "history_plot.hpp"
 #include "json_value.hpp"
 #include "text_table.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

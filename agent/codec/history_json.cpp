@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "event_id.hpp"
+#include "evictd/model/text.hpp"
 #include "sentence.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

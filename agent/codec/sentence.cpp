@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "evictd/model/quantity.hpp"
-#include "units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::codec {
 namespace {

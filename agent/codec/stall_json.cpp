@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "event.hpp"
+#include "evictd/model/text.hpp"
 #include "sentence.hpp"
 #include "status_json.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

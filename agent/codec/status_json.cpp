@@ -12,12 +12,12 @@
 
 #include "event.hpp"
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "kernel_events.hpp"
 #include "stall_json.hpp"
 #include "status_json_victims.hpp"
 #include "status_sockets.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "event.hpp"
 #include "event_id.hpp"
+#include "evictd/model/text.hpp"
 #include "kernel_events.hpp"
 #include "stall_json.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "text_table.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 

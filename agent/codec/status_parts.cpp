@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "status_text_pods.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

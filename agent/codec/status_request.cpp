@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

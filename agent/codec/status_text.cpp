@@ -10,13 +10,13 @@
 
 #include "event_text.hpp"
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "status_page.hpp"
 #include "status_text_pods.hpp"
 #include "status_text_stall.hpp"
 #include "status_text_victims.hpp"
 #include "text_table.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "status_sockets.hpp"
 #include "text_table.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "evictd/model/stall.hpp"
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "sentence.hpp"
 #include "status_page.hpp"
 #include "text_table.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

@@ -3,11 +3,11 @@
 #include "status_text_victims.hpp"
 
 #include "event_text.hpp"
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "status_page.hpp"
 #include "status_text_stall.hpp"
 #include "text_table.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

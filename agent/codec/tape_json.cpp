@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "decision_json.hpp"
+#include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "tape_read.hpp"
 #include "tape_write.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 namespace {

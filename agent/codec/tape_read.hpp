@@ -15,8 +15,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evictd/model/text.hpp"
 #include "tape_write.hpp"
-#include "units_text.hpp"
 
 namespace evictd::codec {
 

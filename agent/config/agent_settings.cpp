@@ -34,7 +34,7 @@ void read_node_name(const Setting& setting, Config& config) {
     const bool edges =
         text->empty() || ((*text)[0] != '-' && (*text)[0] != '.' && text->back() != '-' && text->back() != '.');
     if (text->size() > longest || !edges || !std::all_of(text->begin(), text->end(), allowed)) {
-        setting.refuse('"' + printable(*text) + "\" is not a node name", "lower case letters, digits, - and .");
+        setting.refuse('"' + excerpt(*text) + "\" is not a node name", "lower case letters, digits, - and .");
     }
     config.agent.node_name = *text;
 }
@@ -44,7 +44,7 @@ void read_path(const Setting& setting, Config& config) {
     const auto path = setting.text();
     if (!path) return;
     if (!path->starts_with('/') || path->find('\0') != std::string::npos) {
-        setting.refuse('"' + printable(*path) + "\" is not a path from the root", "a path that starts with /");
+        setting.refuse('"' + excerpt(*path) + "\" is not a path from the root", "a path that starts with /");
     }
     config.agent.*member = *path;
 }
@@ -78,7 +78,7 @@ void read_http_address(const Setting& setting, Config& config) {
     std::array<std::byte, sizeof(in6_addr)> address{};
     const int family = (*text)[0] == '[' ? AF_INET6 : AF_INET;
     if (!text->empty() && (!is_port || number < 1 || inet_pton(family, host.c_str(), address.data()) != 1)) {
-        setting.refuse('"' + printable(*text) + "\" is no address to listen on", "127.0.0.1:20262, or [::1]:20262");
+        setting.refuse('"' + excerpt(*text) + "\" is no address to listen on", "127.0.0.1:20262, or [::1]:20262");
     }
     config.agent.http_address = *text;
 }
@@ -117,7 +117,7 @@ void read_word(const Setting& setting, const Words<Value, count>& words, Value& 
         if (*text == word) return void(value = meaning);
         all += (all.empty() ? "" : word == words.back().first ? " or " : ", ") + std::string{word};
     }
-    setting.refuse("invalid value \"" + printable(*text) + '"', "expected " + all);
+    setting.refuse("invalid value \"" + excerpt(*text) + '"', "expected " + all);
 }
 
 template <class Value, std::size_t count>
@@ -202,7 +202,7 @@ void read_exhaustion_grace_period(const Setting& setting, Config& config) {
 
 template <std::string AgentConfig::*member>
 std::string show_text(const Config& config) {
-    return printable(config.agent.*member);
+    return excerpt(config.agent.*member);
 }
 template <bool AgentConfig::*member>
 std::string show_flag(const Config& config) {

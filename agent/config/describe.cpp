@@ -102,7 +102,7 @@ std::string line(std::string_view title, const std::string& value, bool colour) 
 }  // namespace
 
 std::string describe(const Config& config, bool colour) {
-    std::string out = line("configuration", config.file.empty() ? "built-in defaults" : printable(config.file), colour);
+    std::string out = line("configuration", config.file.empty() ? "built-in defaults" : excerpt(config.file), colour);
     out += "\n";
     const bool none = config.eviction.thresholds.empty() && config.eviction.stalls.empty();
     out += none ? std::string{"no thresholds: nothing is ever evicted for pressure\n"} : table(rows(config), colour);
@@ -113,9 +113,9 @@ std::string describe(const Config& config, bool colour) {
     out += line("grace of soft evictions", soft_grace(config.eviction.max_pod_grace_period), colour);
     if (!config.eviction.local_storage_isolation) out += line("localStorageCapacityIsolation", "false", colour);
     out += line("image garbage collection", image_gc(config.image_gc), colour);
-    if (config.cgroup_root != "/") out += line("cgroupRoot", printable(config.cgroup_root), colour);
+    if (config.cgroup_root != "/") out += line("cgroupRoot", excerpt(config.cgroup_root), colour);
     if (!config.cgroup_driver.empty()) out += line("cgroupDriver", config.cgroup_driver, colour);
-    if (!config.static_pod_path.empty()) out += line("staticPodPath", printable(config.static_pod_path), colour);
+    if (!config.static_pod_path.empty()) out += line("staticPodPath", excerpt(config.static_pod_path), colour);
     const Config stock;
     for (const AgentSetting& setting : agent_settings()) {
         const std::string value = setting.show(config);

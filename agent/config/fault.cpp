@@ -5,26 +5,6 @@
 
 namespace evictd::config {
 
-namespace {
-
-void add_escaped(std::string& out, char c) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= ' ' && byte < 0x7f) {
-        out += c;
-    } else {
-        out += {'\\', 'x', hex[byte >> 4], hex[byte & 0xf]};
-    }
-}
-
-}  // namespace
-
-std::string printable(std::string_view text, std::size_t longest) {
-    std::string out;
-    for (const char c : text.substr(0, longest)) add_escaped(out, c);
-    return text.size() > longest ? out + "..." : out;
-}
-
 std::string go_quoted(std::string_view text) {
     constexpr std::size_t longest = 400;
     constexpr std::string_view named = "\a\b\f\n\r\t\v\"\\";
@@ -35,7 +15,7 @@ std::string go_quoted(std::string_view text) {
         if (at != std::string_view::npos) {
             out += {'\\', names[at]};
         } else {
-            add_escaped(out, c);
+            out += printable({&c, 1});
         }
     }
     return out + (text.size() > longest ? "...\"" : "\"");

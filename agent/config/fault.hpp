@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evictd/model/result.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::config {
 
@@ -30,9 +31,6 @@ using Faults = std::vector<Fault>;
 // told.
 inline constexpr std::size_t max_faults = 100;
 
-// Text from a file, fit for one line of a terminal: control characters and what is not ASCII as \xNN, the tail cut off.
-// A key or value longer than 80 is not recognised by its tail.
-[[nodiscard]] std::string printable(std::string_view text, std::size_t longest = 80);
 // In quotes, as Go's strconv.Quote writes it, but for what is not ASCII.
 [[nodiscard]] std::string go_quoted(std::string_view text);
 

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 void read_api_version(const Setting& setting, Draft&) {
     const auto version = setting.text();
     if (version && !version->starts_with("kubelet.config.k8s.io/")) {
-        setting.refuse('"' + printable(*version) + "\" is not a kubelet configuration",
+        setting.refuse('"' + excerpt(*version) + "\" is not a kubelet configuration",
                        "kubelet.config.k8s.io/v1beta1, or leave it out");
     }
 }
@@ -26,7 +26,7 @@ void read_api_version(const Setting& setting, Draft&) {
 void read_kind(const Setting& setting, Draft&) {
     const auto kind = setting.text();
     if (kind && *kind != "KubeletConfiguration") {
-        setting.refuse('"' + printable(*kind) + "\" is not a configuration of evictd",
+        setting.refuse('"' + excerpt(*kind) + "\" is not a configuration of evictd",
                        "KubeletConfiguration, or leave it out");
     }
 }
@@ -67,7 +67,7 @@ void read_enforce_node_allocatable(const Setting& setting, Draft& draft) {
         const auto option = item.text();
         if (!option) continue;
         if (std::find(known.begin(), known.end(), *option) == known.end()) {
-            item.refuse("invalid configuration: option \"" + printable(*option) + "\" specified for " + option_name,
+            item.refuse("invalid configuration: option \"" + excerpt(*option) + "\" specified for " + option_name,
                         "did you mean " + std::string{nearest(*option, known)} + "?");
         } else if (std::find(options.begin(), options.end(), *option) != options.end()) {
             item.refuse("invalid configuration: duplicated enforcements \"" + *option + "\" in " + option_name,
@@ -88,7 +88,7 @@ void read_cgroup_driver(const Setting& setting, Draft& draft) {
     const auto driver = setting.text();
     if (!driver) return;
     if (!driver->empty() && *driver != "systemd" && *driver != "cgroupfs") {
-        setting.refuse('"' + printable(*driver) + "\" is not a cgroup driver",
+        setting.refuse('"' + excerpt(*driver) + "\" is not a cgroup driver",
                        "systemd, cgroupfs, or leave it out: it is found by looking");
     }
     draft.config.cgroup_driver = *driver;
@@ -100,7 +100,7 @@ void read_cgroup_root(const Setting& setting, Draft& draft) {
     if (!root) return;
     const std::string path = root->starts_with('/') ? *root : "/" + *root;
     if ((path + "/").find("/../") != std::string::npos || path.find('\0') != std::string::npos) {
-        setting.refuse('"' + printable(*root) + "\" leaves the cgroup hierarchy", "a path below it, such as /");
+        setting.refuse('"' + excerpt(*root) + "\" leaves the cgroup hierarchy", "a path below it, such as /");
     }
     draft.config.cgroup_root = path;
 }
@@ -119,14 +119,14 @@ void read_reserved(const Setting& setting, Draft&) {
     for (const Setting& entry : setting.children()) {
         const auto text = entry.text();
         if (std::find(known.begin(), known.end(), entry.name()) == known.end()) {
-            entry.refuse("cannot reserve \"" + printable(entry.name()) + "\" resource",
+            entry.refuse("cannot reserve \"" + excerpt(entry.name()) + "\" resource",
                          "did you mean " + std::string{nearest(entry.name(), known)} + "?");
             continue;
         }
         if (!text) continue;
         const auto quantity = parse_quantity(*text);
         if (!quantity) {
-            entry.refuse("failed to parse quantity \"" + printable(*text) + "\" for \"" + entry.name() +
+            entry.refuse("failed to parse quantity \"" + excerpt(*text) + "\" for \"" + entry.name() +
                              "\" resource: " + quantity.error().why,
                          "a quantity such as 500m or 1Gi");
         } else if (quantity->sign() < 0) {

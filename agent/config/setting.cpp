@@ -62,7 +62,7 @@ std::string Setting::remark(std::string what, std::string remedy) const {
 void Setting::refuse_type(std::string_view wanted) const {
     const std::string expected = "expected " + std::string{wanted};
     if (node_->kind == Node::Kind::scalar) {
-        refuse("invalid value \"" + printable(node_->scalar) + '"', expected);
+        refuse("invalid value \"" + excerpt(node_->scalar) + '"', expected);
     } else {
         refuse("found " + std::string{name_of(node_->kind)}, expected);
     }
@@ -106,7 +106,7 @@ std::optional<Duration> Setting::duration() const {
     if (!value) return std::nullopt;
     const Result<Duration> parsed = parse_duration(*value);
     if (parsed) return *parsed;
-    refuse(printable(parsed.error().why, 400), "a duration is numbers with units, such as 90s, 5m or 1h30m");
+    refuse(excerpt(parsed.error().why, 400), "a duration is numbers with units, such as 90s, 5m or 1h30m");
     return std::nullopt;
 }
 
@@ -124,7 +124,7 @@ std::vector<Setting> Setting::children() const {
     if (node_->kind != Node::Kind::map && !absent()) refuse_type("a map");
     std::vector<Setting> out;
     for (const Entry& entry : node_->entries) {
-        const std::string key = (key_.empty() ? "" : key_ + ".") + printable(entry.key);
+        const std::string key = (key_.empty() ? "" : key_ + ".") + excerpt(entry.key);
         out.push_back(Setting(*this, entry.key, key, entry.line, entry.column, entry.value));
     }
     return out;

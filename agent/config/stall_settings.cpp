@@ -25,7 +25,7 @@ void read_word(const Setting& setting, const std::array<Value, count>& values, V
         if (*text == name(one)) return void(value = one);
         all += (all.empty() ? "" : one == values.back() ? " or " : ", ") + std::string{name(one)};
     }
-    setting.refuse("invalid value \"" + printable(*text) + '"', "expected " + all);
+    setting.refuse("invalid value \"" + excerpt(*text) + '"', "expected " + all);
 }
 
 // "10%", "0.5%": from a hundredth of a percent to the whole. More digits than two are more than can be measured.
@@ -38,9 +38,9 @@ void read_share(const Setting& setting, StallThreshold& threshold) {
     const bool whole = parsed.ec == std::errc{} && parsed.ptr + 1 == end && *parsed.ptr == '%';
     const auto hundredths = whole && std::abs(percent) < 1000 ? std::lround(percent * 100) : 0;
     if (!whole) {
-        setting.refuse('"' + printable(*text) + "\" is no share", "a percentage such as 10% or 0.5%");
+        setting.refuse('"' + excerpt(*text) + "\" is no share", "a percentage such as 10% or 0.5%");
     } else if (hundredths < 1 || hundredths > whole_share) {
-        setting.refuse("out of range: " + printable(*text), "0.01% to 100% of the window");
+        setting.refuse("out of range: " + excerpt(*text), "0.01% to 100% of the window");
     } else {
         threshold.share = static_cast<std::int32_t>(hundredths);
     }

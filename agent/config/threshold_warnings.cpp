@@ -50,7 +50,7 @@ void warn_of_unused_periods(const ThresholdSettings& settings, std::vector<std::
         const auto same = [&](const Setting& one) { return one.name() == entry.name(); };
         if (std::any_of(soft.begin(), soft.end(), same)) continue;
         warnings.push_back(entry.remark("a grace period without its soft threshold has no effect",
-                                        "add " + printable(entry.name()) + " to evictionSoft, or remove it"));
+                                        "add " + excerpt(entry.name()) + " to evictionSoft, or remove it"));
     }
 }
 

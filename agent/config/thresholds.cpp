@@ -46,14 +46,14 @@ constexpr std::array<Default, 5> default_hard{{
 constexpr auto quantity_or_share = "a quantity such as 100Mi, or a share of the capacity such as 10%";
 
 // Long enough for every value that is meant, and to see what one was that is not.
-std::string value_text(std::string_view text) { return printable(text, 200); }
+std::string value_text(std::string_view text) { return excerpt(text, 200); }
 
 std::optional<Signal> signal_of(const Setting& setting) {
     const std::optional<Signal> signal = signal_from(setting.name());
     if (signal) return signal;
     std::array<std::string_view, signal_count> names;
     std::transform(signal_table.begin(), signal_table.end(), names.begin(), [](const auto& row) { return row.name; });
-    setting.refuse("unsupported eviction signal " + printable(setting.name()),
+    setting.refuse("unsupported eviction signal " + excerpt(setting.name()),
                    "did you mean " + std::string{nearest(setting.name(), names)} + "?");
     return std::nullopt;
 }

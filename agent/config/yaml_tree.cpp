@@ -122,9 +122,9 @@ private:
         parent.key = Entry{node.scalar, mark.line + 1, mark.column + 1, nullptr};
         Fault fault = at(mark, {}, {});
         for (const Open& above : open_) {
-            if (above.key && &above != &parent) fault.key += printable(above.key->key) + ".";
+            if (above.key && &above != &parent) fault.key += excerpt(above.key->key) + ".";
         }
-        fault.key += printable(node.scalar);
+        fault.key += excerpt(node.scalar);
         if (node.scalar == "<<") {
             fault.what = "merge keys are not understood";
             fault.remedy = "write the keys out";
@@ -221,7 +221,7 @@ YamlTree parse_yaml(std::string_view text, const std::string& file) {
                   line,
                   column,
                   {},
-                  "not valid YAML: " + printable(error.msg),
+                  "not valid YAML: " + excerpt(error.msg),
                   "look at indentation, quotes and brackets on this line and above"}}};
     }
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::demo {
 namespace {
@@ -113,7 +113,7 @@ Verdict judge_oomrace(const Plan& plan, const Story& story, const Facts& facts) 
         verdict.sentence =
             "The kernel's OOM killer was faster, and took what evictd would have taken: " + wanted.full_name() + ".";
         verdict.remarks.push_back("By itself it would have taken " + quiet.full_name() + ", with " +
-                                  codec::bytes_text(quiet.holds.value) +
+                                  bytes_text(quiet.holds.value) +
                                   " the biggest process by far: 'evictd demo --scenario oomrace --no-steering' shows "
                                   "it.");
     } else {

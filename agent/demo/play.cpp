@@ -6,7 +6,7 @@
 #include <csignal>
 
 #include "codec/event_json.hpp"
-#include "codec/units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::demo {
 namespace {
@@ -224,9 +224,9 @@ void Play::note_full_cache() {
     ask_agent();
     const bool known = status_ && status_->available;
     story_.note(clock_.wall(), codec::Tone::plain,
-                "full       the pods use " + codec::bytes_text(most_used_.value) + " of " +
-                    codec::bytes_text(stage_->plan().limit.value) +
-                    (known ? ", and " + codec::bytes_text(status_->available->value) +
+                "full       the pods use " + bytes_text(most_used_.value) + " of " +
+                    bytes_text(stage_->plan().limit.value) +
+                    (known ? ", and " + bytes_text(status_->available->value) +
                                  " are left all the same: unused cache counts as free"
                            : std::string{}));
 }
@@ -239,7 +239,7 @@ Status Play::wait_for(const std::string& what, const std::function<bool()>& done
             return tl::unexpected(*trouble_);
         }
         if (clock_.monotonic() > give_up) {
-            return fail(ErrorKind::failed, "demo", "waited " + codec::span_text(patience) + " in vain: " + what,
+            return fail(ErrorKind::failed, "demo", "waited " + span_text(patience) + " in vain: " + what,
                         "the agent: " + stage_->agent_errors());
         }
         if (auto turned = loop_.run_once(turn); !turned) {

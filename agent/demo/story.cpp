@@ -2,7 +2,7 @@
 // Copyright The evictd authors
 #include "demo/story.hpp"
 
-#include "codec/units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::demo {
 namespace {
@@ -76,7 +76,7 @@ void Story::hear(const codec::Event& event) {
 
 // The agent's comings and goings are not the story.
 void Story::tell(const codec::Event& event) {
-    const std::string message = codec::printable(event.message);
+    const std::string message = printable(event.message);
     if (event.reason == "EvictionThresholdMet") {
         note(event.time, Tone::yellow, "threshold  " + after_prefix(message, "Attempting to reclaim memory: "));
     } else if (event.reason == "MemoryStall") {

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
-#include "codec/units_text.hpp"
 #include "demo/oomrace.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::demo {
 namespace {
 
-using codec::latency_text;
 
 // evictionMonitoringPeriod of the kubelet's eviction manager.
 constexpr Duration kubelet_period = std::chrono::seconds(10);
@@ -75,8 +74,8 @@ std::vector<std::string> faults_of(const Plan& plan, const Story& story, const F
     }
     if (plan.scenario == Scenario::pagecache &&
         static_cast<double>(facts.most_used.value) < full * static_cast<double>(plan.limit.value)) {
-        faults.push_back("the pods' cgroup was never full of page cache: " + codec::bytes_text(facts.most_used.value) +
-                         " of " + codec::bytes_text(plan.limit.value));
+        faults.push_back("the pods' cgroup was never full of page cache: " + bytes_text(facts.most_used.value) +
+                         " of " + bytes_text(plan.limit.value));
     }
     return faults;
 }
@@ -110,7 +109,7 @@ std::vector<std::string> remarks_on_spike(const Plan& plan, const Story& story) 
             (latency.empty ? "; its last process was gone " + latency_text(*latency.empty) + " later" : std::string{}) +
             ".");
     }
-    std::string kubelet = "The kubelet looks every " + codec::span_text(kubelet_period);
+    std::string kubelet = "The kubelet looks every " + span_text(kubelet_period);
     if (const auto left = time_to_oom(plan, story); left && *left < kubelet_period) {
         kubelet += "; at this pod's pace the kernel's OOM killer would have come " + latency_text(*left) +
                    " after the crossing";
@@ -140,14 +139,14 @@ std::vector<std::string> remarks_on_leak(const Plan& plan, const Story& story, c
     for (const auto& stretch : story.stretches()) {
         if (stretch.name == "grace") {
             remarks.push_back("The soft threshold stayed crossed for " + latency_text(stretch.length) +
-                              " (grace period " + codec::span_text(plan.soft_grace) + "), then SIGTERM.");
+                              " (grace period " + span_text(plan.soft_grace) + "), then SIGTERM.");
         } else if (stretch.name == "shutdown") {
-            remarks.push_back("The pod took " + latency_text(stretch.length) + " of its " +
-                              codec::span_text(plan.pod_grace) + " to shut down" +
+            remarks.push_back("The pod took " + latency_text(stretch.length) + " of its " + span_text(plan.pod_grace) +
+                              " to shut down" +
                               (event.latency.empty ? ", and had to be killed." : ": " + facts.actor_end + "."));
         }
     }
-    remarks.push_back("The kubelet looks every " + codec::span_text(kubelet_period) +
+    remarks.push_back("The kubelet looks every " + span_text(kubelet_period) +
                       ": it would have seen this leak up to that much later.");
     return remarks;
 }
@@ -191,8 +190,7 @@ Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
     if (!plan.expects_eviction()) {
         verdict.sentence = "No pod was evicted: unused page cache is reclaimed before any pod has to go.";
         verdict.remarks.push_back("All " + std::to_string(plan.pods.size()) + " pods are alive, with " +
-                                  codec::bytes_text(facts.most_used.value) + " of " +
-                                  codec::bytes_text(plan.limit.value) +
+                                  bytes_text(facts.most_used.value) + " of " + bytes_text(plan.limit.value) +
                                   " in use; the kernel's OOM killer killed no process.");
         return verdict;
     }

@@ -7,12 +7,11 @@
 #include <sstream>
 
 #include "codec/text_table.hpp"
-#include "codec/units_text.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::demo {
 namespace {
 
-using codec::bytes_text;
 using codec::TextStyle;
 using codec::Tone;
 using codec::toned;
@@ -43,7 +42,7 @@ std::string seconds(Duration after) {
 std::string thresholds_text(const Plan& plan) {
     std::string text = plan.hard > Bytes{0} ? "evicts immediately below " + bytes_text(plan.hard.value) : "evicts";
     if (plan.soft) {
-        text += (plan.hard > Bytes{0} ? ", after " : " after ") + codec::span_text(plan.soft_grace) + " below " +
+        text += (plan.hard > Bytes{0} ? ", after " : " after ") + span_text(plan.soft_grace) + " below " +
                 bytes_text(plan.soft->value);
     }
     text += " left";
@@ -185,14 +184,14 @@ std::vector<std::string> timeline(const Story& story, const TextStyle& style) {
         const std::string bar = std::string(from, ' ') + repeated(style.unicode ? "█" : "#", to - from) +
                                 std::string(timeline_width - to, ' ');
         const std::string name = stretch.name + std::string(9 - std::min<std::size_t>(9, stretch.name.size()), ' ');
-        const std::string length = codec::latency_text(stretch.length);
+        const std::string length = latency_text(stretch.length);
         lines.push_back(
             "  " + name + toned(bar, Tone::yellow, style) + "  " +
             toned(length + std::string(8 - std::min<std::size_t>(8, length.size()), ' '), Tone::bold, style) + "  " +
             toned(stretch.what, Tone::dim, style));
     }
     if (!story.evicted().empty() && story.evicted().front().latency.empty) {
-        lines.push_back("  then " + codec::latency_text(*story.evicted().front().latency.empty) +
+        lines.push_back("  then " + latency_text(*story.evicted().front().latency.empty) +
                         " until its last process was gone and its memory was back");
     }
     return lines;

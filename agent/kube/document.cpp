@@ -15,8 +15,8 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include "evictd/model/text.hpp"
 #include "kube/document_builder.hpp"
-#include "kube/printable.hpp"
 #include "kube/text_feed.hpp"
 
 namespace evictd::kube {
@@ -145,9 +145,9 @@ Documents parse_yaml(std::string_view text, std::size_t budget) {
         result.faults.push_back(fault(refused.line, refused.why, refused.remedy));
     } catch (const YAML::Exception& broken) {
         result.faults.push_back(
-            fault(std::max(broken.mark.line, 0) + 1, "not YAML: " + printable(broken.msg, 200), "correct the file"));
+            fault(std::max(broken.mark.line, 0) + 1, "not YAML: " + excerpt(broken.msg, 200), "correct the file"));
     } catch (const std::exception& other) {
-        result.faults.push_back(fault(1, printable(other.what(), 200), "correct the file"));
+        result.faults.push_back(fault(1, excerpt(other.what(), 200), "correct the file"));
     }
     return result;
 }
@@ -212,7 +212,7 @@ public:
         std::string_view why = broken.what();  // "[...] parse error at line 3, column 1: syntax error while ..."
         if (const auto column = why.find("column "); column != std::string_view::npos)
             why.remove_prefix(why.find(": ", column) + 2);
-        throw Refused(*line_, std::string(not_json) + printable(why, 200), "correct the file");
+        throw Refused(*line_, std::string(not_json) + excerpt(why, 200), "correct the file");
     }
 
 private:
@@ -243,7 +243,7 @@ Documents parse_json(std::string_view text, std::size_t budget) {
     } catch (const Refused& refused) {
         result.faults.push_back(fault(refused.line, refused.why, refused.remedy));
     } catch (const std::exception& other) {
-        result.faults.push_back(fault(line, printable(other.what(), 200), "correct the file"));
+        result.faults.push_back(fault(line, excerpt(other.what(), 200), "correct the file"));
     }
     return result;
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kube/printable.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::kube {
 namespace {

@@ -8,8 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/printable.hpp"
-#include "kube/timestamp.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::kube {
 

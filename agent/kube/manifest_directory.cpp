@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kube/printable.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::kube {
 namespace {
@@ -116,7 +116,7 @@ void ManifestDirectory::read_all_again() {
     for (auto& known : known_) known.second.read_again = true;
 }
 
-std::string ManifestDirectory::shown(const std::string& name) const { return printable(path_of(name), 512); }
+std::string ManifestDirectory::shown(const std::string& name) const { return excerpt(path_of(name), 512); }
 
 port::PodSet ManifestDirectory::look(const std::set<std::string>& unfinished) {
     declared_.clear();
@@ -211,7 +211,7 @@ void ManifestDirectory::keep(const std::string& name, const Error& error, port::
 void ManifestDirectory::add(const Manifest& manifest, port::PodSet& set) {
     set.rejected.insert(set.rejected.end(), manifest.rejected.begin(), manifest.rejected.end());
     for (const auto& [pod, uid_line] : manifest.pods) {
-        declared_.push_back({pod, printable(pod->source, 512) + ":" + std::to_string(uid_line)});
+        declared_.push_back({pod, excerpt(pod->source, 512) + ":" + std::to_string(uid_line)});
     }
 }
 

@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evictd/model/text.hpp"
 #include "kube/document.hpp"
 #include "kube/pod_json.hpp"
-#include "kube/printable.hpp"
 
 namespace evictd::kube {
 namespace {
@@ -37,7 +37,7 @@ public:
     }
 
     void reject_at(const std::string& line, const std::string& why, const std::string& remedy) {
-        manifest_.rejected.push_back({ErrorKind::invalid, printable(file_, 512) + ":" + line, why, remedy});
+        manifest_.rejected.push_back({ErrorKind::invalid, excerpt(file_, 512) + ":" + line, why, remedy});
     }
 
     Manifest take() { return std::move(manifest_); }
@@ -51,7 +51,7 @@ private:
 
     bool has_place() {
         if (++objects_ == most_objects + 1)
-            manifest_.rejected.push_back({ErrorKind::invalid, printable(file_, 512),
+            manifest_.rejected.push_back({ErrorKind::invalid, excerpt(file_, 512),
                                           "holds more than " + std::to_string(most_objects) + " objects",
                                           "split it into several files"});
         return objects_ <= most_objects;

@@ -8,12 +8,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evictd/model/text.hpp"
 #include "kube/field.hpp"
 #include "kube/pod_defaults.hpp"
 #include "kube/pod_metadata.hpp"
 #include "kube/pod_spec.hpp"
 #include "kube/pod_status.hpp"
-#include "kube/printable.hpp"
 
 namespace evictd::kube {
 namespace {

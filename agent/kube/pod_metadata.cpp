@@ -7,7 +7,7 @@
 #include <charconv>
 #include <limits>
 
-#include "kube/printable.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::kube {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "evictd/model/text.hpp"
 #include "kube/pod_metadata.hpp"
-#include "kube/printable.hpp"
 
 namespace evictd::kube {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kube/printable.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::kube {
 namespace {

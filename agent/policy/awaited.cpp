@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "evictd/model/text.hpp"
 #include "moments.hpp"
-#include "phrases.hpp"
 #include "thresholds.hpp"
 
 namespace evictd::policy {
@@ -81,7 +81,7 @@ std::string say_awaited(const AwaitedPods& awaited, const Observation& observati
         return observed.pod && observed.pod->uid == awaited.first;
     });
     const std::string name = first == observation.pods.end() ? awaited.first.value : first->pod->full_name();
-    const std::string held = say_amount({awaited.together.value}, Quantity::Format::binary_si);
+    const std::string held = bytes_text(awaited.together.value);
     const std::string uid = "UID " + awaited.largest.pod.value;
     const std::string who = awaited.count == 1
                                 ? "a pod whose manifest is not known yet (" + uid + ", " + held + ")"
@@ -89,7 +89,7 @@ std::string say_awaited(const AwaitedPods& awaited, const Observation& observati
                                       ", the largest: " + uid + ")";
     return who + " may come before " + name + " in the victim order; no pod is evicted for memory before " +
            (awaited.count == 1 ? "its manifest is" : "their manifests are") + " known, or in the next " +
-           say_duration(awaited.until - observation.at);
+           span_text(awaited.until - observation.at);
 }
 
 }  // namespace evictd::policy

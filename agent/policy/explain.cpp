@@ -7,6 +7,7 @@
 #include <array>
 
 #include "awaited.hpp"
+#include "evictd/model/text.hpp"
 #include "flight.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
@@ -18,15 +19,16 @@ namespace evictd::policy {
 namespace {
 
 std::string status_of(const MetThreshold& met, MonotonicTime now) {
-    const auto format = format_of(met.threshold.signal);
     const bool in_time = met.threshold.time_left != Duration::zero();
-    const std::string threshold = in_time ? say_duration(met.threshold.time_left) : say_amount(met.quantity, format);
-    std::string said = std::string(name(met.threshold.signal)) + " is " + say_amount(met.available, format);
-    if (in_time) said += ", used up in " + say_duration(met.time_left()) + " at this rate";
+    const std::string threshold =
+        in_time ? span_text(met.threshold.time_left) : amount_text(met.threshold.signal, met.quantity);
+    std::string said =
+        std::string(name(met.threshold.signal)) + " is " + amount_text(met.threshold.signal, met.available);
+    if (in_time) said += ", used up in " + span_text(met.time_left()) + " at this rate";
     if (met.available >= met.quantity && !in_time)
         return said + ", back above " + threshold + " but its minimum reclaim is not reached";
     said += ", under " + threshold;
-    if (now > met.first_observed_at) said += " for " + say_duration(now - met.first_observed_at);
+    if (now > met.first_observed_at) said += " for " + span_text(now - met.first_observed_at);
     return said;
 }
 
@@ -45,9 +47,8 @@ std::string nothing_met(const EvictionConfig& config, const Observation& observa
     }
     if (config.thresholds.empty()) return "no threshold is configured: nothing to do";
     if (!nearest) return "no threshold's signal can be read: no pod can be protected";
-    const auto format = format_of(nearest->threshold.signal);
-    const std::string available = say_amount(nearest->available, format);
-    const std::string threshold = say_amount(nearest->quantity, format);
+    const std::string available = amount_text(nearest->threshold.signal, nearest->available);
+    const std::string threshold = amount_text(nearest->threshold.signal, nearest->quantity);
     return std::string(name(nearest->threshold.signal)) + " is " + available +
            (available == threshold ? ", not under " : ", above ") + threshold + ": no eviction needed";
 }
@@ -59,8 +60,8 @@ std::string pending(const Decision& decision, MonotonicTime now) {
     };
     const auto& first = *std::min_element(decision.thresholds_pending.begin(), decision.thresholds_pending.end(),
                                           [&](const auto& a, const auto& b) { return end_of(a) < end_of(b); });
-    return status_of(first, now) + "; the grace period of " + say_duration(first.threshold.grace_period) + " ends in " +
-           say_duration(end_of(first) - now);
+    return status_of(first, now) + "; the grace period of " + span_text(first.threshold.grace_period) + " ends in " +
+           span_text(end_of(first) - now);
 }
 
 std::string waiting(const Decision& decision, MonotonicTime now) {
@@ -68,16 +69,16 @@ std::string waiting(const Decision& decision, MonotonicTime now) {
     const std::string being = victim.pod_name + " is being evicted; ";
     const bool failing = !victim.error.empty() && victim.killed_at == MonotonicTime{};
     if (failing) return "evicting " + victim.pod_name + " failed and is tried again: " + victim.error;
-    if (now < victim.kill_at) return being + "it has " + say_duration(victim.kill_at - now) + " left to end by itself";
+    if (now < victim.kill_at) return being + "it has " + span_text(victim.kill_at - now) + " left to end by itself";
     return being + "waiting for its last process";
 }
 
 std::string pretending(const Decision& decision, MonotonicTime now) {
     const Victim& victim = decision.in_flight.back();
     const std::string would = victim.pod_name + " would be evicted (dry run); ";
-    if (now < victim.kill_at) return would + "it would have " + say_duration(victim.kill_at - now) + " left to end";
+    if (now < victim.kill_at) return would + "it would have " + span_text(victim.kill_at - now) + " left to end";
     return would + "nothing was touched, and no other pod is chosen for " +
-           say_duration(after(victim.kill_at, pod_cleanup_timeout) - now);
+           span_text(after(victim.kill_at, pod_cleanup_timeout) - now);
 }
 
 std::string owed(const Decision& decision, MonotonicTime now) {
@@ -87,7 +88,7 @@ std::string owed(const Decision& decision, MonotonicTime now) {
         said += (said.empty() ? "" : ", ") + say_owed(one);
     }
     if (!said.empty()) {
-        return said + "; no other pod is evicted for it in the next " + say_duration(*decision.next_eviction_at - now) +
+        return said + "; no other pod is evicted for it in the next " + span_text(*decision.next_eviction_at - now) +
                " unless memory falls further";
     }
     for (const auto& one : decision.owed) {
@@ -98,7 +99,6 @@ std::string owed(const Decision& decision, MonotonicTime now) {
 
 // Why the chosen pod comes first among those that may go.
 std::string reason_for(const RankedPod& chosen, Signal signal) {
-    const auto format = format_of(signal);
     const std::string priority = std::to_string(chosen.priority);
     if (!chosen.has_usage) return " goes first: its usage is not known";
     if (signal == Signal::pid_available) {
@@ -107,7 +107,7 @@ std::string reason_for(const RankedPod& chosen, Signal signal) {
     }
     const bool inodes = traits(signal).resource == "inodes";
     if (chosen.exceeds_request && !inodes) {
-        return " is over its request by " + say_amount({chosen.usage.value - chosen.request.value}, format) +
+        return " is over its request by " + amount_text(signal, {chosen.usage.value - chosen.request.value}) +
                ", the most of the evictable pods with priority " + priority;
     }
     if (chosen.exceeds_request) {
@@ -122,7 +122,7 @@ std::string reason_for(const RankedPod& chosen, Signal signal) {
 std::string stall_reason(const RankedPod& chosen, const MetStall& stall, const Observation& observation) {
     const Bytes work = work_for(stall, observation.pods[chosen.pod]);
     if (work == Bytes{0}) return " goes first: no culprit found; using the memory order";
-    return " did " + say_amount({work.value}, Quantity::Format::binary_si) +
+    return " did " + bytes_text(work.value) +
            " of reclaim work in the last 10s, and has the lowest priority of the pods that cause it, " +
            std::to_string(chosen.priority);
 }
@@ -137,7 +137,7 @@ std::string evicting(const Decision& decision, const Observation& observation) {
     if (chosen->exemption == Exemption::failed_before)
         reason += ", and there is no other pod though its eviction failed before";
     std::string grace;
-    if (!eviction.immediate) grace = "; it has " + say_duration(eviction.grace_period) + " to end by itself";
+    if (!eviction.immediate) grace = "; it has " + span_text(eviction.grace_period) + " to end by itself";
     return observation.pods[chosen->pod].pod->full_name() + reason + "; " +
            (eviction.stall ? say_stall(*eviction.stall, observation) : status_of(eviction.threshold, observation.at)) +
            grace;
@@ -155,19 +155,18 @@ std::string stalled(const Decision& decision, const Observation& observation) {
                "; that is still what was lost before the last eviction, whose effect is waited for";
     }
     const auto end = after(pending.front().first_observed_at, pending.front().threshold.grace_period);
-    return say_stall(pending.front(), observation) + "; its grace period ends in " + say_duration(end - observation.at);
+    return say_stall(pending.front(), observation) + "; its grace period ends in " + span_text(end - observation.at);
 }
 
 std::string limits(const Decision& decision) {
     std::string said;
     for (std::size_t i = 0; i < decision.limit_evictions.size(); ++i) {
         const BrokenLimit& broken = *decision.limit_evictions[i].broken_limit;
-        const auto bytes = [](std::int64_t value) { return say_amount({value}, Quantity::Format::binary_si); };
         constexpr std::array<std::string_view, 3> owner{" for its volume ", " for all its containers",
                                                         " for its container "};
         said += (i == 0 ? "" : ", ") +
                 decision.actions[decision.actions.size() - decision.limit_evictions.size() + i].pod_name + " uses " +
-                bytes(broken.used.value) + ", more than its limit of " + bytes(broken.limit.value()) +
+                bytes_text(broken.used.value) + ", more than its limit of " + bytes_text(broken.limit.value()) +
                 std::string(owner[static_cast<std::size_t>(broken.kind)]) + broken.name;
     }
     return said;

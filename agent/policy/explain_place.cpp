@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // A pod's place in the victim order, in words.
+#include "evictd/model/text.hpp"
 #include "explain.hpp"
 #include "phrases.hpp"
 #include "requests.hpp"
@@ -16,17 +17,17 @@ std::string unknown_use(Signal signal) {
 // What the order of `signal` looks at in a pod.
 std::string use_of(Signal signal, const RankedPod& ranked, const Pod& pod) {
     const auto resource = traits(signal).resource;
-    const auto bytes = [](std::int64_t value) { return say_amount({value}, Quantity::Format::binary_si); };
     if (resource == "pids") return " runs " + std::to_string(ranked.usage.value) + " processes";
     if (resource == "inodes") {
         const std::int64_t request = pod_request(pod, &ResourceList::ephemeral_storage).value();
         return " uses " + std::to_string(ranked.usage.value) + " inodes" +
-               (request == 0 ? "" : ", less the bytes of its ephemeral-storage request, " + bytes(request));
+               (request == 0 ? "" : ", less the bytes of its ephemeral-storage request, " + bytes_text(request));
     }
     if (!ranked.exceeds_request) {
-        return " uses " + bytes(ranked.usage.value) + ", within its request of " + bytes(ranked.request.value);
+        return " uses " + bytes_text(ranked.usage.value) + ", within its request of " +
+               bytes_text(ranked.request.value);
     }
-    return " uses " + bytes(ranked.usage.value) + ", " + bytes(ranked.usage.value - ranked.request.value) +
+    return " uses " + bytes_text(ranked.usage.value) + ", " + bytes_text(ranked.usage.value - ranked.request.value) +
            " over its request";
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "evictd/model/text.hpp"
 #include "moments.hpp"
-#include "phrases.hpp"
 #include "rank.hpp"
 #include "requests.hpp"
 #include "thresholds.hpp"
@@ -273,12 +273,10 @@ std::string say_ladder(const std::vector<Rung>& rungs) {
         said += said.empty() ? "" : ", ";
         switch (rung.kind) {
             case RungKind::reclaim:
-                said += "reclaiming " + say_amount({rung.bytes.value}, Quantity::Format::binary_si) +
-                        " of page cache from " + rung.pod_name;
+                said += "reclaiming " + bytes_text(rung.bytes.value) + " of page cache from " + rung.pod_name;
                 break;
             case RungKind::squeeze:
-                said += rung.pod_name + " may not grow beyond " +
-                        say_amount({rung.bytes.value}, Quantity::Format::binary_si);
+                said += rung.pod_name + " may not grow beyond " + bytes_text(rung.bytes.value);
                 break;
             case RungKind::freeze:
                 said += rung.pod_name + " is briefly frozen";

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "evictd/model/text.hpp"
 #include "flight.hpp"
 #include "moments.hpp"
-#include "phrases.hpp"
 #include "thresholds.hpp"
 #include "trends.hpp"
 
@@ -220,8 +220,7 @@ std::optional<MonotonicTime> next_owing_clock(const State& state, MonotonicTime 
 }
 
 std::string say_owed(const OwedMemory& owed) {
-    const std::string left =
-        owed.left ? say_amount({owed.left->value}, Quantity::Format::binary_si) : std::string("an unknown part");
+    const std::string left = owed.left ? bytes_text(owed.left->value) : std::string("an unknown part");
     if (!owed.evicted) return owed.pod_name + " has no process left and holds " + left + " that no kill returns";
     return left + " of what " + owed.pod_name + " held " +
            (owed.overdue ? "were not returned" : "are not returned yet");

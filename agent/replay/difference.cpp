@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "codec/decision_json.hpp"
-#include "codec/units_text.hpp"
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/text.hpp"
 #include "replay/what_if.hpp"
 
 namespace evictd::replay {
@@ -27,7 +27,7 @@ std::string threshold_text(const MetThreshold& met) {
 }
 
 std::string eviction_text(const Eviction& eviction, const Observation& observation) {
-    const auto pod = codec::printable(codec::pod_name(eviction.pod, observation));
+    const auto pod = printable(codec::pod_name(eviction.pod, observation));
     if (eviction.broken_limit) return "evicts " + pod + " for a storage limit of its own";
     return "evicts " + pod + " for " + std::string(name(eviction.threshold.threshold.signal)) + ", grace " +
            to_string(eviction.grace_period);

@@ -8,9 +8,9 @@
 
 #include "config/kubelet_settings.hpp"
 #include "evictd/model/result.hpp"
+#include "evictd/model/text.hpp"
 #include "kube/document.hpp"
 #include "kube/pod_json.hpp"
-#include "kube/timestamp.hpp"
 #include "replay/scenario_config.hpp"
 #include "replay/scenario_objects.hpp"
 #include "replay/scenario_runtime.hpp"
@@ -64,12 +64,11 @@ WallTime read_start(const Value& start) {
     constexpr WallTime usual = sys_days(year(2026) / January / 1);
     const auto text = start.text();
     if (!text) return usual;
-    const auto time = kube::parse_rfc3339(*text);
+    const auto time = parse_rfc3339(*text);
     // 200 years to either side leave room for the steps, which may take a hundred.
     constexpr WallTime latest = sys_days(year(2150) / January / 1);
     if (time && *time >= WallTime{} && *time <= latest) return *time;
-    start.refuse("is no time from 1970 to 2150: \"" + config::printable(*text) + "\"",
-                 "write it as 2026-01-31T12:00:00Z");
+    start.refuse("is no time from 1970 to 2150: \"" + excerpt(*text) + "\"", "write it as 2026-01-31T12:00:00Z");
     return usual;
 }
 
@@ -191,7 +190,7 @@ Outcome parse_scenario(std::string_view text, const std::string& file) {
     Scenario scenario = read_scenario(root, file);
     scenario.config = std::move(*config);
     if (!fault) return scenario;
-    return tl::unexpected(config::Fault{file, document->lines.of(fault->what), 0, config::printable(fault->what),
+    return tl::unexpected(config::Fault{file, document->lines.of(fault->what), 0, excerpt(fault->what),
                                         std::move(fault->why), std::move(fault->remedy)});
 }
 

@@ -43,8 +43,7 @@ policy::DeletePolicy read_policy(const Value& value) {
     if (!text) return policy::DeletePolicy::background;
     const auto* const found = std::find(names.begin(), names.end(), *text);
     if (found == names.end()) {
-        value.refuse("is no way to delete: \"" + config::printable(*text) + "\"",
-                     "use foreground, background or orphan");
+        value.refuse("is no way to delete: \"" + excerpt(*text) + "\"", "use foreground, background or orphan");
         return policy::DeletePolicy::background;
     }
     return static_cast<policy::DeletePolicy>(found - names.begin());
@@ -56,10 +55,9 @@ void refuse_stranger(const Value& uid, std::string_view text, const ObjectsByUid
     known.reserve(objects.size());
     for (const auto& [name, object] : objects) known.push_back(name);
     std::sort(known.begin(), known.end());
-    uid.refuse("there is no object \"" + config::printable(text) + "\"",
-               known.empty()
-                   ? "list it in `objects`"
-                   : "did you mean " + config::printable(config::nearest(text, known)) + "? List it in `objects`");
+    uid.refuse("there is no object \"" + excerpt(text) + "\"",
+               known.empty() ? "list it in `objects`"
+                             : "did you mean " + excerpt(config::nearest(text, known)) + "? List it in `objects`");
 }
 
 }  // namespace
@@ -70,8 +68,7 @@ std::vector<policy::OwnedObject> read_objects(const Value& objects) {
     objects.each_element([&](const Value& element) {
         policy::OwnedObject object = read_object(element);
         if (!taken.insert(object.id.uid).second) {
-            element.at("uid").refuse("is listed twice: \"" + config::printable(object.id.uid) + "\"",
-                                     "give each object its own");
+            element.at("uid").refuse("is listed twice: \"" + excerpt(object.id.uid) + "\"", "give each object its own");
         }
         list.push_back(std::move(object));
     });

@@ -33,7 +33,7 @@ std::optional<WallTime> read_time(const Value& field, WallTime start) {
 
 bool is_taken(const Value& map, const std::string& id, std::unordered_set<std::string>& taken) {
     if (taken.insert(id).second) return false;
-    map.at("id").refuse("is listed twice: \"" + config::printable(id) + "\"", "give each its own id");
+    map.at("id").refuse("is listed twice: \"" + excerpt(id) + "\"", "give each its own id");
     return true;
 }
 
@@ -52,7 +52,7 @@ RuntimeSandbox read_sandbox(const Value& map, WallTime start) {
     const Value state = map.at("state");
     const auto text = state.text().value_or("notready");
     if (text != "ready" && text != "notready") {
-        state.refuse("is no state of a sandbox: \"" + config::printable(text) + "\"", "use ready or notready");
+        state.refuse("is no state of a sandbox: \"" + excerpt(text) + "\"", "use ready or notready");
     }
     return {.id = read_id(map, "id"),
             .pod = read_id(map, "pod"),
@@ -66,7 +66,7 @@ ContainerState read_state(const Value& state) {
     if (!text) return ContainerState::exited;
     const auto* const found = std::find(names.begin(), names.end(), *text);
     if (found == names.end()) {
-        state.refuse("is no state of a container: \"" + config::printable(*text) + "\"",
+        state.refuse("is no state of a container: \"" + excerpt(*text) + "\"",
                      "use created, running, exited or unknown");
         return ContainerState::unknown;
     }

@@ -68,7 +68,7 @@ std::optional<std::vector<policy::Taint>> read_taints(const Value& list) {
         constexpr std::array<std::string_view, 3> effects{"NoExecute", "NoSchedule", "PreferNoSchedule"};
         if (taint.key.empty()) element.refuse("a taint without a key", "give it a key");
         if (std::find(effects.begin(), effects.end(), taint.effect) == effects.end()) {
-            element.at("effect").refuse("is no effect of a taint: \"" + config::printable(taint.effect) + "\"",
+            element.at("effect").refuse("is no effect of a taint: \"" + excerpt(taint.effect) + "\"",
                                         "use NoExecute, NoSchedule or PreferNoSchedule");
         }
         taints.push_back(std::move(taint));
@@ -147,7 +147,7 @@ std::optional<PodIndex> PodNames::find(std::string_view name, const Value& value
     if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
     if (value.has_fault()) return std::nullopt;
     const std::vector<std::string_view> known(names_.begin(), names_.end());
-    value.refuse("there is no pod \"" + config::printable(name) + "\"",
+    value.refuse("there is no pod \"" + excerpt(name) + "\"",
                  known.empty() ? "list it in `pods`"
                                : "did you mean " + std::string(config::nearest(name, known)) + "? List it in `pods`");
     return std::nullopt;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codec/text_table.hpp"
-#include "codec/units_text.hpp"
+#include "evictd/model/text.hpp"
 #include "policy/thresholds.hpp"
 
 namespace evictd::replay {
@@ -34,7 +34,7 @@ std::vector<Threshold> shown_thresholds(const EvictionConfig& config, const Deci
 }
 
 std::string since(const MetThreshold& met, MonotonicTime now) {
-    return now > met.first_observed_at ? " for " + codec::span_text(now - met.first_observed_at) : "";
+    return now > met.first_observed_at ? " for " + span_text(now - met.first_observed_at) : "";
 }
 
 std::vector<Cell> row_of(const Threshold& threshold, const Reading& reading, const StepResult& result) {
@@ -48,15 +48,15 @@ std::vector<Cell> row_of(const Threshold& threshold, const Reading& reading, con
     };
     const std::int64_t quantity = policy::resolve(threshold.value, reading.capacity).value();
     const codec::Bar bar{used(reading.available.value), {used(quantity)}, tone};
-    std::string evicts_below = codec::amount_text(signal, Amount{quantity});
-    if (!threshold.hard()) evicts_below += " for " + codec::span_text(threshold.grace_period);
+    std::string evicts_below = amount_text(signal, Amount{quantity});
+    if (!threshold.hard()) evicts_below += " for " + span_text(threshold.grace_period);
     const std::string state = met != nullptr       ? "MET" + since(*met, result.observation.at)
                               : pending != nullptr ? "PENDING" + since(*pending, result.observation.at)
                                                    : "ok";
     return {cell(std::string(name(signal))),
             {"", Tone::plain, bar},
-            cell(codec::amount_text(signal, reading.available)),
-            cell(codec::amount_text(signal, reading.capacity)),
+            cell(amount_text(signal, reading.available)),
+            cell(amount_text(signal, reading.capacity)),
             cell(evicts_below),
             cell(state, tone)};
 }

@@ -5,15 +5,14 @@
 #include <algorithm>
 
 #include "codec/text_table.hpp"
-#include "codec/units_text.hpp"
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/text.hpp"
 #include "policy/explain.hpp"
 #include "replay/signals_text.hpp"
 
 namespace evictd::replay {
 namespace {
 
-using codec::printable;
 using codec::TextStyle;
 using codec::Tone;
 

@@ -26,7 +26,7 @@ std::string Value::shown() const {
         case json::value_t::array:
             return "a list";
         case json::value_t::string:
-            return "\"" + config::printable(json_->get_ref<const std::string&>()) + "\"";
+            return "\"" + excerpt(json_->get_ref<const std::string&>()) + "\"";
         default:
             return json_->dump();
     }
@@ -90,7 +90,7 @@ std::optional<std::int64_t> Value::amount(std::int64_t most) const {
     const auto parsed =
         json_->is_string() ? parse_quantity(json_->get_ref<const std::string&>()) : parse_quantity(json_->dump());
     if (parsed && parsed->sign() >= 0 && parsed->value() <= most) return parsed->value();
-    const std::string fault = !parsed              ? config::printable(parsed.error().why)
+    const std::string fault = !parsed              ? excerpt(parsed.error().why)
                               : parsed->sign() < 0 ? "must not be negative"
                                                    : "is more than any node has";
     refuse(fault + ": " + shown(), "write it as 64Mi, 1.5Gi or 2000");
@@ -103,7 +103,7 @@ std::optional<Duration> Value::duration() const {
     if (json_->is_string()) {
         auto parsed = parse_duration(json_->get_ref<const std::string&>());
         if (parsed) return *parsed;
-        refuse(config::printable(parsed.error().why), "a duration is numbers with units, such as 90s, 5m or 1h30m");
+        refuse(excerpt(parsed.error().why), "a duration is numbers with units, such as 90s, 5m or 1h30m");
     } else {
         refuse("must be a duration, but is " + shown(), "a duration is numbers with units, such as 90s, 5m or 1h30m");
     }

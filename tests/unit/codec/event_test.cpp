@@ -177,7 +177,7 @@ TEST(Events, ARungTellsWhoHowMuchAndHowLong) {
     EXPECT_EQ(event.reclaimed, 70_MiB);
     EXPECT_EQ(event.duration, 1200us);
     EXPECT_EQ(event.pod->name, "hog");
-    EXPECT_EQ(event.message, "Pod default/hog gave back 70Mi of the 64Mi asked for, within 1 ms");
+    EXPECT_EQ(event.message, "Pod default/hog gave back 70Mi of the 64Mi asked for, within 1.2 ms");
     event = told(RungKind::reclaim, RungStatus::ended, 3_MiB);
     EXPECT_EQ(event.reason, "ReclaimInsufficient");
     EXPECT_EQ(event.severity, Severity::warning);
@@ -190,7 +190,7 @@ TEST(Events, ARungTellsWhoHowMuchAndHowLong) {
     EXPECT_EQ(told(RungKind::freeze, RungStatus::begun, 0_B).reason, "PodFrozen");
     event = told(RungKind::freeze, RungStatus::ended, 0_B);
     EXPECT_EQ(event.reason, "PodReleased");
-    EXPECT_EQ(event.message, "Pod default/hog resumed after 1 ms");
+    EXPECT_EQ(event.message, "Pod default/hog resumed after 1.2 ms");
 }
 
 TEST(Events, AReclaimThatWasCutShortBecauseItWasEnoughSucceeded) {

@@ -152,7 +152,7 @@ TEST(PodJson, FaultsNameTheField) {
 
 TEST(PodJson, ForeignTextIsHarmlessInMessages) {
     EXPECT_EQ(fault(with("/metadata/name", "a\x1b[31m\n\xff" + std::string(100, 'b'))),
-              "metadata.name: is no valid name: \"a?[31m??" + std::string(56, 'b') + "...\"");
+              "metadata.name: is no valid name: \"a\\x1b[31m\\x0a\\xff" + std::string(72, 'b') + "...\"");
 }
 
 TEST(PodJson, GracePeriodsStayWithinReason) {

@@ -5,45 +5,11 @@
 
 #include <gmock/gmock.h>
 
-#include "phrases.hpp"
 #include "rank.hpp"
 #include "unit/policy/node.hpp"
 
 namespace evictd::policy::testing {
 namespace {
-
-TEST(SayAmount, IsShortAndNeverRoundedUp) {
-    constexpr auto binary = Quantity::Format::binary_si;
-    for (const auto& [amount, expected] : std::vector<std::pair<std::int64_t, std::string>>{
-             {0, "0"},
-             {1023, "1023"},
-             {1024, "1Ki"},
-             {1536, "1.5Ki"},
-             {(96_MiB).value, "96Mi"},
-             {(100_MiB).value - 1, "99.9Mi"},
-             {(1_GiB).value * 5 / 4, "1.2Gi"},
-             {-(512_MiB).value, "-512Mi"},
-             {std::numeric_limits<std::int64_t>::max(), "7.9Ei"},
-             {std::numeric_limits<std::int64_t>::min(), "-8Ei"},
-         }) {
-        EXPECT_EQ(say_amount({amount}, binary), expected);
-    }
-    EXPECT_EQ(say_amount({32768}, Quantity::Format::decimal_si), "32768");
-}
-
-TEST(SayDuration, IsInTenthsThenInSeconds) {
-    for (const auto& [duration, expected] :
-         std::vector<std::pair<Duration, std::string>>{{0s, "0s"},
-                                                       {300ms, "0.3s"},
-                                                       {1960ms, "2s"},
-                                                       {9900ms, "9.9s"},
-                                                       {12400ms, "12s"},
-                                                       {90s, "1m30s"},
-                                                       {-1s, "0s"},
-                                                       {Duration::max(), "2562047h47m16s"}}) {
-        EXPECT_EQ(say_duration(duration), expected);
-    }
-}
 
 Node web_node(std::vector<Threshold> thresholds,
               PodWords words = {.name = "web", .working_set = 612_MiB, .request = 100_MiB}) {
