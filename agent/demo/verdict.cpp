@@ -10,7 +10,6 @@
 namespace evictd::demo {
 namespace {
 
-
 // evictionMonitoringPeriod of the kubelet's eviction manager.
 constexpr Duration kubelet_period = std::chrono::seconds(10);
 // "Full of page cache": the kernel reclaims in batches and never stays at the very limit.

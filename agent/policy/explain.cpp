@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Sentences are put together from a few phrases; amounts and times are rounded for reading.
+// Sentences are put together from a few phrases; amounts and times are cut off for reading.
 #include "explain.hpp"
 
 #include <algorithm>
