@@ -39,9 +39,9 @@ test: ## every test: unit with sanitizers, real kernel, command line, attacks, f
 deps: ## install the Debian packages that are missing, for every target (root)
 	@$(tools)/deps.sh build lint vm sanitize
 
-build: ## the program, as build/evictd
+build: ## the program, as build/evictd, and build/evictd-demo
 	@$(tools)/deps.sh build
-	@$(tools)/build.sh $(BUILD) evictd
+	@$(tools)/build.sh $(BUILD) evictd evictd-demo
 
 bench: ## the numbers in deploy/docs/numbers.md, taken on this machine (root); PARTS="scale cost ..." picks some
 	@$(tools)/need_root.sh "make bench"
@@ -82,7 +82,7 @@ soak: ## hostile pods at random against a real agent that is killed and restarte
 	@$(tools)/build.sh $(BUILD) evictd attacker evictd_soak
 	@$(BUILD)/evictd_soak --evictd $(BUILD)/evictd --attacker $(BUILD)/attacker --rounds $(or $(ROUNDS),500) $(if $(SEED),--seed $(SEED))
 
-install: build ## into PREFIX (/usr/local), below DESTDIR: program, systemd unit, example config, man page, completions
+install: build ## into PREFIX (/usr/local), below DESTDIR: programs, systemd unit, example config, man page, completions
 	@$(tools)/install.sh $(BUILD)/evictd "$(DESTDIR)" "$(PREFIX)"
 
 clean: ## remove what was built here (not the kernels kept in ~/.cache/evictd)

@@ -53,6 +53,7 @@ evictd_unit(publish)
 evictd_unit(app)
 evictd_unit(cli)
 evictd_unit(replay evictd_publish)
+evictd_unit(load)
 evictd_unit(demo evictd_config evictd_kube)
 
 file(GLOB kernel_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/kernel/*.cpp)
@@ -97,12 +98,14 @@ endif()
 # emulated; hence not where sanitizers are, which need their shared library.
 if(NOT sanitizers)
   add_executable(vm_load ${CMAKE_SOURCE_DIR}/tests/vm/guest_tools/vm_load.cpp)
-  target_link_libraries(vm_load PRIVATE evictd_options)
+  target_include_directories(vm_load PRIVATE ${CMAKE_SOURCE_DIR}/agent)
+  target_link_libraries(vm_load PRIVATE evictd_load)
   target_link_options(vm_load PRIVATE -static)
   # attacker: the hostile pods of tests/adversary.
   add_executable(attacker ${CMAKE_SOURCE_DIR}/tests/adversary/attacker.cpp
     ${CMAKE_SOURCE_DIR}/tests/adversary/fuse_server.cpp)
-  target_link_libraries(attacker PRIVATE evictd_options Threads::Threads)
+  target_include_directories(attacker PRIVATE ${CMAKE_SOURCE_DIR}/agent)
+  target_link_libraries(attacker PRIVATE evictd_load Threads::Threads)
   target_link_options(attacker PRIVATE -static)
   # evictd_soak: hostile pods at random; make soak.
   file(GLOB soak_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/soak/*.cpp)

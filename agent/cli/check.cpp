@@ -7,12 +7,17 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
+#include "command/terminal.hpp"
 #include "config/describe.hpp"
 #include "config/load.hpp"
 
 namespace evictd::cli {
+
+using command::end_quietly;
+using command::print;
+using command::wants_colour;
+
 namespace {
 
 struct CheckOptions {

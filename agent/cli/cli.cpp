@@ -11,23 +11,16 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
+#include "command/terminal.hpp"
 #include "sys/held_signals.hpp"
 
 namespace evictd::cli {
-namespace {
 
-Exit exit_of(ErrorKind kind) {
-    switch (kind) {
-        case ErrorKind::unreachable:
-            return Exit::unreachable;
-        case ErrorKind::not_permitted:
-            return Exit::not_permitted;
-        default:
-            return Exit::no;
-    }
-}
+using command::end_quietly;
+using command::print;
+
+namespace {
 
 void describe(CLI::App& program) {
     program.set_version_flag("--version", "evictd " EVICTD_VERSION);
@@ -82,11 +75,6 @@ int show(const CLI::App& program, const CLI::Success& wanted) {
 
 }  // namespace
 
-Exit tell(const Error& error) {
-    std::cerr << "evictd: " << error.text() << '\n';
-    return exit_of(error.kind);
-}
-
 Exit tell_or_try_again(const Error& error) {
     const auto code = tell(error);
     return code == Exit::unreachable || error.kind == ErrorKind::exhausted ? Exit::try_again : code;
@@ -96,14 +84,9 @@ Exit tell(const config::Faults& faults) {
     Exit code = Exit::no;
     for (const auto& fault : faults) {
         std::cerr << "evictd: " << fault.text() << '\n';
-        code = exit_of(fault.kind);
+        code = command::exit_of(fault.kind);
     }
     return code;
-}
-
-bool wants_colour(int fd) {
-    const char* no_colour = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): before any thread is made
-    return isatty(fd) == 1 && (no_colour == nullptr || *no_colour == '\0');
 }
 
 int run(int argc, char** argv) {
@@ -111,7 +94,7 @@ int run(int argc, char** argv) {
     Action action;
     describe(program);
     for (const auto add : {add_run, add_status, add_events, add_explain, add_rank, add_replay, add_check, add_doctor,
-                           add_demo, add_completion, add_undo, add_pod_process}) {
+                           add_demo, add_completion, add_undo}) {
         add(program, action);
     }
     const std::string first = argc > 1 ? argv[1] : "";

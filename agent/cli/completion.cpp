@@ -8,11 +8,16 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/one_of.hpp"
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
+#include "command/one_of.hpp"
+#include "command/terminal.hpp"
 
 namespace evictd::cli {
+
+using command::end_quietly;
+using command::one_of;
+using command::print;
+
 namespace {
 
 // one_of shows what it takes as "FORMAT:{table,json}".

@@ -10,12 +10,18 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "cli/one_of.hpp"
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
+#include "command/one_of.hpp"
+#include "command/terminal.hpp"
 #include "config/load.hpp"
 
 namespace evictd::cli {
+
+using command::end_quietly;
+using command::one_of;
+using command::print;
+using command::style_of;
+
 namespace {
 
 struct DoctorOptions {

@@ -10,16 +10,22 @@
 
 #include "cli/agent_address.hpp"
 #include "cli/lost_events.hpp"
-#include "cli/one_of.hpp"
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "codec/event_json.hpp"
 #include "codec/event_text.hpp"
 #include "codec/kernel_events.hpp"
+#include "command/one_of.hpp"
+#include "command/terminal.hpp"
 #include "evictd/model/quantity.hpp"
 #include "publish/status_client.hpp"
 
 namespace evictd::cli {
+
+using command::end_quietly;
+using command::one_of;
+using command::print;
+using command::style_of;
+
 namespace {
 
 struct EventsOptions {

@@ -12,16 +12,22 @@
 
 #include "cli/agent_address.hpp"
 #include "cli/lost_events.hpp"
-#include "cli/one_of.hpp"
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "codec/event_json.hpp"
 #include "codec/explain_text.hpp"
 #include "codec/yaml_text.hpp"
+#include "command/one_of.hpp"
+#include "command/terminal.hpp"
 #include "evictd/model/observation.hpp"
 #include "publish/status_client.hpp"
 
 namespace evictd::cli {
+
+using command::end_quietly;
+using command::one_of;
+using command::print;
+using command::style_of;
+
 namespace {
 
 struct ExplainOptions {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/terminal.hpp"
+#include "command/terminal.hpp"
 
 namespace evictd::cli {
 
@@ -15,7 +15,7 @@ public:
     [[nodiscard]] std::string& text() { return text_; }
     // Prints what is there if it is enough.
     Status turn() { return text_.size() < size ? Status{} : flush(); }
-    Status flush() { return print(std::exchange(text_, {})); }
+    Status flush() { return command::print(std::exchange(text_, {})); }
 
 private:
     // Enough that writing costs nothing, little enough that a reader sees the story go by.

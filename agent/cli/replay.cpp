@@ -11,11 +11,11 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "cli/one_of.hpp"
 #include "cli/page.hpp"
 #include "cli/replay_tape.hpp"
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
+#include "command/one_of.hpp"
+#include "command/terminal.hpp"
 #include "config/load.hpp"
 #include "replay/player.hpp"
 #include "replay/scenario.hpp"
@@ -25,6 +25,11 @@
 #include "replay/tape_looks.hpp"
 
 namespace evictd::cli {
+
+using command::end_quietly;
+using command::one_of;
+using command::style_of;
+
 namespace {
 
 struct ReplayOptions {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "cli/page.hpp"
-#include "cli/terminal.hpp"
 #include "codec/decision_json.hpp"
+#include "command/terminal.hpp"
 #include "evictd/model/text.hpp"
 #include "replay/difference.hpp"
 #include "replay/player.hpp"
@@ -17,6 +17,9 @@
 #include "replay/what_if.hpp"
 
 namespace evictd::cli {
+
+using command::end_quietly;
+
 namespace {
 
 void note(const std::string& text) { std::fprintf(stderr, "evictd: note: %s\n", text.c_str()); }

@@ -10,14 +10,21 @@
 #include <unistd.h>
 
 #include "cli/agent_address.hpp"
-#include "cli/one_of.hpp"
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
 #include "codec/status_text.hpp"
 #include "codec/yaml_text.hpp"
+#include "command/one_of.hpp"
+#include "command/terminal.hpp"
 #include "publish/status_client.hpp"
 
 namespace evictd::cli {
+
+using command::end_quietly;
+using command::one_of;
+using command::print;
+using command::rows_of;
+using command::style_of;
+
 namespace {
 
 // A person reads a page a second; the agent looks at the node afresh for each.

@@ -12,11 +12,14 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "cli/terminal.hpp"
 #include "cli/verb.hpp"
+#include "command/terminal.hpp"
 #include "config/load.hpp"
 
 namespace evictd::cli {
+
+using command::print;
+
 namespace {
 
 std::string list(const reconcile::PutBack& result, const AgentConfig& agent) {

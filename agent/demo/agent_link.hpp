@@ -9,6 +9,7 @@
 
 #include "codec/status_parts.hpp"
 #include "codec/text_style.hpp"
+#include "demo/line_reader.hpp"
 
 namespace evictd::demo {
 
@@ -18,14 +19,14 @@ public:
     AgentLink(int output, std::string socket) : output_(output), socket_(std::move(socket)) {}
 
     // Every whole line that has come since the last call.
-    void read(const std::function<void(const std::string& line)>& on_line);
+    void read(const std::function<void(const std::string& line)>& on_line) { (void)lines_.read(output_, on_line); }
     // A fresh look. None: it does not answer (yet); its pidfd reports that it ended.
     [[nodiscard]] std::optional<codec::StatusParts> ask(const codec::TextStyle& style) const;
 
 private:
     int output_;
     std::string socket_;
-    std::string text_;  // up to the next newline
+    LineReader lines_;
 };
 
 }  // namespace evictd::demo

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -30,8 +31,8 @@ Result<Pipe> make_pipe() {
 }
 
 // Between fork and exec: nothing but system calls. Signals that our loop blocks are not blocked for the child.
-[[noreturn]] void become(char* const* arguments, int input, int output, int error_output, int death_signal,
-                         pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* arguments, int input, int output, int error_output,
+                         int death_signal, pid_t parent) {
     sigset_t none;
     sigemptyset(&none);
     (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -41,24 +42,23 @@ Result<Pipe> make_pipe() {
     const bool wired = ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
                        ::dup2(error_output, STDERR_FILENO) >= 0;
     if (wired && ::getppid() == parent) {  // else it died before we asked to be told
-        ::execv("/proc/self/exe", arguments);
+        ::execv(program, arguments);
     }
     ::_exit(127);
 }
 
 }  // namespace
 
-Result<Child> Child::start(const std::vector<std::string>& arguments, int error_output, int death_signal) {
+Result<Child> Child::start(const std::string& program, std::vector<std::string> arguments, int error_output,
+                           int death_signal) {
     auto input = make_pipe();
     auto output = make_pipe();
     if (!input || !output) {
         return tl::unexpected((input ? output : input).error());
     }
-    std::vector<std::string> words{"evictd"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
-    argv.reserve(words.size() + 1);
-    for (auto& word : words) {
+    argv.reserve(arguments.size() + 1);
+    for (auto& word : arguments) {
         argv.push_back(word.data());
     }
     argv.push_back(nullptr);
@@ -68,7 +68,8 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, int error_
         return sys::fail_errno("fork", errno);
     }
     if (pid == 0) {
-        become(argv.data(), input->read_end.get(), output->write_end.get(), error_output, death_signal, parent);
+        become(program.c_str(), argv.data(), input->read_end.get(), output->write_end.get(), error_output, death_signal,
+               parent);
     }
     // Not reaped yet, so the pid is the child's whatever happened to it meanwhile.
     Child child(pid, sys::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U))), std::move(input->write_end),
@@ -93,7 +94,7 @@ Child::~Child() {
     }
 }
 
-void Child::say(char word) const { (void)!::write(input_.get(), &word, 1); }
+void Child::begin() const { (void)!::write(input_.get(), "b", 1); }
 
 std::optional<int> Child::ended() {
     int status = 0;
@@ -119,9 +120,9 @@ void Child::end(int signal_number, int patience_ms) {
 
 std::string describe_end(int wait_status) {
     if (WIFSIGNALED(wait_status)) {
-        return "killed by signal " + std::to_string(WTERMSIG(wait_status));
+        return fmt::format("killed by signal {}", WTERMSIG(wait_status));
     }
-    return "exit status " + std::to_string(WEXITSTATUS(wait_status));
+    return fmt::format("exit status {}", WEXITSTATUS(wait_status));
 }
 
 }  // namespace evictd::demo

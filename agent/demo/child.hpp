@@ -17,9 +17,10 @@ namespace evictd::demo {
 
 class Child {
 public:
-    // This very program with other arguments. Its stdin and stdout are pipes; its stderr is `error_output`. It gets
-    // `death_signal` when we die, however we do.
-    static Result<Child> start(const std::vector<std::string>& arguments, int error_output, int death_signal);
+    // `program` with these arguments, the first of which is its name. Its stdin and stdout are pipes; its stderr is
+    // `error_output`. It gets `death_signal` when we die, for whatever reason.
+    static Result<Child> start(const std::string& program, std::vector<std::string> arguments, int error_output,
+                               int death_signal);
     Child(Child&& other) noexcept;
     Child& operator=(Child&&) = delete;
     Child(const Child&) = delete;
@@ -29,7 +30,7 @@ public:
     [[nodiscard]] pid_t pid() const { return pid_; }
     [[nodiscard]] int pidfd() const { return pidfd_.get(); }  // readable once it has ended
     [[nodiscard]] int output() const { return output_.get(); }
-    void say(char word) const;
+    void begin() const;  // one byte on its stdin
 
     // Its wait status once it has ended, zombie or reaped.
     [[nodiscard]] std::optional<int> ended();

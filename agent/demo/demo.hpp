@@ -15,6 +15,7 @@ namespace evictd::demo {
 
 struct DemoOptions {
     Scenario scenario = Scenario::spike;
+    std::string agent;     // the path of evictd
     bool json = false;     // the agent's event records on stdout, and nothing else
     bool bpf = true;       // false: the agent does without
     bool steering = true;  // of oomrace; false: to see whom the kernel takes by itself

@@ -86,7 +86,7 @@ Result<std::vector<std::string>> Play::run(const Plan& plan) {
 }
 
 Status Play::set_up(const Plan& plan) {
-    auto stage = Stage::make(plan, options_.bpf);
+    auto stage = Stage::make(plan, options_.agent, options_.bpf);
     if (!stage) {
         return tl::unexpected(stage.error());
     }

@@ -2,7 +2,6 @@
 // Copyright The evictd authors
 #include "demo/stage.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -11,9 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "demo/pod_process.hpp"
+#include "demo/load_words.hpp"
 #include "kernel/hierarchies.hpp"
 #include "kernel/proc_files.hpp"
+#include "load/say.hpp"
 #include "sys/fd.hpp"
 #include "sys/file.hpp"
 
@@ -23,18 +23,20 @@ namespace {
 constexpr const char* bpffs = "/sys/fs/bpf";
 // An emulated machine needs seconds to end an agent; one that hangs longer is killed.
 constexpr int agent_patience_ms = 20000;
-// How long the leaking pod takes to shut down: well inside its grace period, and long enough to be seen.
-constexpr std::int64_t shutdown_ms = 1200;
 constexpr std::size_t errors_limit = std::size_t{1} << 20U;
 
 }  // namespace
 
-Stage::Stage(Plan plan, AgentPlaces places, Scratch scratch, kernel::CgroupTree tree)
-    : plan_(std::move(plan)), places_(std::move(places)), scratch_(std::move(scratch)), tree_(std::move(tree)) {}
+Stage::Stage(Plan plan, std::string agent, AgentPlaces places, Scratch scratch, kernel::CgroupTree tree)
+    : plan_(std::move(plan)),
+      agent_program_(std::move(agent)),
+      places_(std::move(places)),
+      scratch_(std::move(scratch)),
+      tree_(std::move(tree)) {}
 
 Stage::~Stage() { (void)tear_down(); }
 
-Result<std::unique_ptr<Stage>> Stage::make(Plan plan, bool bpf) {
+Result<std::unique_ptr<Stage>> Stage::make(Plan plan, std::string agent, bool bpf) {
     auto hierarchies = kernel::find_hierarchies();
     if (!hierarchies) {
         return tl::unexpected(hierarchies.error());
@@ -52,7 +54,8 @@ Result<std::unique_ptr<Stage>> Stage::make(Plan plan, bool bpf) {
         return tl::unexpected(tree.error());
     }
     AgentPlaces places{scratch->path(), std::string(bpffs) + "/" + name, "/" + name};
-    std::unique_ptr<Stage> stage(new Stage(std::move(plan), std::move(places), std::move(*scratch), std::move(*tree)));
+    std::unique_ptr<Stage> stage(
+        new Stage(std::move(plan), std::move(agent), std::move(places), std::move(*scratch), std::move(*tree)));
     if (auto made = stage->make_cgroups(); !made) {
         return tl::unexpected(made.error());
     }
@@ -92,43 +95,27 @@ Status Stage::write_files(bool bpf) {
     return sys::write_atomically(places_.config(), agent_config(plan_, places_, bpf));
 }
 
-std::vector<std::string> Stage::arguments_for(const PodPlan& pod) const {
-    const auto mib_of = [](Bytes bytes) { return std::to_string(bytes.value >> 20U); };
-    std::vector<std::string> arguments{"pod-process", "--cgroup", tree_.root() + container_cgroup(pod), "--hold",
-                                       mib_of(pod.holds)};
-    if (plan_.neighbour && &pod == &plan_.pods[*plan_.neighbour]) {
-        arguments.emplace_back("--open-sockets");
+Result<std::vector<std::string>> Stage::arguments_for(const PodPlan& pod) const {
+    std::vector<std::string> words{std::string(program_name), std::string(load_verb)};
+    const auto load = load_words(plan_, pod, places_.directory + "/files");
+    words.insert(words.end(), load.begin(), load.end());
+    const auto directories = tree_.directories(container_cgroup(pod));
+    if (!directories) {
+        return tl::unexpected(directories.error());
     }
-    if (&pod != &plan_.actor_pod()) {
-        return arguments;
+    for (const auto& directory : *directories) {
+        words.insert(words.end(), {"--in", directory});
     }
-    if (plan_.scenario == Scenario::pagecache) {
-        arguments.insert(arguments.end(),
-                         {"--files", places_.directory + "/files", "--files-mib", mib_of(plan_.files)});
-        return arguments;
-    }
-    if (plan_.scenario == Scenario::oomrace) {
-        arguments.insert(arguments.end(),
-                         {"--grow", "--up-to", mib_of(plan_.grows_to), "--processes", std::to_string(pod.processes)});
-        return arguments;
-    }
-    if (plan_.scenario == Scenario::thrash) {
-        arguments.insert(arguments.end(),
-                         {"--reread", places_.directory + "/files", "--files-mib", mib_of(plan_.files)});
-        return arguments;
-    }
-    // Never more than the pods may have together: a limit that did not hold must not cost the machine its memory.
-    arguments.insert(arguments.end(), {plan_.neighbour ? "--connect" : "--grow", "--rate", mib_of({plan_.growth}),
-                                       "--up-to", mib_of(plan_.limit)});
-    if (plan_.pod_grace.count() > 0) {
-        arguments.insert(arguments.end(), {"--shutdown-ms", std::to_string(shutdown_ms)});
-    }
-    return arguments;
+    return words;
 }
 
 Status Stage::start_pods() {
     for (const auto& pod : plan_.pods) {
-        auto process = Child::start(arguments_for(pod), STDERR_FILENO, SIGKILL);
+        auto arguments = arguments_for(pod);
+        if (!arguments) {
+            return tl::unexpected(arguments.error());
+        }
+        auto process = Child::start("/proc/self/exe", std::move(*arguments), STDERR_FILENO, SIGKILL);
         if (!process) {
             return tl::unexpected(process.error());
         }
@@ -137,51 +124,39 @@ Status Stage::start_pods() {
     return {};
 }
 
-Result<bool> Stage::hear(Actor& actor) {
-    std::array<char, 16> words{};
-    const ssize_t got = ::read(actor.process.output(), words.data(), words.size());
-    for (ssize_t i = 0; i < got; i++) {
-        switch (words.at(static_cast<std::size_t>(i))) {
-            case said_started:
-                actor.started = true;
-                if (auto inside = tree_.attach(container_cgroup(*actor.plan), actor.process.pid()); !inside) {
-                    return tl::unexpected(inside.error());
-                }
-                actor.process.say(order_hold);
-                break;
-            case said_holding:
-                actor.holding = true;
-                break;
-            case said_filled:
-                actor.filled = true;
-                break;
-            case said_asked:
-                actor.asked_to_end = true;
-                break;
-            case said_refused:
-                actor.refused = true;
-                break;
-            case said_opened:
-                actor.opened++;
-                opened_meanwhile_ += &actor != &this->actor() && this->actor().refused && this->actor().opened == 0;
-                break;
-            case said_outside:
-                return fail(ErrorKind::failed, actor.plan->full_name(), "its process is not in its cgroup",
-                            "is something on this machine moving processes between cgroups?");
-            case said_no_files:
-                return fail(ErrorKind::failed, actor.plan->full_name(), "cannot write files in " + places_.directory,
-                            "name another place with TMPDIR");
-            default:
-                break;
-        }
+Status Stage::note(Actor& actor, std::string_view word) {
+    if (word == load::said_ready) {
+        actor.holding = true;
+    } else if (word == load::said_filled) {
+        actor.filled = true;
+    } else if (word == load::said_asked) {
+        actor.asked_to_end = true;
+    } else if (word == load::said_refused) {
+        actor.refused = true;
+    } else if (word == load::said_opened) {
+        actor.opened++;
+        opened_meanwhile_ += &actor != &this->actor() && this->actor().refused && this->actor().opened == 0;
+    } else if (word == load::said_failed) {
+        return fail(ErrorKind::failed, actor.plan->full_name(), "cannot write files in " + places_.directory,
+                    "name another place with TMPDIR");
     }
-    return got != 0;
+    return {};
+}
+
+Result<bool> Stage::hear(Actor& actor) {
+    Status noted;
+    const bool open = actor.lines.read(actor.process.output(), [&](const std::string& line) {
+        if (noted) {
+            noted = note(actor, std::string_view(line).substr(0, line.find(' ')));
+        }
+    });
+    return noted ? Result<bool>(open) : tl::unexpected(noted.error());
 }
 
 void Stage::act() {
-    actor().process.say(order_act);
+    actor().process.begin();
     if (plan_.neighbour) {
-        pods_[*plan_.neighbour]->process.say(order_act);
+        pods_[*plan_.neighbour]->process.begin();
     }
 }
 
@@ -190,7 +165,7 @@ Status Stage::start_agent() {
     if (!errors) {
         return tl::unexpected(errors.error());
     }
-    auto agent = Child::start({"run", "--config", places_.config()}, errors->get(), SIGTERM);
+    auto agent = Child::start(agent_program_, {"evictd", "run", "--config", places_.config()}, errors->get(), SIGTERM);
     if (!agent) {
         return tl::unexpected(agent.error());
     }

@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demo/child.hpp"
 #include "demo/documents.hpp"
+#include "demo/line_reader.hpp"
 #include "demo/scenario.hpp"
 #include "demo/scratch.hpp"
 #include "demo/verdict.hpp"
@@ -24,7 +26,7 @@ namespace evictd::demo {
 struct Actor {
     const PodPlan* plan = nullptr;
     Child process;
-    bool started = false;
+    LineReader lines;
     bool holding = false;
     bool filled = false;
     bool asked_to_end = false;
@@ -35,12 +37,13 @@ struct Actor {
 class Stage {
 public:
     // Removes what earlier demos left, makes the cgroups and the files. `bpf`: let the agent use it.
-    static Result<std::unique_ptr<Stage>> make(Plan plan, bool bpf);
+    // `agent` is the path of evictd.
+    static Result<std::unique_ptr<Stage>> make(Plan plan, std::string agent, bool bpf);
     Stage(const Stage&) = delete;
     Stage& operator=(const Stage&) = delete;
     ~Stage();
 
-    // Starts every pod's process. Each says said_started when it may be put into its cgroup.
+    // Starts every pod's process. Each enters its cgroup, and exits if it cannot, before it takes any memory.
     Status start_pods();
     // What a pod's process said since the last call; carries its part of the play on. False: it will say no more.
     Result<bool> hear(Actor& actor);
@@ -64,12 +67,14 @@ public:
     Status tear_down();
 
 private:
-    Stage(Plan plan, AgentPlaces places, Scratch scratch, kernel::CgroupTree tree);
+    Stage(Plan plan, std::string agent, AgentPlaces places, Scratch scratch, kernel::CgroupTree tree);
     Status write_files(bool bpf);
     Status make_cgroups();
-    [[nodiscard]] std::vector<std::string> arguments_for(const PodPlan& pod) const;
+    [[nodiscard]] Result<std::vector<std::string>> arguments_for(const PodPlan& pod) const;
+    [[nodiscard]] Status note(Actor& actor, std::string_view word);
 
     Plan plan_;
+    std::string agent_program_;
     AgentPlaces places_;
     Scratch scratch_;
     kernel::CgroupTree tree_;

@@ -171,11 +171,17 @@ Status CgroupTree::limit_memory(const std::string& path, Bytes limit) {
     return {};
 }
 
-Status CgroupTree::attach(const std::string& path, pid_t pid) {
-    const std::string full = root_ + path;
-    const Group group = make_group(full, controllers_);
-    const int error = group ? cgroup_attach_task_pid(group.get(), pid) : ECGFAIL;
-    return error == 0 ? Status{} : refused(full, ("cannot take process " + std::to_string(pid)).c_str(), error);
+Result<std::vector<std::string>> CgroupTree::directories(const std::string& path) const {
+    std::vector<std::string> found;
+    for (const auto& controller : controllers_) {
+        char* mount = nullptr;
+        if (const int error = cgroup_get_subsys_mount_point(controller.c_str(), &mount); error != 0) {
+            return refused(root_ + path, ("controller " + controller + " is not mounted").c_str(), error);
+        }
+        const std::unique_ptr<char, decltype(&std::free)> owner(mount, &std::free);
+        found.push_back(mount + root_ + path);
+    }
+    return found;
 }
 
 Result<std::string> CgroupTree::read(const std::string& path, const char* v1, const char* v2) const {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// A cgroup tree of our own, made, limited, filled and removed through libcgroup on v1, v2 and hybrid: for the demo and
-// for tests. Not for the node's pods, whose cgroups others make.
+// A cgroup tree of our own, made, limited, filled and removed through libcgroup on v1, v2 and hybrid: for evictd-demo
+// and for tests. Not for the node's pods, whose cgroups others make.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 #include "evictd/model/result.hpp"
 #include "evictd/model/units.hpp"
@@ -34,7 +32,8 @@ public:
     [[nodiscard]] Status create(const std::string& path);
     // What everything in and below `path` may use; no swap beside it. Read back: what the kernel took is what counts.
     [[nodiscard]] Status limit_memory(const std::string& path, Bytes limit);
-    [[nodiscard]] Status attach(const std::string& path, pid_t pid);
+    // Where `path` is in each hierarchy. A process enters it by writing to cgroup.procs in each of them.
+    [[nodiscard]] Result<std::vector<std::string>> directories(const std::string& path) const;
 
     [[nodiscard]] Result<Bytes> usage(const std::string& path) const;
     // Processes that the kernel's OOM killer took in the whole tree.

@@ -32,6 +32,9 @@
 #include <unistd.h>
 
 #include "fuse_server.hpp"
+#include "load/hoard.hpp"
+#include "load/say.hpp"
+#include "load/work.hpp"
 
 namespace {
 
@@ -74,21 +77,11 @@ constexpr const char* usage =
 
 using Words = std::vector<std::string>;
 
-[[noreturn]] void die(const std::string& what) {
-    (void)std::fprintf(stderr, "attacker: %s\n", what.c_str());
-    std::exit(2);
-}
+using evictd::load::die;
+using evictd::load::die_errno;
+using evictd::load::rest;
 
-[[noreturn]] void die_errno(const std::string& what) { die(what + ": " + std::strerror(errno)); }
-
-void sleep_ms(long ms) {
-    const timespec time{ms / 1000, ms % 1000 * 1'000'000};
-    (void)::nanosleep(&time, nullptr);
-}
-
-[[noreturn]] void rest() {
-    for (;;) (void)::pause();
-}
+void sleep_ms(long ms) { evictd::load::sleep_ns(std::int64_t{ms} * 1'000'000); }
 
 std::size_t number(std::string_view text) {
     std::size_t value = 0;
@@ -154,14 +147,9 @@ void unmapped(const Words& words) {
 
 void grow(const Words& words) {
     const std::size_t rate = number(words.at(0)) * mib;
-    constexpr std::size_t most = std::size_t{64} << 30U;
-    volatile char* start = map(most, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+    evictd::load::Hoard hoard(std::size_t{64} << 30U, false);
     ready();
-    for (std::size_t at = 0; at < most;) {
-        for (const std::size_t end = std::min(most, at + std::max(page, rate / 200)); at < end; at += page)
-            start[at] = 1;
-        sleep_ms(5);
-    }
+    hoard.grow(rate, true);
     rest();
 }
 
@@ -484,6 +472,7 @@ void block_terminate() {
 }  // namespace
 
 int main(int argc, char** argv) {
+    evictd::load::set_name("attacker");
     Words words(argv + 1, argv + argc);
     while (!words.empty() && words.front().starts_with("--")) {
         const std::string option = words.front();

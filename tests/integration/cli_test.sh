@@ -75,6 +75,22 @@ else
     check "doctor without root says what it could not see, and that it is no" doctor_without_root
 fi
 
+alone() { # a copy without its neighbour
+    install -D -m 755 "$EVICTD" "$work/alone/evictd"
+    PATH="$(dirname "$EVICTD"):$PATH" "$work/alone/evictd" demo > "$work/out" 2> "$work/err"
+    [ $? -eq 1 ] && one_error_line && complains "$work/alone/evictd-demo: not installed"
+}
+check "1: demo where evictd-demo is not beside evictd, whatever PATH says" alone
+planted() { # another user's program, in a directory that both can write
+    install -m 777 /bin/true "$work/alone/evictd-demo"
+    "$work/alone/evictd" demo > "$work/out" 2> "$work/err"
+    [ $? -eq 4 ] && one_error_line && complains 'other users can change it'
+}
+check "4: demo with an evictd-demo that others may write" planted
+demo_help() { "$EVICTD" demo --help > "$work/out" && "$(dirname "$EVICTD")/evictd-demo" --help > "$work/demo" &&
+    diff <(grep -- --scenario "$work/out") <(grep -- --scenario "$work/demo"); }
+check "evictd-demo has the options of evictd demo" demo_help
+
 full() { "$EVICTD" check "$work/valid.yaml" > /dev/full 2> "$work/err"; [ $? -eq 1 ] && complains 'No space left'; }
 
 # ---- check

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# Copies the program and what belongs to it into place. Starts and enables nothing, and leaves an existing config alone.
+# Copies the program, evictd-demo from beside it, and what belongs to them into place. Starts and enables nothing, and leaves an existing config alone.
 # usage: install.sh PROGRAM DESTDIR PREFIX
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 program=$1 destdir=$2 prefix=$3
-[ -x "$program" ] || die "no $program (run: make build)"
+demo=$(dirname "$program")/evictd-demo
+for file in "$program" "$demo"; do [ -x "$file" ] || die "no $file (run: make build)"; done
 
 put() { # put MODE FILE TARGET: if there is such a file
     [ -e "$2" ] || return 0
@@ -23,6 +24,7 @@ completion() { # completion SHELL TARGET: what the program prints for this shell
 }
 
 put 755 "$program" "$prefix/bin/evictd"
+put 755 "$demo" "$prefix/bin/evictd-demo"
 put 644 "$top/deploy/evictd.1" "$prefix/share/man/man1/evictd.1"
 put 644 "$top/deploy/evictd.example.yaml" "$prefix/share/doc/evictd/evictd.example.yaml"
 put 644 "$top/LICENSE" "$prefix/share/doc/evictd/LICENSE"

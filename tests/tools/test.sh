@@ -146,7 +146,7 @@ suite_kernel() {
 
 suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" or "skip NAME: why" a test
     local log=$logs/cli.log status=0 begin=$SECONDS file
-    compile cli "$build" evictd || return
+    compile cli "$build" evictd evictd-demo || return
     : > "$log"
     for file in tests/integration/*_test.sh; do
         [ -e "$file" ] || continue

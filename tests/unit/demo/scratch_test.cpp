@@ -7,8 +7,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "demo/pod_process.hpp"
-
 namespace evictd::demo {
 namespace {
 
@@ -36,16 +34,6 @@ TEST(Scratch, IsPrivateAndGoneAfterwards) {
         EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_all);
     }
     EXPECT_FALSE(std::filesystem::exists(path));
-}
-
-TEST(InsideItsCgroup, IsAskedOfTheHierarchyWithTheMemoryController) {
-    const std::string v1 = "9:pids:/a\n4:cpu,memory:/demo/pod\n1:name=systemd:/b\n0::/c\n";
-    EXPECT_TRUE(is_inside(v1, "/demo/pod"));
-    EXPECT_FALSE(is_inside(v1, "/c"));
-    EXPECT_TRUE(is_inside("0::/demo/pod\n", "/demo/pod"));
-    EXPECT_TRUE(is_inside("1:name=systemd:/b\n0::/demo/pod\n", "/demo/pod"));
-    EXPECT_FALSE(is_inside("0::/demo\n", "/demo/pod"));
-    EXPECT_FALSE(is_inside("", "/demo/pod"));
 }
 
 }  // namespace

@@ -10,7 +10,10 @@
 #include "codec/text_style.hpp"
 #include "evictd/model/result.hpp"
 
-namespace evictd::cli {
+namespace evictd::command {
+
+// True where colour belongs: on a terminal, and without NO_COLOR.
+[[nodiscard]] bool wants_colour(int fd);
 
 // As wide as the terminal behind `fd` is now; coloured and in line-drawing characters only where it shows them.
 [[nodiscard]] codec::TextStyle style_of(int fd);
@@ -24,4 +27,4 @@ namespace evictd::cli {
 // `last_words` (which must live as long as the program) went to stdout. Also while nothing is printed.
 void end_quietly(std::string_view last_words);
 
-}  // namespace evictd::cli
+}  // namespace evictd::command

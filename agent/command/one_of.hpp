@@ -10,7 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace evictd::cli {
+namespace evictd::command {
 
 // As CLI::IsMember, which help and completion show as "FORMAT:{table,json}", with a message in our words.
 [[nodiscard]] inline CLI::Validator one_of(std::vector<std::string> values) {
@@ -23,4 +23,4 @@ namespace evictd::cli {
             std::move(listed)};
 }
 
-}  // namespace evictd::cli
+}  // namespace evictd::command

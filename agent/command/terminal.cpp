@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "cli/terminal.hpp"
+#include "command/terminal.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -12,10 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/verb.hpp"
 #include "sys/fd.hpp"
 
-namespace evictd::cli {
+namespace evictd::command {
 namespace {
 
 std::string_view said_last;
@@ -61,6 +60,11 @@ void watch_reader() {
 
 }  // namespace
 
+bool wants_colour(int fd) {
+    const char* no_colour = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): before any thread is made
+    return isatty(fd) == 1 && (no_colour == nullptr || *no_colour == '\0');
+}
+
 codec::TextStyle style_of(int fd) {
     return {
         .color = wants_colour(fd), .unicode = speaks_utf8(), .columns = size_of(fd).ws_col, .utc_offset = utc_offset()};
@@ -90,4 +94,4 @@ void end_quietly(std::string_view last_words) {
     std::thread(watch_reader).detach();
 }
 
-}  // namespace evictd::cli
+}  // namespace evictd::command

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "command/demo_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "command/one_of.hpp"
+
+namespace evictd::command {
+
+void add_demo_options(CLI::App& program, DemoOptions& options) {
+    program
+        .add_option(
+            "--scenario", options.scenario,
+            "spike: a pod takes memory at full speed; leak: slowly, and it shuts down when asked; pagecache: its files "
+            "fill the page cache, and no pod may be evicted; sockets: it opens connections until it gets no more of "
+            "them, and no pod is evicted; oomrace: the kernel's OOM killer is faster, and kills the pod that evictd "
+            "would have evicted; thrash: it reads more files than fit, so that tasks stall though bytes are free")
+        ->check(one_of({"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"}))
+        ->capture_default_str();
+    program.add_option("-o,--output", options.output, "text, or json: the agent's event records, one a line")
+        ->check(one_of({"text", "json"}))
+        ->capture_default_str();
+    program.add_flag("--no-bpf", options.no_bpf, "let the agent do without BPF, as where the kernel does not allow it");
+    program.add_flag("--no-steering", options.no_steering,
+                     "oomrace: let the kernel choose by itself, to see which pod it takes");
+}
+
+}  // namespace evictd::command

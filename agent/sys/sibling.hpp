@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Programs that are installed beside the running one. Nowhere else is searched: what root executes must not depend on
+// PATH, the working directory or the environment.
+#pragma once
+
+#include <string>
+
+#include <sys/types.h>
+
+#include "evictd/model/result.hpp"
+
+namespace evictd::sys {
+
+// The path of `name` in the directory of the running program. An error if it is not there, or if users can change it
+// who cannot change the running program.
+[[nodiscard]] Result<std::string> sibling_program(const std::string& name);
+
+// Whether `path` is a program that nobody but root, `owner` and those who may write a file of `mode` can change.
+[[nodiscard]] Status check_program(const std::string& path, uid_t owner, mode_t mode);
+
+}  // namespace evictd::sys
