@@ -13,7 +13,6 @@
 #include "cli/verb.hpp"
 #include "codec/event_json.hpp"
 #include "codec/event_text.hpp"
-#include "codec/kernel_events.hpp"
 #include "command/one_of.hpp"
 #include "command/terminal.hpp"
 #include "evictd/model/quantity.hpp"
@@ -35,52 +34,6 @@ struct EventsOptions {
     std::string reason;
     std::string output = "text";
 };
-
-// Every reason of the stream, so that a misspelt one is an error and no silence.
-const std::vector<std::string>& reasons() {
-    static const std::vector<std::string> known = [] {
-        std::vector<std::string> names{"AgentStarted",
-                                       "AgentStopped",
-                                       "SignalSourceChanged",
-                                       "EvictionThresholdMet",
-                                       "EvictionThresholdCleared",
-                                       "NodeHasMemoryPressure",
-                                       "NodeHasNoMemoryPressure",
-                                       "NodeHasDiskPressure",
-                                       "NodeHasNoDiskPressure",
-                                       "NodeHasPIDPressure",
-                                       "NodeHasNoPIDPressure",
-                                       "ReclaimStarted",
-                                       "ReclaimSucceeded",
-                                       "ReclaimInsufficient",
-                                       "PodSqueezed",
-                                       "PodFrozen",
-                                       "PodReleased",
-                                       "Evicting",
-                                       "Evicted",
-                                       "EvictionFailed",
-                                       "EvictionDelayed",
-                                       "MemoryNotReturned",
-                                       "MemoryStall",
-                                       "IOStall",
-                                       "CPUStall",
-                                       "SocketsShed",
-                                       "SocketsRestored",
-                                       "PodRejected",
-                                       "LookIncomplete",
-                                       "TaintEviction",
-                                       "DeadlineExceeded",
-                                       "OOMScoreAdjusted",
-                                       "ContainerGC",
-                                       "ImageGC",
-                                       "OrphanRemoved",
-                                       "ConfigReloaded",
-                                       "ConfigRejected"};
-        names.insert(names.end(), codec::kernel_event_reasons.begin(), codec::kernel_event_reasons.end());
-        return names;
-    }();
-    return known;
-}
 
 // For CLI11: what is wrong with it, or nothing.
 std::string fault_of_span(const std::string& text) {
@@ -145,14 +98,8 @@ void add_events(CLI::App& program, Action& action) {
         ->check(CLI::Validator(fault_of_span, ""));
     verb->add_option("--reason", options->reason, "only events with this reason, such as Evicted")
         ->type_name("REASON")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                const auto& known = reasons();
-                return std::find(known.begin(), known.end(), text) != known.end()
-                           ? std::string{}
-                           : "no event has the reason '" + text + "'; see evictd(1) for all of them";
-            },
-            ""));
+        ->option_text("REASON")
+        ->check(one_of<codec::Reason>());
     verb->add_option("-o,--output", options->output, "how to show it (text)")
         ->type_name("FORMAT")
         ->option_text("text|json")

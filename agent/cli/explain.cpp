@@ -64,7 +64,7 @@ Status read_events(const std::string& socket, const std::string& id,
 Result<std::string> last_eviction(const std::string& socket) {
     std::string id;
     const auto done = read_events(socket, "*", [&](const codec::Event& event) {
-        if (event.reason != "OOMKilling" && event.reason != "MemoryNotReturned") {
+        if (event.reason != codec::Reason::oom_killing && event.reason != codec::Reason::memory_not_returned) {
             id = event.id;
         }
     });
@@ -104,7 +104,7 @@ Result<std::vector<codec::Event>> delays_before(const std::string& socket, const
     std::vector<codec::Event> delays;
     const bool for_memory = !first.signal || *first.signal == Signal::memory_available ||
                             *first.signal == Signal::allocatable_memory_available;
-    if (first.reason == "OOMKilling" || !for_memory) {
+    if (first.reason == codec::Reason::oom_killing || !for_memory) {
         return delays;
     }
     auto client = publish::StatusClient::connect(socket);
@@ -112,10 +112,12 @@ Result<std::vector<codec::Event>> delays_before(const std::string& socket, const
         return tl::unexpected(client.error());
     }
     const auto earliest = first.time - unknown_pod_period - std::chrono::seconds(1);  // until the next look
-    const auto read =
-        client->stream({.verb = codec::RequestVerb::events, .reason = "EvictionDelayed"}, [&](std::string_view line) {
+    const auto read = client->stream(
+        {.verb = codec::RequestVerb::events, .reason = std::string(name(codec::Reason::eviction_delayed))},
+        [&](std::string_view line) {
             auto event = codec::event_from_json(line);
-            if (event && event->reason == "EvictionDelayed" && event->time >= earliest && event->time <= first.time) {
+            if (event && event->reason == codec::Reason::eviction_delayed && event->time >= earliest &&
+                event->time <= first.time) {
                 delays.push_back(std::move(*event));
             }
             return true;

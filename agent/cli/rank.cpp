@@ -58,15 +58,6 @@ Exit show_order(const RankOptions& options) {
     return printed ? Exit::fine : tell(printed.error());
 }
 
-std::vector<std::string> signal_names() {
-    std::vector<std::string> names;
-    names.reserve(signal_table.size());
-    for (const auto& row : signal_table) {
-        names.emplace_back(row.name);
-    }
-    return names;
-}
-
 }  // namespace
 
 void add_rank(CLI::App& program, Action& action) {
@@ -76,7 +67,7 @@ void add_rank(CLI::App& program, Action& action) {
     verb->add_option("--signal", options->signal, "the signal that is short (memory.available)")
         ->type_name("SIGNAL")
         ->option_text("SIGNAL")
-        ->check(one_of(signal_names()));
+        ->check(one_of<Signal>());
     verb->add_option("-o,--output", options->output, "how to show it (table)")
         ->type_name("FORMAT")
         ->option_text("table|json")

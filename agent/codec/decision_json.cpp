@@ -78,8 +78,7 @@ std::string decision_line(const Decision& decision, const Observation& observati
             return Json{{"rung", name(rung.kind)}, {"pod", rung.pod_name}, {"bytes", rung.bytes.value}};
         }));
     add(line, "actions", listed(decision.actions, [](const Action& action) {
-            return Json{{"kind", words_of<ActionKind>()[static_cast<std::size_t>(action.kind)]},
-                        {"pod", action.pod_name}};
+            return Json{{"kind", name(action.kind)}, {"pod", action.pod_name}};
         }));
     add(line, "in_flight", listed(decision.in_flight, [](const Victim& victim) { return victim.pod_name; }));
     add(line, "finished", listed(decision.finished, finished));

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evictd/model/names.hpp"
 #include "json_value.hpp"
 
 namespace evictd::codec {
@@ -22,6 +23,7 @@ struct StateLook {
 };
 constexpr std::array<StateLook, 4> looks{
     {{"ok", Tone::green}, {"fallback", Tone::yellow}, {"missing", Tone::red}, {"unknown", Tone::dim}}};
+static_assert(has_enumerators<FindingState, looks.size()>(), "a state has no row");
 
 const StateLook& look_of(const Finding& finding) { return looks.at(static_cast<std::size_t>(finding.state)); }
 

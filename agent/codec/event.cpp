@@ -61,6 +61,18 @@ std::string cause_text(const Cause& cause) {
     return cause.kind == CauseKind::kernel_event && cause.event ? phrase(*cause.event) : "";
 }
 
+Reason reason_of(const ConditionEdge& edge) {
+    switch (edge.condition) {
+        case Condition::memory_pressure:
+            return edge.status ? Reason::node_has_memory_pressure : Reason::node_has_no_memory_pressure;
+        case Condition::disk_pressure:
+            return edge.status ? Reason::node_has_disk_pressure : Reason::node_has_no_disk_pressure;
+        case Condition::pid_pressure:
+            break;
+    }
+    return edge.status ? Reason::node_has_pid_pressure : Reason::node_has_no_pid_pressure;
+}
+
 class TickEvents {
 public:
     explicit TickEvents(const Tick& tick) : tick_(tick) {}
@@ -86,11 +98,11 @@ public:
     }
 
 private:
-    Event& add(Severity severity, std::string reason, MonotonicTime at) {
+    Event& add(Severity severity, Reason reason, MonotonicTime at) {
         Event event;
         event.time = wall_time(tick_.observation, at == MonotonicTime{} ? tick_.observation.at : at);
         event.severity = severity;
-        event.reason = std::move(reason);
+        event.reason = reason;
         event.dry_run = tick_.dry_run;
         return events_.emplace_back(std::move(event));
     }
@@ -105,13 +117,13 @@ private:
         Event& event = add(Severity::warning, {}, kernel.time);
         const PodUid pod = pod_told_of(kernel);
         tell_kernel_event(kernel, pod.value.empty() ? std::string() : name_pod(event, pod), event);
-        if (event.reason.empty()) events_.pop_back();
+        if (event.reason.text().empty()) events_.pop_back();
     }
 
     // From the kernel's crossing to the first socket that is refused, or no longer.
     void shed(const ShedEdge& edge) {
         Event& event = add(edge.begun ? Severity::warning : Severity::normal,
-                           edge.begun ? "SocketsShed" : "SocketsRestored", edge.at);
+                           edge.begun ? Reason::sockets_shed : Reason::sockets_restored, edge.at);
         event.message = shed_sentence(edge, tick_.dry_run);
         event.cause = cause_text(tick_.observation.cause);
         event.error = edge.error;
@@ -121,8 +133,9 @@ private:
 
     void rung(const RungOutcome& outcome) {
         if (!is_told(outcome)) return;
-        Event& event = add(Severity::normal, {}, outcome.at);
-        tell_rung(outcome, tick_.decision.thresholds_met.empty() && tick_.decision.thresholds_pending.empty(), event);
+        const bool relieved = tick_.decision.thresholds_met.empty() && tick_.decision.thresholds_pending.empty();
+        Event& event = add(Severity::normal, rung_reason(outcome, relieved), outcome.at);
+        tell_rung(outcome, relieved, event);
         name_pod(event, outcome.rung.pod);
     }
 
@@ -143,8 +156,9 @@ private:
     }
 
     void threshold(const ThresholdEdge& edge) {
-        Event& event = add(edge.met ? Severity::warning : Severity::normal,
-                           edge.met ? "EvictionThresholdMet" : "EvictionThresholdCleared", tick_.observation.at);
+        Event& event =
+            add(edge.met ? Severity::warning : Severity::normal,
+                edge.met ? Reason::eviction_threshold_met : Reason::eviction_threshold_cleared, tick_.observation.at);
         event.message = edge.met ? met_sentence(edge.threshold) : cleared_sentence(edge.threshold);
         event.signal = edge.threshold.threshold.signal;
         event.threshold = event_threshold(edge.threshold);
@@ -153,7 +167,8 @@ private:
 
     // MemoryStall for memory, and by the same pattern for the others.
     void stall(const StallEdge& edge) {
-        constexpr std::array<const char*, stall_resource_count> reasons{"MemoryStall", "IOStall", "CPUStall"};
+        constexpr std::array<Reason, stall_resource_count> reasons{Reason::memory_stall, Reason::io_stall,
+                                                                   Reason::cpu_stall};
         Event& event = add(edge.met ? Severity::warning : Severity::normal,
                            reasons.at(static_cast<std::size_t>(edge.stall.threshold.resource)), tick_.observation.at);
         event.message = stall_sentence(edge, name_pod(event, edge.stall.pod));
@@ -162,8 +177,7 @@ private:
 
     void condition(const ConditionEdge& edge) {
         const std::string type(name(edge.condition));
-        Event& event = add(edge.status ? Severity::warning : Severity::normal,
-                           (edge.status ? "NodeHas" : "NodeHasNo") + type, tick_.observation.at);
+        Event& event = add(edge.status ? Severity::warning : Severity::normal, reason_of(edge), tick_.observation.at);
         event.message = condition_sentence(edge);
         event.condition = EventCondition{type, edge.status};
     }
@@ -172,14 +186,14 @@ private:
     void reclaim() {
         const auto& reclaimed = tick_.observation.reclaimed;
         if (!tick_.decision.reclaim.empty()) {
-            add(Severity::normal, "ReclaimStarted", tick_.decided_at).message =
+            add(Severity::normal, Reason::reclaim_started, tick_.decided_at).message =
                 reclaim_sentence(tick_.decision.reclaim);
         } else if (reclaimed && tick_.decision.evict) {
-            Event& event = add(Severity::warning, "ReclaimInsufficient", tick_.observation.at);
+            Event& event = add(Severity::warning, Reason::reclaim_insufficient, tick_.observation.at);
             event.message = "What the node could give back was not enough: a pod is evicted";
             for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
         } else if (reclaimed) {
-            add(Severity::normal, "ReclaimSucceeded", tick_.observation.at).message = tick_.decision.why;
+            add(Severity::normal, Reason::reclaim_succeeded, tick_.observation.at).message = tick_.decision.why;
         }
     }
 
@@ -188,7 +202,7 @@ private:
                                           [&](const Outcome& o) { return o.action.pod == eviction.pod; });
         const Outcome* done = outcome == tick_.outcomes.end() ? nullptr : &*outcome;
         const bool signalled = done != nullptr && done->status == OutcomeStatus::delivered;
-        Event& event = add(Severity::warning, "Evicting", signalled ? done->delivered_at : tick_.decided_at);
+        Event& event = add(Severity::warning, Reason::evicting, signalled ? done->delivered_at : tick_.decided_at);
         const std::string pod_name = name_pod(event, eviction.pod);
         event.message = evicting_sentence(eviction, pod_name.empty() ? eviction.pod.value : pod_name, done);
         event.id = eviction_id(eviction.pod, tick_.observation.cause);
@@ -200,7 +214,7 @@ private:
     }
 
     void delayed(const AwaitedPods& awaited) {
-        Event& event = add(Severity::warning, "EvictionDelayed", tick_.decided_at);
+        Event& event = add(Severity::warning, Reason::eviction_delayed, tick_.decided_at);
         const std::string first = name_pod(event, awaited.first);
         event.message = delayed_sentence(awaited, first.empty() ? awaited.first.value : first, tick_.observation.at);
         event.cause = cause_text(tick_.observation.cause);
@@ -215,7 +229,7 @@ private:
 
     void finished(const Victim& victim) {
         const bool failed = victim.failed || !victim.error.empty();
-        Event& event = add(Severity::warning, failed ? "EvictionFailed" : "Evicted", victim.emptied_at);
+        Event& event = add(Severity::warning, failed ? Reason::eviction_failed : Reason::evicted, victim.emptied_at);
         const auto known = std::find_if(tick_.killed_in.begin(), tick_.killed_in.end(),
                                         [&](const KilledIn& by) { return by.pod == victim.pod; });
         const KillRounds* rounds = known == tick_.killed_in.end() ? nullptr : &known->rounds;
@@ -233,7 +247,7 @@ private:
         if (!owed.fresh) return;
         const auto held = std::find_if(tick_.held.begin(), tick_.held.end(),
                                        [&](const HeldBy& by) { return by.cgroup == owed.cgroup; });
-        Event& event = add(Severity::warning, "MemoryNotReturned", tick_.observation.at);
+        Event& event = add(Severity::warning, Reason::memory_not_returned, tick_.observation.at);
         tell_owed(owed, held == tick_.held.end() ? nullptr : &held->memory, event);
         name_pod(event, owed.pod);
         event.cause = cause_text(owed.cause);

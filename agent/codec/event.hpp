@@ -14,10 +14,24 @@
 #include "evictd/model/record.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/units.hpp"
+#include "reason.hpp"
 
 namespace evictd::codec {
 
 enum class Severity : std::uint8_t { normal, warning };
+
+}  // namespace evictd::codec
+
+namespace evictd {
+
+template <>
+struct Names<codec::Severity> {
+    static constexpr Words<2> words{"Normal", "Warning"};
+};
+
+}  // namespace evictd
+
+namespace evictd::codec {
 
 struct EventThreshold {
     bool hard = true;
@@ -75,7 +89,7 @@ struct Event {
     WallTime time;
     std::string node;  // filled when read from JSON; the writer names its own
     Severity severity = Severity::normal;
-    std::string reason;
+    EventReason reason;
     std::string message;
     std::optional<Signal> signal;
     std::optional<EventThreshold> threshold;

@@ -86,9 +86,7 @@ EventThreshold threshold_from(const Json& json) {
 
 EventPod pod_from(const Json& json) {
     EventPod pod{text_at(json, "namespace"), text_at(json, "name"), text_at(json, "uid"), std::nullopt, std::nullopt};
-    for (const auto qos : {QosClass::guaranteed, QosClass::burstable, QosClass::best_effort}) {
-        if (text_at(json, "qos") == name(qos)) pod.qos = qos;
-    }
+    pod.qos = from_name<QosClass>(text_at(json, "qos"));
     if (const auto priority = number_at(json, "priority")) pod.priority = static_cast<std::int32_t>(*priority);
     return pod;
 }
@@ -131,9 +129,12 @@ void read_objects(const Json& json, Event& event) {
 }  // namespace
 
 std::string to_json_line(const Event& event, std::string_view node) {
-    Json json{{"v", schema_version},    {"time", rfc3339(event.time)},
-              {"node", node},           {"severity", event.severity == Severity::normal ? "Normal" : "Warning"},
-              {"reason", event.reason}, {"message", event.message}};
+    Json json{{"v", schema_version},
+              {"time", rfc3339(event.time)},
+              {"node", node},
+              {"severity", name(event.severity)},
+              {"reason", event.reason.text()},
+              {"message", event.message}};
     if (event.signal) json["signal"] = name(*event.signal);
     if (event.threshold) json["threshold"] = threshold_json(event, *event.threshold);
     if (event.condition) {
@@ -168,8 +169,8 @@ Result<Event> event_from_json(std::string_view line) {
     Event event;
     event.time = *time;
     event.node = text_at(json, "node");
-    event.severity = text_at(json, "severity") == "Warning" ? Severity::warning : Severity::normal;
-    event.reason = text_at(json, "reason");
+    event.severity = from_name<Severity>(text_at(json, "severity")).value_or(Severity::normal);
+    event.reason = EventReason::read(text_at(json, "reason"));
     event.message = text_at(json, "message");
     event.signal = signal_from(text_at(json, "signal"));
     event.container = text_at(json, "container");

@@ -15,15 +15,6 @@ bool is_enough(const RungOutcome& outcome, bool relieved) {
            (outcome.bytes >= outcome.rung.bytes || (relieved && outcome.cut_short && outcome.bytes > Bytes{0}));
 }
 
-std::string reason_of(const RungOutcome& outcome, bool enough) {
-    const bool begins = outcome.status == RungStatus::begun;
-    if (outcome.rung.kind == RungKind::reclaim) {
-        return begins ? "ReclaimStarted" : enough ? "ReclaimSucceeded" : "ReclaimInsufficient";
-    }
-    if (outcome.status == RungStatus::ended) return "PodReleased";
-    return outcome.rung.kind == RungKind::squeeze ? "PodSqueezed" : "PodFrozen";
-}
-
 std::string begun_sentence(const Rung& rung, bool dry_run) {
     const std::string pod = "Pod " + rung.pod_name;
     const std::string bytes = bytes_text(rung.bytes.value);
@@ -61,9 +52,19 @@ bool is_told(const RungOutcome& outcome) {
     return !(outcome.dry_run && outcome.rung.kind == RungKind::reclaim && outcome.status == RungStatus::ended);
 }
 
+Reason rung_reason(const RungOutcome& outcome, bool relieved) {
+    const bool begins = outcome.status == RungStatus::begun;
+    if (outcome.rung.kind == RungKind::reclaim) {
+        return begins                         ? Reason::reclaim_started
+               : is_enough(outcome, relieved) ? Reason::reclaim_succeeded
+                                              : Reason::reclaim_insufficient;
+    }
+    if (outcome.status == RungStatus::ended) return Reason::pod_released;
+    return outcome.rung.kind == RungKind::squeeze ? Reason::pod_squeezed : Reason::pod_frozen;
+}
+
 void tell_rung(const RungOutcome& outcome, bool relieved, Event& event) {
     const bool enough = is_enough(outcome, relieved);
-    event.reason = reason_of(outcome, enough);
     const bool reclaim = outcome.rung.kind == RungKind::reclaim;
     const bool calm = outcome.status == RungStatus::ended ? !reclaim || enough : reclaim;
     event.severity = calm && outcome.error.empty() ? Severity::normal : Severity::warning;

@@ -11,7 +11,9 @@ namespace evictd::codec {
 // False: there is nothing to say of it (the end of a reclaim that a dry run did not do).
 [[nodiscard]] bool is_told(const RungOutcome& outcome);
 
-// Reason, severity, message and figures. `relieved`: no memory threshold is met at the look that hears of it.
+// `relieved`: no memory threshold is met at the look that hears of it.
+[[nodiscard]] Reason rung_reason(const RungOutcome& outcome, bool relieved);
+// Severity, message and figures.
 void tell_rung(const RungOutcome& outcome, bool relieved, Event& event);
 
 }  // namespace evictd::codec

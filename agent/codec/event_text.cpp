@@ -24,7 +24,7 @@ std::string to_text_line(const Event& event, const TextStyle& style) {
     const bool warning = event.severity == Severity::warning;
     std::string line = toned(time_of_day(event.time, style.utc_offset), Tone::dim, style);
     line += warning ? " " + toned("Warning", Tone::yellow, style) : " " + toned("Normal ", Tone::dim, style);
-    line += " " + toned(printable(event.reason), warning ? Tone::bold : Tone::plain, style);
+    line += " " + toned(printable(event.reason.text()), warning ? Tone::bold : Tone::plain, style);
     if (event.pod) line += " " + printable(event.pod->name_space + "/" + event.pod->name);
     line += ": " + printable(event.message);
     if (!event.error.empty() && event.message.find(event.error) == std::string::npos) {

@@ -26,14 +26,14 @@ std::string pod_of(const Event& event) {
     return event.pod ? printable(event.pod->name_space + "/" + event.pod->name) : "a process of no known pod";
 }
 
-bool is_oom(const Event& event) { return event.reason == "OOMKilling"; }
+bool is_oom(const Event& event) { return event.reason == Reason::oom_killing; }
 
 std::string outcome_of(const Event& last) {
     if (is_oom(last)) return "lost a process to the kernel's OOM killer";
-    if (last.reason == "EvictionFailed") return "could not be evicted";
+    if (last.reason == Reason::eviction_failed) return "could not be evicted";
     if (last.dry_run) return "would have been evicted (dry run)";
-    if (last.reason == "MemoryNotReturned") return "has no process left, and holds memory that no kill returns";
-    return last.reason == "Evicting" ? "is being evicted, or the agent ended first" : "was evicted";
+    if (last.reason == Reason::memory_not_returned) return "has no process left, and holds memory that no kill returns";
+    return last.reason == Reason::evicting ? "is being evicted, or the agent ended first" : "was evicted";
 }
 
 // The moment that the picture's axis counts from: the decision's outcome, or the kernel's kill.
@@ -140,8 +140,8 @@ std::string growth_section(const History& history, const TextStyle& style) {
 std::string event_lines(const std::vector<Event>& events, const TextStyle& style) {
     std::string text;
     for (const auto& event : events) {
-        text +=
-            fact(time_of_day(event.time, style.utc_offset, 0), printable(event.reason + ": " + event.message), style);
+        text += fact(time_of_day(event.time, style.utc_offset, 0),
+                     printable(event.reason.text() + ": " + event.message), style);
     }
     return text;
 }

@@ -113,7 +113,7 @@ EventOom event_oom(const OomKill& kill) {
 }
 
 void tell(const OomKill& kill, const KernelEvent& kernel, const std::string& pod, Event& event) {
-    event.reason = "OOMKilling";
+    event.reason = Reason::oom_killing;
     event.message = oom_sentence(kill, pod);
     event.oom = event_oom(kill);
     event.id = oom_id(kill, kernel.time);
@@ -139,7 +139,7 @@ std::string limit_sentence(const MemcgBreach& breach, const std::string& pod) {
 // The root's is about no pod: it is why the agent looks.
 void tell(const MemcgBreach& breach, const KernelEvent& /*kernel*/, const std::string& pod, Event& event) {
     if (breach.pod_cgroup == CgroupId{} || breach.limit_kind != MemcgLimit::max) return;
-    event.reason = "PodAtMemoryLimit";
+    event.reason = Reason::pod_at_memory_limit;
     event.message = limit_sentence(breach, pod);
     event.container = breach.container;
     event.limit = breach.limit;
@@ -160,12 +160,12 @@ std::string socket_memory_sentence(const SocketMemoryShort& memory, const std::s
 }
 
 void tell(const SocketMemoryShort& memory, const KernelEvent& /*kernel*/, const std::string& pod, Event& event) {
-    event.reason = "SocketMemoryPressure";
+    event.reason = Reason::socket_memory_pressure;
     event.message = socket_memory_sentence(memory, pod);
 }
 
 void tell(const EventsLost& lost, const KernelEvent& /*kernel*/, const std::string& /*pod*/, Event& event) {
-    event.reason = "KernelEventsLost";
+    event.reason = Reason::kernel_events_lost;
     event.message = std::to_string(lost.count) + (lost.count == 1 ? " kernel event was" : " kernel events were") +
                     " lost: " + lost.cause;
     event.cause = lost.cause;

@@ -4,9 +4,7 @@
 // each of them.
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
 #include <tuple>
 
 #include "event.hpp"
@@ -15,10 +13,6 @@
 #include "tape_names.hpp"
 
 namespace evictd::codec {
-
-// The reasons of those that are published.
-inline constexpr std::array<std::string_view, 4> kernel_event_reasons{"OOMKilling", "PodAtMemoryLimit",
-                                                                      "SocketMemoryPressure", "KernelEventsLost"};
 
 // Reason, severity, cause, message and figures. `pod`: namespace/name of the pod it is about; empty: none, or not
 // known. An event that is not published leaves the reason empty.
@@ -33,7 +27,7 @@ void tell_kernel_event(const KernelEvent& kernel, const std::string& pod, Event&
 // ---- on a tape: a word for each, in the order of the variant, and the fields
 
 template <>
-struct Named<KernelEventKind> {
+struct Alternatives<KernelEventKind> {
     static constexpr Words<9> words{"watermark_crossed",   "oom_kill",          "cgroup_life",
                                     "memcg_breach",        "stall_triggered",   "events_lost",
                                     "socket_memory_short", "oom_score_changed", "stall_crossed"};

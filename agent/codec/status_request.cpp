@@ -3,20 +3,24 @@
 // Requests and refusals of the status socket, both ways.
 #include "status_request.hpp"
 
-#include <array>
-
 #include <nlohmann/json.hpp>
 
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"
 
+namespace evictd {
+
+template <>
+struct Names<ErrorKind> {
+    static constexpr Words<6> words{"failed", "invalid", "not_permitted", "vanished", "unreachable", "exhausted"};
+};
+
+}  // namespace evictd
+
 namespace evictd::codec {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::array<std::string_view, 3> verbs{"status", "events", "rank"};
-constexpr std::array<std::string_view, 5> kinds{"failed", "invalid", "not_permitted", "vanished", "unreachable"};
 
 // Ten years: more is a mistake, and would leave the range of nanoseconds.
 constexpr std::int64_t longest_since_ms = std::int64_t{10} * 365 * 24 * 3600 * 1000;
@@ -35,7 +39,7 @@ Result<std::optional<Duration>> since_from(const Json& json) {
 }  // namespace
 
 std::string to_json_line(const StatusRequest& request) {
-    Json json{{"verb", verbs.at(static_cast<std::size_t>(request.verb))}};
+    Json json{{"verb", name(request.verb)}};
     if (request.verb == RequestVerb::rank) json["signal"] = name(request.signal);
     if (request.follow) json["follow"] = true;
     if (request.since) json["since_ms"] = std::chrono::ceil<std::chrono::milliseconds>(*request.since).count();
@@ -49,11 +53,11 @@ Result<StatusRequest> request_from_json(std::string_view line) {
     if (!json.is_object()) return refuse("not a JSON object", R"(such as {"verb":"status"})");
     const auto verb = text_at(json, "verb");
     StatusRequest request;
-    std::size_t known = 0;
-    while (known < verbs.size() && verbs.at(known) != verb) ++known;
-    if (known == verbs.size())
-        return refuse("verb '" + printable(verb.substr(0, 40)) + "' is not known", "status, events or rank");
-    request.verb = static_cast<RequestVerb>(known);
+    const auto known = from_name<RequestVerb>(verb);
+    if (!known) {
+        return refuse("verb '" + printable(verb.substr(0, 40)) + "' is not known", "one of " + listed<RequestVerb>());
+    }
+    request.verb = *known;
     if (json.contains("signal")) {
         const auto signal = signal_from(text_at(json, "signal"));
         if (!signal) return refuse("signal '" + printable(text_at(json, "signal").substr(0, 40)) + "' is not known");
@@ -69,7 +73,7 @@ Result<StatusRequest> request_from_json(std::string_view line) {
 }
 
 std::string error_json_line(const Error& error) {
-    Json inner{{"kind", kinds.at(static_cast<std::size_t>(error.kind))}, {"what", error.what}, {"why", error.why}};
+    Json inner{{"kind", name(error.kind)}, {"what", error.what}, {"why", error.why}};
     if (!error.remedy.empty()) inner["remedy"] = error.remedy;
     return dump_line({{"v", 1}, {"error", std::move(inner)}});
 }
@@ -79,9 +83,7 @@ std::optional<Error> error_from_json(std::string_view line) {
     const Json* inner = json.is_object() ? object_at(json, "error") : nullptr;
     if (inner == nullptr) return std::nullopt;
     Error error{ErrorKind::failed, text_at(*inner, "what"), text_at(*inner, "why"), text_at(*inner, "remedy")};
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-        if (kinds.at(i) == text_at(*inner, "kind")) error.kind = static_cast<ErrorKind>(i);
-    }
+    error.kind = from_name<ErrorKind>(text_at(*inner, "kind")).value_or(ErrorKind::failed);
     return error;
 }
 

@@ -17,6 +17,19 @@ namespace evictd::codec {
 
 enum class RequestVerb : std::uint8_t { status, events, rank };
 
+}  // namespace evictd::codec
+
+namespace evictd {
+
+template <>
+struct Names<codec::RequestVerb> {
+    static constexpr Words<3> words{"status", "events", "rank"};
+};
+
+}  // namespace evictd
+
+namespace evictd::codec {
+
 struct StatusRequest {
     RequestVerb verb = RequestVerb::status;
     Signal signal = Signal::memory_available;  // rank

@@ -144,13 +144,10 @@ public:
     requires std::is_enum_v<E>
     bool read(const Json& json, E& into) {
         const auto* text = json.get_ptr<const std::string*>();
-        const auto& words = words_of<E>();
-        for (std::size_t i = 0; text != nullptr && i < words.size(); ++i) {
-            if (*text != words[i]) continue;
-            into = static_cast<E>(i);
-            return true;
-        }
-        return refuse("none of the words that may stand here");
+        const auto value = text == nullptr ? std::nullopt : from_name<E>(*text);
+        if (!value) return refuse("none of the words that may stand here");
+        into = *value;
+        return true;
     }
     bool read(const Json& json, std::string& into) {
         const auto* text = json.get_ptr<const std::string*>();

@@ -86,7 +86,7 @@ public:
     }
     template <class E>
     requires std::is_enum_v<E>
-    void write(E value) { append_json_string(out_, words_of<E>()[static_cast<std::size_t>(value)]); }
+    void write(E value) { append_json_string(out_, name(value)); }
     void write(const std::string& value) { append_json_string(out_, value); }
     void write(const Quantity& value) { append_json_string(out_, tape_text(value)); }
     void write(const PodPtr& value) { write(number_of_(value)); }

@@ -16,7 +16,7 @@ void add_demo_options(CLI::App& program, DemoOptions& options) {
             "fill the page cache, and no pod may be evicted; sockets: it opens connections until it gets no more of "
             "them, and no pod is evicted; oomrace: the kernel's OOM killer is faster, and kills the pod that evictd "
             "would have evicted; thrash: it reads more files than fit, so that tasks stall though bytes are free")
-        ->check(one_of({"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"}))
+        ->check(one_of<Scenario>())
         ->capture_default_str();
     program.add_option("-o,--output", options.output, "text, or json: the agent's event records, one a line")
         ->check(one_of({"text", "json"}))

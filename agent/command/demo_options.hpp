@@ -4,8 +4,11 @@
 // plays.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "evictd/model/names.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
@@ -15,6 +18,15 @@ namespace evictd::command {
 
 inline constexpr std::string_view demo_about =
     "Show the main job on this machine: real pods, real pressure, one eviction; then clean up (needs root)";
+
+enum class Scenario : std::uint8_t {
+    spike,      // a pod takes memory as fast as the machine lets it
+    leak,       // a pod takes memory slowly, and exits when it is asked to
+    pagecache,  // a pod fills its cgroup with page cache: no reason to evict any pod
+    sockets,    // a pod opens connections that take memory: it gets no more of them until memory is back
+    oomrace,    // the kernel's OOM killer is faster: which pod does it kill?
+    thrash,     // a pod reads the same files again and again and they do not fit: bytes are free, and tasks stall
+};
 
 struct DemoOptions {
     std::string scenario = "spike";
@@ -27,3 +39,12 @@ struct DemoOptions {
 void add_demo_options(CLI::App& program, DemoOptions& options);
 
 }  // namespace evictd::command
+
+namespace evictd {
+
+template <>
+struct Names<command::Scenario> {
+    static constexpr Words<6> words{"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"};
+};
+
+}  // namespace evictd

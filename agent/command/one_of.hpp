@@ -10,6 +10,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "evictd/model/names.hpp"
+
 namespace evictd::command {
 
 // As CLI::IsMember, which help and completion show as "FORMAT:{table,json}", with a message in our words.
@@ -21,6 +23,13 @@ namespace evictd::command {
                 return known ? std::string{} : "invalid value \"" + text + "\" (expected " + shown + ")";
             },
             std::move(listed)};
+}
+
+// The names of an enumeration.
+template <Named E>
+[[nodiscard]] CLI::Validator one_of() {
+    const auto& names = names_of<E>();
+    return one_of(std::vector<std::string>(names.begin(), names.end()));
 }
 
 }  // namespace evictd::command

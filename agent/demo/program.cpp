@@ -34,7 +34,7 @@ Exit play(const command::DemoOptions& options) {
     if (!agent) {
         return command::tell(agent.error());
     }
-    const auto faults = run_demo({.scenario = *scenario_from(options.scenario),
+    const auto faults = run_demo({.scenario = from_name<Scenario>(options.scenario).value_or(Scenario::spike),
                                   .agent = std::move(*agent),
                                   .json = options.output == "json",
                                   .bpf = !options.no_bpf,

@@ -75,21 +75,6 @@ Bytes scaled(std::int64_t figure, Bytes limit) {
     return {figure * (limit.value / scale_reference) / whole * whole};
 }
 
-std::optional<Scenario> scenario_from(std::string_view scenario_name) {
-    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache, Scenario::sockets,
-                                Scenario::oomrace, Scenario::thrash}) {
-        if (name(scenario) == scenario_name) {
-            return scenario;
-        }
-    }
-    return std::nullopt;
-}
-
-std::string_view name(Scenario scenario) {
-    constexpr std::array<std::string_view, 6> names{"spike", "leak", "pagecache", "sockets", "oomrace", "thrash"};
-    return names[static_cast<std::size_t>(scenario)];
-}
-
 Result<Bytes> limit_for(Bytes available) {
     const Bytes limit{std::min(most.value, available.value / share) / step * step};
     if (limit < least) {

@@ -10,22 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "command/demo_options.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd::demo {
 
-enum class Scenario : std::uint8_t {
-    spike,      // a pod takes memory as fast as the machine lets it
-    leak,       // a pod takes memory slowly, and ends when it is asked to
-    pagecache,  // a pod fills its cgroup with page cache: no reason to evict anybody
-    sockets,    // a pod opens connections that take memory: it gets no more of them until memory is back
-    oomrace,    // the kernel's OOM killer is faster: whom does it take?
-    thrash,     // a pod reads the same files for ever and they do not fit: bytes are free, and nothing gets done
-};
-[[nodiscard]] std::optional<Scenario> scenario_from(std::string_view scenario_name);
-[[nodiscard]] std::string_view name(Scenario scenario);
+using command::Scenario;
 
 struct PodPlan {
     std::string name_space;

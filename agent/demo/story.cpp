@@ -31,7 +31,7 @@ std::string signal_in(const std::string& message) {
 std::optional<Duration> known(std::optional<Duration> span) { return span && span->count() > 0 ? span : std::nullopt; }
 
 bool is_raising(const codec::Event& event) {
-    return event.reason == "OOMScoreAdjusted" && event.pod && event.message.starts_with("Raised ");
+    return event.reason == codec::Reason::oom_score_adjusted && event.pod && event.message.starts_with("Raised ");
 }
 
 std::string after_prefix(const std::string& message, std::string_view prefix) {
@@ -54,19 +54,21 @@ void Story::note(WallTime at, Tone tone, const std::string& text) {
 }
 
 void Story::hear(const codec::Event& event) {
-    if ((event.reason == "EvictionThresholdMet" || event.reason == "MemoryStall") && !met_) {
+    if ((event.reason == codec::Reason::eviction_threshold_met || event.reason == codec::Reason::memory_stall) &&
+        !met_) {
         met_ = event;
-    } else if (event.reason == "Evicting") {
+    } else if (event.reason == codec::Reason::evicting) {
         evicting_ = event;
-    } else if (event.reason == "Evicted") {
+    } else if (event.reason == codec::Reason::evicted) {
         evicted_.push_back(event);
-    } else if (event.reason == "EvictionFailed") {
+    } else if (event.reason == codec::Reason::eviction_failed) {
         failed_.push_back(event);
-    } else if (event.reason == "SocketsShed" && !shed_) {
+    } else if (event.reason == codec::Reason::sockets_shed && !shed_) {
         shed_ = event;
-    } else if (event.reason == "SocketsRestored" && !restored_) {
+    } else if (event.reason == codec::Reason::sockets_restored && !restored_) {
         restored_ = event;
-    } else if (event.reason == "OOMKilling" && event.pod) {  // elsewhere on this machine it is none of our business
+    } else if (event.reason == codec::Reason::oom_killing &&
+               event.pod) {  // elsewhere on this machine it is none of our business
         oom_killed_.push_back(event);
     } else if (is_raising(event) && oom_killed_.empty()) {
         raised_.push_back(event.pod->uid);
@@ -77,25 +79,25 @@ void Story::hear(const codec::Event& event) {
 // The agent's comings and goings are not the story.
 void Story::tell(const codec::Event& event) {
     const std::string message = printable(event.message);
-    if (event.reason == "EvictionThresholdMet") {
+    if (event.reason == codec::Reason::eviction_threshold_met) {
         note(event.time, Tone::yellow, "threshold  " + after_prefix(message, "Attempting to reclaim memory: "));
-    } else if (event.reason == "MemoryStall") {
+    } else if (event.reason == codec::Reason::memory_stall) {
         note(event.time, event.severity == codec::Severity::warning ? Tone::yellow : Tone::plain,
              "stall      " + message);
-    } else if (event.reason == "EvictionThresholdCleared") {
+    } else if (event.reason == codec::Reason::eviction_threshold_cleared) {
         note(event.time, Tone::plain, "cleared    " + message);
-    } else if (event.reason == "Evicting") {
+    } else if (event.reason == codec::Reason::evicting) {
         note(event.time, Tone::red, "decision   " + pod_name(event) + " has to go: " + reason_in(message));
         note(event.time, Tone::red, "signal     " + signal_in(message));
-    } else if (event.reason == "SocketsShed") {
+    } else if (event.reason == codec::Reason::sockets_shed) {
         note(event.time, Tone::yellow, "shed       " + message);
-    } else if (event.reason == "SocketsRestored") {
+    } else if (event.reason == codec::Reason::sockets_restored) {
         note(event.time, Tone::green, "restored   " + message);
-    } else if (event.reason == "Evicted") {
+    } else if (event.reason == codec::Reason::evicted) {
         note(event.time, Tone::green, "gone       " + message);
-    } else if (event.reason == "EvictionFailed") {
+    } else if (event.reason == codec::Reason::eviction_failed) {
         note(event.time, Tone::red, "failed     " + message);
-    } else if (event.reason == "OOMKilling" && event.pod) {
+    } else if (event.reason == codec::Reason::oom_killing && event.pod) {
         note(event.time, Tone::red, "OOM kill   " + message);
     } else if (is_raising(event)) {
         note(event.time, Tone::yellow, "steering   " + message);

@@ -147,22 +147,6 @@ private:
 
 }  // namespace
 
-std::string_view name(RemainsKind kind) {
-    switch (kind) {
-        case RemainsKind::sandbox:
-            return "sandbox";
-        case RemainsKind::container:
-            return "container";
-        case RemainsKind::cgroup:
-            return "cgroup";
-        case RemainsKind::log_directory:
-            return "log directory";
-        case RemainsKind::volume_directory:
-            break;
-    }
-    return "volume directory";
-}
-
 PodGcPass collect_pods(const PodGcPolicy& policy, const PodGcLook& look, const PodGcState& state) {
     return Pass(policy, look, state).run();
 }

@@ -33,7 +33,19 @@ inline constexpr std::string_view node_gone_message = "PodGC: node no longer exi
 inline constexpr std::string_view never_scheduled_message = "PodGC: terminating and never scheduled";
 
 enum class RemainsKind : std::uint8_t { sandbox, container, cgroup, log_directory, volume_directory };
-[[nodiscard]] std::string_view name(RemainsKind kind);
+
+}  // namespace evictd::policy
+
+namespace evictd {
+
+template <>
+struct Names<policy::RemainsKind> {
+    static constexpr Words<5> words{"sandbox", "container", "cgroup", "log directory", "volume directory"};
+};
+
+}  // namespace evictd
+
+namespace evictd::policy {
 
 // What is left of a pod on this node.
 struct Remains {

@@ -32,7 +32,7 @@ bool EventLog::report_loss(WallTime now) {
     codec::Event loss;
     loss.time = now;
     loss.severity = codec::Severity::warning;
-    loss.reason = "KernelEventsLost";
+    loss.reason = codec::Reason::kernel_events_lost;
     loss.cause = "event log";
     loss.message = std::to_string(unreported_) + " lines of the event log were lost: " + why_;
     if (!file_.append(codec::to_json_line(loss, node_))) return false;

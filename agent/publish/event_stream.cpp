@@ -15,23 +15,27 @@ namespace {
 constexpr Duration forget_every = std::chrono::seconds(60);
 
 // What the agent reports of itself and of what root gave it. No pod can cause these.
-constexpr std::array<std::string_view, 6> of_the_agent{"AgentStarted",   "AgentStopped",        "ConfigReloaded",
-                                                       "ConfigRejected", "SignalSourceChanged", "PodRejected"};
+bool is_of_the_agent(const codec::EventReason& reason) {
+    using codec::Reason;
+    constexpr std::array<Reason, 6> reasons{Reason::agent_started,         Reason::agent_stopped,
+                                            Reason::config_reloaded,       Reason::config_rejected,
+                                            Reason::signal_source_changed, Reason::pod_rejected};
+    return std::any_of(reasons.begin(), reasons.end(), [&](Reason own) { return reason == own; });
+}
 
 // A pod was sent a signal. A try that failed is no eviction, and may repeat for as long as the pod likes.
 bool tells_of_an_eviction(const codec::Event& event) {
-    return !event.dry_run &&
-           (event.reason == "Evicted" || (event.reason == "Evicting" && event.error.empty() && event.latency.act));
+    return !event.dry_run && (event.reason == codec::Reason::evicted ||
+                              (event.reason == codec::Reason::evicting && event.error.empty() && event.latency.act));
 }
 
 }  // namespace
 
 std::optional<EventKey> limited_as(const codec::Event& event) {
-    if (std::find(of_the_agent.begin(), of_the_agent.end(), event.reason) != of_the_agent.end() ||
-        tells_of_an_eviction(event)) {
+    if (is_of_the_agent(event.reason) || tells_of_an_eviction(event)) {
         return std::nullopt;
     }
-    EventKey key{event.pod ? event.pod->uid : std::string(), event.reason};
+    EventKey key{event.pod ? event.pod->uid : std::string(), event.reason.text()};
     if (event.oom) {
         key.kind += event.oom->memcg ? " memcg" : " node";
     }

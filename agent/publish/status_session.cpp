@@ -135,7 +135,8 @@ void StatusSession::start_events() {
 bool StatusSession::wanted(const codec::Event& event) const {
     const auto& id = request_.id;
     const bool is_it = id.empty() || (id == "*" ? !event.id.empty() : event.id.starts_with(id));
-    return is_it && (request_.reason.empty() || event.reason == request_.reason) && (!since_ || event.time >= *since_);
+    return is_it && (request_.reason.empty() || event.reason.text() == request_.reason) &&
+           (!since_ || event.time >= *since_);
 }
 
 // One turn's worth. The log is written in this thread before sessions hear of an event, so at its end nothing is

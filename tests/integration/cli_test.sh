@@ -27,6 +27,15 @@ check "2: an option that does not exist" usage status --colour
 check "2: an output that does not exist" usage status -o xml
 check "2: a time span that is none" usage events --since yesterday
 check "2: a reason that does not exist" usage events --reason Evict
+check "2: a reason that no event has" usage events --reason TaintEviction
+man_names_reasons() { # exactly those that are accepted
+    "$EVICTD" events --reason "?" --socket "$work/nobody.sock" 2>&1 | sed 's/.*expected //; s/).*//' | tr -d ' ' | tr , '\n' |
+        sort > "$work/accepted"
+    sed -n '/^Reasons:/,/^\.PP/p' "$(dirname "$0")/../../deploy/evictd.1" | grep -oE '[A-Z][A-Za-z]{6,}' | grep -v '^Reasons$' |
+        sort > "$work/named"
+    [ "$(wc -l < "$work/accepted")" -gt 30 ] && diff "$work/accepted" "$work/named"
+}
+check "the man page names the reasons that are accepted" man_names_reasons
 check "2: an id that is none" usage explain yesterday
 check "2: a signal that does not exist" usage rank --signal memory.free
 check "2: check without a file" usage check

@@ -87,9 +87,10 @@ struct RankedPod {
 
 // What can be given back before a pod is evicted, in this order.
 enum class NodeReclaim : std::uint8_t { containers, images };
-constexpr std::string_view name(NodeReclaim reclaim) {
-    return reclaim == NodeReclaim::containers ? "containers" : "images";
-}
+template <>
+struct Names<NodeReclaim> {
+    static constexpr Words<2> words{"containers", "images"};
+};
 
 // A limit of a pod's own that it broke. Needs no threshold.
 enum class LimitKind : std::uint8_t { empty_dir, pod, container };

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "evictd/model/ids.hpp"
+#include "evictd/model/names.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
@@ -20,9 +20,10 @@ enum class RungKind : std::uint8_t {
     squeeze,  // the pod grows no further: memory.high
     freeze,   // the pod is frozen briefly: cgroup.freeze, or v1's freezer
 };
-constexpr std::string_view name(RungKind kind) {
-    return kind == RungKind::reclaim ? "reclaim" : kind == RungKind::squeeze ? "squeeze" : "freeze";
-}
+template <>
+struct Names<RungKind> {
+    static constexpr Words<3> words{"reclaim", "squeeze", "freeze"};
+};
 
 struct LadderConfig {
     bool reclaim = true;

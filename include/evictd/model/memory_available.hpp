@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
+#include "evictd/model/names.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
@@ -14,9 +14,10 @@ enum class MemoryAvailable : std::uint8_t {
     kubelet,      // capacity minus working set: page cache is free while it is inactive, used once it is active
     reclaimable,  // without swapping. The node's: MemAvailable. The pods': limit minus usage plus all page cache
 };
-constexpr std::string_view name(MemoryAvailable counted) {
-    return counted == MemoryAvailable::kubelet ? "kubelet" : "reclaimable";
-}
+template <>
+struct Names<MemoryAvailable> {
+    static constexpr Words<2> words{"kubelet", "reclaimable"};
+};
 
 // One moment, counted both ways.
 struct AvailableMemory {

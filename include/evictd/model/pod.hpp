@@ -12,15 +12,17 @@
 #include <vector>
 
 #include "evictd/model/ids.hpp"
+#include "evictd/model/names.hpp"
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
 
 enum class QosClass : std::uint8_t { guaranteed, burstable, best_effort };
-constexpr std::string_view name(QosClass qos) {
-    return qos == QosClass::guaranteed ? "Guaranteed" : qos == QosClass::burstable ? "Burstable" : "BestEffort";
-}
+template <>
+struct Names<QosClass> {
+    static constexpr Words<3> words{"Guaranteed", "Burstable", "BestEffort"};
+};
 
 // Where the kubelet would have got the pod from (kubetypes.ConfigSourceAnnotationKey and the mirror annotation).
 enum class PodOrigin : std::uint8_t { api, static_file, mirror };

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "evictd/model/names.hpp"
+
 namespace evictd {
 
 enum class Signal : std::uint8_t {
@@ -49,20 +51,22 @@ inline constexpr std::array<SignalTraits, signal_count> signal_table{{
 }};
 
 constexpr const SignalTraits& traits(Signal signal) { return signal_table[static_cast<std::size_t>(signal)]; }
-constexpr std::string_view name(Signal signal) { return traits(signal).name; }
-constexpr bool is_memory(Signal signal) { return traits(signal).condition == Condition::memory_pressure; }
-constexpr std::optional<Signal> signal_from(std::string_view text) {
-    for (const auto& row : signal_table) {
-        if (row.name == text) {
-            return row.signal;
+template <>
+struct Names<Signal> {
+    static constexpr Words<signal_count> words = [] {
+        Words<signal_count> names{};
+        for (std::size_t i = 0; i < signal_count; ++i) {
+            names[i] = signal_table[i].name;
         }
-    }
-    return std::nullopt;
-}
+        return names;
+    }();
+};
+constexpr bool is_memory(Signal signal) { return traits(signal).condition == Condition::memory_pressure; }
+constexpr std::optional<Signal> signal_from(std::string_view text) { return from_name<Signal>(text); }
 
-constexpr std::string_view name(Condition condition) {
-    constexpr std::array<std::string_view, condition_count> names{"MemoryPressure", "DiskPressure", "PIDPressure"};
-    return names[static_cast<std::size_t>(condition)];
-}
+template <>
+struct Names<Condition> {
+    static constexpr Words<condition_count> words{"MemoryPressure", "DiskPressure", "PIDPressure"};
+};
 
 }  // namespace evictd

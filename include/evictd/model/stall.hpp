@@ -7,25 +7,31 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
+#include "evictd/model/names.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
 
 enum class StallResource : std::uint8_t { memory, io, cpu };
 inline constexpr std::size_t stall_resource_count = 3;
-constexpr std::string_view name(StallResource resource) {
-    constexpr std::array<std::string_view, stall_resource_count> names{"memory", "io", "cpu"};
-    return names[static_cast<std::size_t>(resource)];
-}
+template <>
+struct Names<StallResource> {
+    static constexpr Words<stall_resource_count> words{"memory", "io", "cpu"};
+};
 
 enum class StallKind : std::uint8_t { some, full };
-constexpr std::string_view name(StallKind kind) { return kind == StallKind::some ? "some" : "full"; }
+template <>
+struct Names<StallKind> {
+    static constexpr Words<2> words{"some", "full"};
+};
 
 // Whose tasks: the node's, or each pod's by itself.
 enum class StallScope : std::uint8_t { node, pod };
-constexpr std::string_view name(StallScope scope) { return scope == StallScope::node ? "node" : "pod"; }
+template <>
+struct Names<StallScope> {
+    static constexpr Words<2> words{"node", "pod"};
+};
 
 // The windows slide by a tenth of a second.
 enum class StallWindow : std::uint8_t { tenth, second, ten_seconds };
@@ -35,10 +41,10 @@ constexpr Duration length(StallWindow window) {
                                                                std::chrono::seconds(10)};
     return lengths[static_cast<std::size_t>(window)];
 }
-constexpr std::string_view name(StallWindow window) {
-    constexpr std::array<std::string_view, stall_window_count> names{"100ms", "1s", "10s"};
-    return names[static_cast<std::size_t>(window)];
-}
+template <>
+struct Names<StallWindow> {
+    static constexpr Words<stall_window_count> words{"100ms", "1s", "10s"};
+};
 
 // Lost in the last window of each length.
 using StallTimes = std::array<Duration, stall_window_count>;

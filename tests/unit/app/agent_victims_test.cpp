@@ -37,8 +37,8 @@ TEST_F(Victims, MemoryThatDoesNotComeBackIsReportedWithItsKindAndNoOtherPodDiesF
     EXPECT_TRUE(last().decision.owed[0].fresh);
     EXPECT_EQ(last().decision.owed[0].left, 790_MiB);
     const auto told = codec::events_of(*records.back());
-    const auto event =
-        std::find_if(told.begin(), told.end(), [](const auto& one) { return one.reason == "MemoryNotReturned"; });
+    const auto event = std::find_if(told.begin(), told.end(),
+                                    [](const auto& one) { return one.reason == codec::Reason::memory_not_returned; });
     ASSERT_NE(event, told.end());
     EXPECT_EQ(event->not_returned->kind, "shmem");
     EXPECT_EQ(event->not_returned->bytes, 790_MiB);

@@ -97,7 +97,7 @@ TEST(EventText, IsOneReadableLine) {
 
 TEST(EventText, CannotDriveATerminal) {
     Event event;
-    event.reason = "OOMKilling";
+    event.reason = Reason::oom_killing;
     event.message =
         "\x1b]0;title\x07 \xc2\x9b"
         "2J";

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 std::vector<std::string> reasons(const std::vector<Event>& events) {
     std::vector<std::string> names;
-    for (const auto& event : events) names.push_back(event.reason);
+    for (const auto& event : events) names.push_back(event.reason.text());
     return names;
 }
 
@@ -123,7 +123,7 @@ TEST(Events, AVictimThatObeyedSigtermEndedByItself) {
     victim.eviction.immediate = false;
     victim.killed_at = MonotonicTime{};
     const auto event = events_of(tick).back();
-    EXPECT_EQ(event.reason, "Evicted");
+    EXPECT_EQ(event.reason, Reason::evicted);
     EXPECT_THAT(event.message, HasSubstr("ended by itself within its grace period"));
     EXPECT_FALSE(event.latency.any());
 }
@@ -144,7 +144,7 @@ TEST(Events, AFailedVictimIsAnEvictionFailedAndFreedNothing) {
     tick.decision.finished[0].failed = true;
     tick.decision.finished[0].error = "processes in state D";
     const auto event = events_of(tick).back();
-    EXPECT_EQ(event.reason, "EvictionFailed");
+    EXPECT_EQ(event.reason, Reason::eviction_failed);
     EXPECT_EQ(event.error, "processes in state D");
     EXPECT_FALSE(event.reclaimed);
 }
@@ -170,26 +170,26 @@ TEST(Events, ARungTellsWhoHowMuchAndHowLong) {
                                    .error = std::move(error)}};
         return events_of(tick).back();
     };
-    EXPECT_EQ(told(RungKind::reclaim, RungStatus::begun, 0_B).reason, "ReclaimStarted");
+    EXPECT_EQ(told(RungKind::reclaim, RungStatus::begun, 0_B).reason, Reason::reclaim_started);
     auto event = told(RungKind::reclaim, RungStatus::ended, 70_MiB);
-    EXPECT_EQ(event.reason, "ReclaimSucceeded");
+    EXPECT_EQ(event.reason, Reason::reclaim_succeeded);
     EXPECT_EQ(event.severity, Severity::normal);
     EXPECT_EQ(event.reclaimed, 70_MiB);
     EXPECT_EQ(event.duration, 1200us);
     EXPECT_EQ(event.pod->name, "hog");
     EXPECT_EQ(event.message, "Pod default/hog gave back 70Mi of the 64Mi asked for, within 1.2 ms");
     event = told(RungKind::reclaim, RungStatus::ended, 3_MiB);
-    EXPECT_EQ(event.reason, "ReclaimInsufficient");
+    EXPECT_EQ(event.reason, Reason::reclaim_insufficient);
     EXPECT_EQ(event.severity, Severity::warning);
     event = told(RungKind::reclaim, RungStatus::failed, 0_B, "it would swap");
-    EXPECT_EQ(event.reason, "ReclaimInsufficient");
+    EXPECT_EQ(event.reason, Reason::reclaim_insufficient);
     EXPECT_EQ(event.error, "it would swap");
     event = told(RungKind::squeeze, RungStatus::begun, 0_B);
-    EXPECT_EQ(event.reason, "PodSqueezed");
+    EXPECT_EQ(event.reason, Reason::pod_squeezed);
     EXPECT_EQ(event.limit, 64_MiB);
-    EXPECT_EQ(told(RungKind::freeze, RungStatus::begun, 0_B).reason, "PodFrozen");
+    EXPECT_EQ(told(RungKind::freeze, RungStatus::begun, 0_B).reason, Reason::pod_frozen);
     event = told(RungKind::freeze, RungStatus::ended, 0_B);
-    EXPECT_EQ(event.reason, "PodReleased");
+    EXPECT_EQ(event.reason, Reason::pod_released);
     EXPECT_EQ(event.message, "Pod default/hog resumed after 1.2 ms");
 }
 
@@ -201,9 +201,9 @@ TEST(Events, AReclaimThatWasCutShortBecauseItWasEnoughSucceeded) {
                                .bytes = 16_MiB,
                                .cut_short = true,
                                .error = {}}};
-    EXPECT_EQ(events_of(tick).back().reason, "ReclaimSucceeded");
+    EXPECT_EQ(events_of(tick).back().reason, Reason::reclaim_succeeded);
     tick.observation.rungs[0].cut_short = false;
-    EXPECT_EQ(events_of(tick).back().reason, "ReclaimInsufficient");
+    EXPECT_EQ(events_of(tick).back().reason, Reason::reclaim_insufficient);
     tick.observation.rungs[0].dry_run = true;
     EXPECT_THAT(events_of(tick), testing::IsEmpty()) << "nothing was done, and its beginning was told";
 }
@@ -214,7 +214,7 @@ TEST(Events, ASheddingTellsWhoAndHowLongTheWayWasAndItsEndHowManyWereRefused) {
     const ShedPod hog{PodUid{"uid-hog"}, "default/hog", CgroupId{11}};
     tick.shed = {{.pod = hog, .begun = true, .at = sample::monotonic(sample::look_at + 100us), .error = {}}};
     auto event = events_of(tick).back();
-    EXPECT_EQ(event.reason, "SocketsShed");
+    EXPECT_EQ(event.reason, Reason::sockets_shed);
     EXPECT_EQ(event.severity, Severity::warning);
     EXPECT_EQ(event.pod->name, "hog");
     EXPECT_THAT(event.message, HasSubstr("default/hog gets no new sockets"));
@@ -227,7 +227,7 @@ TEST(Events, ASheddingTellsWhoAndHowLongTheWayWasAndItsEndHowManyWereRefused) {
     tick.shed[0].begun = false;
     tick.shed[0].refused = 12;
     event = events_of(tick).back();
-    EXPECT_EQ(event.reason, "SocketsRestored");
+    EXPECT_EQ(event.reason, Reason::sockets_restored);
     EXPECT_EQ(event.severity, Severity::normal);
     EXPECT_THAT(event.message, HasSubstr("gets new sockets again; 12 were refused"));
 }
@@ -239,7 +239,7 @@ TEST(Events, ASheddingThatCannotBeDoneSaysSo) {
                   .error = "sockets: they cannot be refused on this host"}};
     const auto events = events_of(tick);
     const auto shed =
-        std::find_if(events.begin(), events.end(), [](const auto& e) { return e.reason == "SocketsShed"; });
+        std::find_if(events.begin(), events.end(), [](const auto& e) { return e.reason == Reason::sockets_shed; });
     ASSERT_NE(shed, events.end());
     EXPECT_THAT(shed->message, HasSubstr("Could not keep pod default/hog from new sockets"));
     EXPECT_THAT(shed->error, HasSubstr("cannot be refused"));
@@ -251,7 +251,7 @@ TEST(Events, MemoryRefusedToSocketsIsThePodsAffairOrTheNodes) {
     SocketMemoryShort memory{CgroupId{12}, "TCP", 40_MiB, 100_MiB, 200_MiB, PodUid{"uid-web"}};
     tick.kernel_events = {{sample::monotonic(sample::look_at), memory}};
     auto event = events_of(tick).back();
-    EXPECT_EQ(event.reason, "SocketMemoryPressure");
+    EXPECT_EQ(event.reason, Reason::socket_memory_pressure);
     EXPECT_EQ(event.pod->name, "web");
     EXPECT_THAT(event.message, HasSubstr("The cgroup of pod default/web is short of memory for its sockets"));
     memory.used = 150_MiB;
@@ -426,7 +426,7 @@ TEST(Events, AnAdjustedScoreNamesThePod) {
     const auto& pod = tick.observation.pods.at(1).pod;
     const auto event =
         events_of(AgentNotice{Notice::oom_score_adjusted, sample::start(), "Set it", "refused", pod, true}).at(0);
-    EXPECT_EQ(event.reason, "OOMScoreAdjusted");
+    EXPECT_EQ(event.reason, Reason::oom_score_adjusted);
     EXPECT_EQ(event.severity, Severity::warning);
     EXPECT_EQ(event.pod->name, "web");
     EXPECT_TRUE(event.dry_run);
@@ -451,7 +451,7 @@ TEST(Events, ASoftThresholdSaysThatItsGracePeriodRuns) {
 
 TEST(Events, EveryNoticeHasItsReasonAndAnErrorMakesItAWarning) {
     const auto reason = [](Notice notice) {
-        return events_of(AgentNotice{notice, sample::start(), "m", ""})[0].reason;
+        return events_of(AgentNotice{notice, sample::start(), "m", ""})[0].reason.text();
     };
     EXPECT_EQ(reason(Notice::agent_started), "AgentStarted");
     EXPECT_EQ(reason(Notice::agent_stopped), "AgentStopped");

@@ -57,7 +57,7 @@ std::vector<std::string_view> lines(std::string_view text) {
 TEST(EventId, IsTheSameInEveryEventOfAnEvictionAndInNoOther) {
     const auto begun = events_of(sample::evicting());
     const auto ended = events_of(sample::evicted());
-    EXPECT_EQ(begun.back().reason, "Evicting");
+    EXPECT_EQ(begun.back().reason, Reason::evicting);
     EXPECT_EQ(begun.back().id, ended.back().id);
     EXPECT_THAT(ended.back().id, testing::MatchesRegex("[0-9a-f]+"));
     EXPECT_EQ(ended.back().id.size(), 10U);
@@ -183,7 +183,7 @@ TEST(Explain, SaysWhatItCanWithoutAHistoryAndOfAnOomKill) {
     const auto bare = events_of(sample::evicted());
     EXPECT_THAT(explain_text(bare, nullptr, {}), HasSubstr("default/hog was evicted"));
     Event oom = bare[0];
-    oom.reason = "OOMKilling";
+    oom.reason = Reason::oom_killing;
     oom.pod.reset();
     EXPECT_THAT(explain_text({oom}, nullptr, {}), HasSubstr("a process of no known pod lost a process"));
 }
@@ -191,7 +191,7 @@ TEST(Explain, SaysWhatItCanWithoutAHistoryAndOfAnOomKill) {
 TEST(Explain, NamesTheWaitBeforeAnEviction) {
     const auto event = evicted();
     Event delay = event;
-    delay.reason = "EvictionDelayed";
+    delay.reason = Reason::eviction_delayed;
     delay.message = "The eviction of pod default/hog is delayed for at most 9.3s";
     delay.history = nullptr;
     delay.time -= std::chrono::seconds(4);

@@ -45,7 +45,7 @@ public:
     void fill(float& value) { value = std::bit_cast<float>(static_cast<std::uint32_t>(random_() & 0xff7fffffU)); }
     template <class E>
     requires std::is_enum_v<E>
-    void fill(E& value) { value = static_cast<E>(random_() % words_of<E>().size()); }
+    void fill(E& value) { value = static_cast<E>(random_() % names_of<E>().size()); }
     void fill(std::string& value) {
         static constexpr std::array pieces{"web", "\"", "\\", "\n", "\x01", "é", ",\"decision\":", "/", "{", "\x7f"};
         value.clear();

@@ -38,7 +38,7 @@ TEST(StallEvents, BeginAndEndAreMemoryStallsWithTheirShareAndThreshold) {
     tick.decision.stall_edges = {{true, met_stall(5s)}};
     auto events = events_of(tick);
     ASSERT_EQ(events.size(), 1U);
-    EXPECT_EQ(events[0].reason, "MemoryStall");
+    EXPECT_EQ(events[0].reason, Reason::memory_stall);
     EXPECT_EQ(events[0].severity, Severity::warning);
     EXPECT_EQ(events[0].message,
               "Tasks of the node stalled on memory for 45% of the last 1s (some; threshold 10%, soft); its grace "
@@ -72,7 +72,7 @@ TEST(StallEvents, AnEvictionForAStallTellsNoThresholdOfBytes) {
     tick.decision.evict = eviction;
     const auto events = events_of(tick);
     ASSERT_EQ(events.size(), 1U);
-    EXPECT_EQ(events[0].reason, "Evicting");
+    EXPECT_EQ(events[0].reason, Reason::evicting);
     EXPECT_FALSE(events[0].threshold);
     EXPECT_FALSE(events[0].signal);
 }

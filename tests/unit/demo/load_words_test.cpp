@@ -18,8 +18,8 @@ load::Options options_of(const Plan& plan, const PodPlan& pod) {
 }
 
 TEST(LoadWords, AreUnderstoodAndHoldWhatThePlanSays) {
-    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache, Scenario::sockets,
-                                Scenario::oomrace, Scenario::thrash}) {
+    for (const auto& word : names_of<Scenario>()) {
+        const Scenario scenario = *from_name<Scenario>(word);
         const Plan plan = scenario == Scenario::oomrace ? oomrace_plan(1_GiB, 8_GiB, true) : plan_for(scenario, 1_GiB);
         for (const auto& pod : plan.pods) {
             const auto options = options_of(plan, pod);

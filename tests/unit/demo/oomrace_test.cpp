@@ -55,16 +55,18 @@ TEST(OomRacePlan, TheAgentsConfigurationIsValidAndSaysWhetherToSteer) {
 
 class OomRaceVerdict : public testing::Test {
 protected:
-    void hear(const std::string& reason, const PodPlan& pod, const std::string& message) {
+    void hear(codec::Reason reason, const PodPlan& pod, const std::string& message) {
         codec::Event event;
         event.reason = reason;
         event.message = message;
         event.pod = codec::EventPod{pod.name_space, pod.name, pod.uid, pod.qos, pod.priority};
         story.hear(event);
     }
-    void raise(const PodPlan& pod) { hear("OOMScoreAdjusted", pod, "Raised oom_score_adj of 8 processes"); }
+    void raise(const PodPlan& pod) {
+        hear(codec::Reason::oom_score_adjusted, pod, "Raised oom_score_adj of 8 processes");
+    }
     void kill(const PodPlan& pod) {
-        hear("OOMKilling", pod, "Memory cgroup out of memory");
+        hear(codec::Reason::oom_killing, pod, "Memory cgroup out of memory");
         facts.oom_kills++;
     }
 

@@ -115,13 +115,5 @@ TEST(Pods, LieWhereTheCgroupfsDriverPutsThem) {
     EXPECT_EQ(container_cgroup(pod), "/kubepods/besteffort/podu/app");
 }
 
-TEST(ScenarioNames, AreReadBack) {
-    for (const auto scenario : {Scenario::spike, Scenario::leak, Scenario::pagecache, Scenario::sockets,
-                                Scenario::oomrace, Scenario::thrash}) {
-        EXPECT_EQ(scenario_from(name(scenario)), scenario);
-    }
-    EXPECT_EQ(scenario_from("forkbomb"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace evictd::demo

@@ -16,11 +16,11 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-codec::Event event(const std::string& reason, const PodPlan& pod, Duration at) {
+codec::Event event(codec::Reason reason, const PodPlan& pod, Duration at) {
     codec::Event made;
     made.time = WallTime{at};
     made.reason = reason;
-    made.message = reason;
+    made.message = name(reason);
     made.pod = codec::EventPod{pod.name_space, pod.name, pod.uid, pod.qos, pod.priority};
     made.threshold = codec::EventThreshold{true, {200}, {190}, {1000}, Duration{0}};
     return made;
@@ -30,14 +30,14 @@ class VerdictOnSpike : public testing::Test {
 protected:
     VerdictOnSpike() {
         story.begin(WallTime{}, "begin");
-        story.hear(event("EvictionThresholdMet", plan.actor_pod(), milliseconds(100)));
+        story.hear(event(codec::Reason::eviction_threshold_met, plan.actor_pod(), milliseconds(100)));
         facts.actor_gone = true;
         facts.actor_end = "killed by signal 9";
     }
     void evicted(const PodPlan& pod) {
-        auto gone = event("Evicted", pod, milliseconds(120));
+        auto gone = event(codec::Reason::evicted, pod, milliseconds(120));
         gone.latency = {microseconds(60), microseconds(200), microseconds(300), microseconds(560), milliseconds(12)};
-        story.hear(event("Evicting", pod, milliseconds(101)));
+        story.hear(event(codec::Reason::evicting, pod, milliseconds(101)));
         story.hear(gone);
     }
 
@@ -56,9 +56,9 @@ TEST_F(VerdictOnSpike, TheRightPodAndOnlyItIsRight) {
 }
 
 TEST_F(VerdictOnSpike, WithoutTheKernelsTimeOnlyWhatWasMeasuredIsClaimed) {
-    auto gone = event("Evicted", plan.actor_pod(), milliseconds(120));
+    auto gone = event(codec::Reason::evicted, plan.actor_pod(), milliseconds(120));
     gone.latency = {Duration{0}, microseconds(200), microseconds(300), std::nullopt, std::nullopt};
-    story.hear(event("Evicting", plan.actor_pod(), milliseconds(101)));
+    story.hear(event(codec::Reason::evicting, plan.actor_pod(), milliseconds(101)));
     story.hear(gone);
     EXPECT_THAT(judge(plan, story, facts).remarks, Contains(HasSubstr("From noticing it to SIGKILL: 500 us")));
     EXPECT_EQ(story.stretches().front().name, "decide");
@@ -92,7 +92,7 @@ TEST_F(VerdictOnSpike, ABystanderThatEndedIsWrong) {
 TEST_F(VerdictOnSpike, AnOomKillInThePodsIsWrongAndOneElsewhereIsNot) {
     evicted(plan.actor_pod());
     codec::Event elsewhere;
-    elsewhere.reason = "OOMKilling";
+    elsewhere.reason = codec::Reason::oom_killing;
     story.hear(elsewhere);
     EXPECT_TRUE(judge(plan, story, facts).right);
     facts.oom_kills = 1;
@@ -107,7 +107,7 @@ TEST(VerdictOnPageCache, IsRightOnlyWhenTheCacheWasFullAndNobodyWent) {
     EXPECT_FALSE(judge(plan, story, facts).right);
     facts.most_used = 1020_MiB;
     EXPECT_THAT(judge(plan, story, facts).faults, IsEmpty());
-    story.hear(event("Evicted", plan.actor_pod(), milliseconds(1)));
+    story.hear(event(codec::Reason::evicted, plan.actor_pod(), milliseconds(1)));
     EXPECT_FALSE(judge(plan, story, facts).right);
 }
 
@@ -126,8 +126,8 @@ struct VerdictOnSockets : testing::Test {
     Plan plan = plan_for(Scenario::sockets, 1_GiB);
     Story story;
     Facts facts;
-    codec::Event shed = event("SocketsShed", plan.actor_pod(), milliseconds(100));
-    codec::Event restored = event("SocketsRestored", plan.actor_pod(), milliseconds(1700));
+    codec::Event shed = event(codec::Reason::sockets_shed, plan.actor_pod(), milliseconds(100));
+    codec::Event restored = event(codec::Reason::sockets_restored, plan.actor_pod(), milliseconds(1700));
 };
 
 TEST_F(VerdictOnSockets, ThePodAloneWasRefusedAndGotThemAgain) {
@@ -154,9 +154,9 @@ TEST_F(VerdictOnSockets, ABystanderMustHaveOpenedSomeAndBeenRefusedNone) {
 }
 
 TEST_F(VerdictOnSockets, AnEvictionOrAnotherPodsNameIsWrong) {
-    story.hear(event("Evicted", plan.actor_pod(), milliseconds(1)));
+    story.hear(event(codec::Reason::evicted, plan.actor_pod(), milliseconds(1)));
     EXPECT_FALSE(told().right);
-    shed = event("SocketsShed", plan.pods.front(), milliseconds(100));
+    shed = event(codec::Reason::sockets_shed, plan.pods.front(), milliseconds(100));
     Story other;
     other.hear(shed);
     other.hear(restored);
@@ -167,9 +167,9 @@ TEST(StoryOfALeak, ShowsTheGracePeriodsInsteadOfLatencies) {
     const auto plan = plan_for(Scenario::leak, 1_GiB);
     Story story;
     story.begin(WallTime{}, "begin");
-    for (const auto& [reason, at] : {std::pair{"EvictionThresholdMet", milliseconds(1000)},
-                                     {"Evicting", milliseconds(3000)},
-                                     {"Evicted", milliseconds(4200)}}) {
+    for (const auto& [reason, at] : {std::pair{codec::Reason::eviction_threshold_met, milliseconds(1000)},
+                                     {codec::Reason::evicting, milliseconds(3000)},
+                                     {codec::Reason::evicted, milliseconds(4200)}}) {
         auto told = event(reason, plan.actor_pod(), at);
         told.threshold->hard = false;
         story.hear(told);

@@ -45,7 +45,7 @@ TEST(EventLog, AFullDiskLosesLinesAndTheLogSaysHowManyOnceThereIsRoom) {
     ASSERT_THAT(lines, SizeIs(2));
     const auto loss = codec::event_from_json(lines[0]);
     ASSERT_TRUE(loss);
-    EXPECT_EQ(loss->reason, "KernelEventsLost");
+    EXPECT_EQ(loss->reason, codec::Reason::kernel_events_lost);
     EXPECT_EQ(loss->message, "2 lines of the event log were lost: No space left on device");
     EXPECT_EQ(loss->time, sample::start());
     EXPECT_THAT(lines[1], HasSubstr("three"));

@@ -204,7 +204,7 @@ TEST_F(StatusSocketTest, AFollowerOfOneReasonSeesOnlyThat) {
     tick.observation.wall = real_clock_.wall() + 1h;  // whether it is read back or heard live
     fanout_->publish(shared(tick));
     std::ignore = client->stream(events(true, 0s, "Evicting"), [&](std::string_view line) {
-        reason = codec::event_from_json(line)->reason;
+        reason = codec::event_from_json(line)->reason.text();
         return false;
     });
     EXPECT_EQ(reason, "Evicting");
