@@ -2,10 +2,12 @@
 // Copyright The evictd authors
 #include "options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace evictd::load {
 namespace {
@@ -59,13 +61,12 @@ bool set_flag(Options& options, std::string_view name) {
                                                                    {"--first", &options.first_served},
                                                                    {"--steady", &options.steady},
                                                                    {"--together", &options.together}}};
-    for (const auto& [flag, value] : flags) {
-        if (flag == name) {
-            *value = true;
-            return true;
-        }
+    const auto found = std::find_if(flags.begin(), flags.end(), [&](const auto& flag) { return flag.first == name; });
+    if (found == flags.end()) {
+        return false;
     }
-    return false;
+    *found->second = true;
+    return true;
 }
 
 // What is wrong; empty: nothing.

@@ -48,7 +48,7 @@ Status check_program(const std::string& path, uid_t owner, mode_t mode) {
 }
 
 Result<std::string> sibling_program(const std::string& name) {
-    const auto own = running_program();
+    auto own = running_program();
     if (!own) {
         return own;
     }
