@@ -98,11 +98,11 @@ public:
     }
 
 private:
-    Event& add(Severity severity, Reason reason, MonotonicTime at) {
+    Event& add(Severity severity, EventReason reason, MonotonicTime at) {
         Event event;
         event.time = wall_time(tick_.observation, at == MonotonicTime{} ? tick_.observation.at : at);
         event.severity = severity;
-        event.reason = reason;
+        event.reason = std::move(reason);
         event.dry_run = tick_.dry_run;
         return events_.emplace_back(std::move(event));
     }

@@ -285,7 +285,7 @@ MemcgBreach at_limit() {
 TEST(Events, APodAtItsMemoryLimitIsToldWithContainerLimitAndCount) {
     auto breach = at_limit();
     auto event = of_breach(breach);
-    EXPECT_EQ(event.reason, "PodAtMemoryLimit");
+    EXPECT_EQ(event.reason, Reason::pod_at_memory_limit);
     EXPECT_EQ(event.severity, Severity::warning);
     EXPECT_EQ(event.pod->name, "web");
     EXPECT_EQ(event.container, "app");
@@ -320,10 +320,10 @@ TEST(Events, APodAtItsMemoryLimitIsToldWhateverIsKnownOfItsContainer) {
 TEST(Events, NeitherThePodsRootNorMemoryHighIsAPodAtItsLimit) {
     auto breach = at_limit();
     breach.limit_kind = MemcgLimit::high;
-    EXPECT_EQ(of_breach(breach).reason, "");
+    EXPECT_EQ(of_breach(breach).reason.text(), "");
     breach.limit_kind = MemcgLimit::max;
     breach.pod_cgroup = {};
-    EXPECT_EQ(of_breach(breach).reason, "");
+    EXPECT_EQ(of_breach(breach).reason.text(), "");
 }
 
 // Any byte but '/' and a new line may be in the name of a cgroup.
@@ -336,7 +336,7 @@ TEST(Events, TheNameOfACgroupDrivesNoTerminalAndBreaksNoLine) {
     for (const char c : {'\x1b', '\x07', '\r'}) EXPECT_EQ(text.find(c), std::string::npos);
     const auto line = to_json_line(event, "n");
     for (const char c : {'\x1b', '\x07', '\r', '\xff'}) EXPECT_EQ(line.find(c), std::string::npos);
-    EXPECT_EQ(event_from_json(line)->reason, "PodAtMemoryLimit");
+    EXPECT_EQ(event_from_json(line)->reason, Reason::pod_at_memory_limit);
 }
 
 TEST(Events, AnOomKillNamesThePodOfTheCgroup) {
