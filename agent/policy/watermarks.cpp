@@ -10,6 +10,12 @@
 namespace evictd::policy {
 namespace {
 
+// A threshold may be as large as there are numbers.
+Bytes above(Bytes line, Bytes more) {
+    Bytes sum;
+    return __builtin_add_overflow(line.value, more.value, &sum.value) ? line : sum;
+}
+
 void add(std::vector<Watermark>& lines, Signal signal, Bytes value) {
     const auto same = [&](const Watermark& line) { return line.signal == signal && line.threshold == value; };
     if (value > Bytes{0} && std::none_of(lines.begin(), lines.end(), same)) {
@@ -29,7 +35,8 @@ std::vector<Watermark> watermarks_for(const std::vector<Threshold>& thresholds, 
         const Bytes value{resolve(threshold.value, reading->capacity).value()};
         add(lines, threshold.signal, value);
         if (threshold.min_reclaim) {
-            add(lines, threshold.signal, value + Bytes{resolve(*threshold.min_reclaim, reading->capacity).value()});
+            const Bytes more{resolve(*threshold.min_reclaim, reading->capacity).value()};
+            add(lines, threshold.signal, above(value, more));
         }
     }
     return lines;
@@ -38,7 +45,7 @@ std::vector<Watermark> watermarks_for(const std::vector<Threshold>& thresholds, 
 std::vector<Watermark> approaches_of(const std::vector<Watermark>& watermarks) {
     auto lines = watermarks;
     for (const auto& line : watermarks) {
-        add(lines, line.signal, line.threshold + approach);
+        add(lines, line.signal, above(line.threshold, approach));
     }
     return {lines.begin() + static_cast<std::ptrdiff_t>(watermarks.size()), lines.end()};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What a Decision desires beside the kill: what the kernel watches, and whom its OOM killer is steered to.
+#include <limits>
+
 #include <gmock/gmock.h>
 
 #include "unit/policy/node.hpp"
@@ -40,6 +42,15 @@ TEST(Desired, EqualLinesComeOnce) {
     const auto watch = node.at_available(4_GiB).watch;
     EXPECT_THAT(*watch.lines, ElementsAre(Watermark{available_memory, 100_MiB}, Watermark{available_memory, 164_MiB}));
     EXPECT_THAT(watch.approaches, ElementsAre(Watermark{available_memory, 228_MiB})) << "164Mi is a line of its own";
+}
+
+TEST(Desired, ALineAsHighAsNumbersGoHasNoneAboveIt) {
+    Desired node;
+    constexpr Bytes most{std::numeric_limits<std::int64_t>::max()};
+    node.config.thresholds = {hard(most, 50_MiB)};
+    const auto watch = node.at_available(4_GiB).watch;
+    EXPECT_THAT(*watch.lines, ElementsAre(Watermark{available_memory, most}));
+    EXPECT_THAT(watch.approaches, IsEmpty());
 }
 
 TEST(Desired, APercentageMovesWithTheCapacity) {
