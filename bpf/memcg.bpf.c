@@ -57,7 +57,7 @@ static __always_inline struct evictd_memcg_event* reserve(struct mem_cgroup* mem
 
 static __always_inline int report_root(struct mem_cgroup* memcg, enum evictd_memcg_limit kind) {
     __u64 now = bpf_ktime_get_ns();
-    if (now - root_reported_ns < ROOT_EVERY_NS) return 0;
+    if ((__s64)(now - root_reported_ns) < (__s64)ROOT_EVERY_NS) return 0;
     root_reported_ns = now;
     struct evictd_memcg_event* event = reserve(memcg, kind);
     if (event) submit_event(event);
@@ -78,9 +78,13 @@ static __always_inline __u64 times_at_max(struct mem_cgroup* memcg) {
  * each turn counts once. */
 static __always_inline bool count_hits(struct pod_at_limit* pod, __u64 id, __u64 times) {
     __u64 seen = pod->seen;
-    if (pod->cgroup_id != id) {
-        pod->cgroup_id = id;
-        pod->seen = times;
+    __u64 owner = pod->cgroup_id;
+    if (owner != id) {
+        /* no owner while `seen` is still another's: who finds that counts one */
+        if (owner && __sync_val_compare_and_swap(&pod->cgroup_id, owner, 0) == owner) {
+            __sync_lock_test_and_set(&pod->seen, times);
+            __sync_lock_test_and_set(&pod->cgroup_id, id);
+        }
         __sync_fetch_and_add(&pod->hits, 1);
         return true;
     }
@@ -111,13 +115,14 @@ static __always_inline int report_pod(struct mem_cgroup* memcg, struct cgroup* c
     __u64 pod_id = cgroup_id(pod), id = cgroup_id(cgroup);
     struct pod_at_limit* known = bpf_map_lookup_elem(&pods_at_limit, &pod_id);
     if (!known) {
-        struct pod_at_limit fresh = {};
+        struct pod_at_limit fresh = {.cgroup_id = id, .seen = times - 1};
         bpf_map_update_elem(&pods_at_limit, &pod_id, &fresh, BPF_NOEXIST);
         known = bpf_map_lookup_elem(&pods_at_limit, &pod_id);
     }
     if (!known || !count_hits(known, id, times)) return 0;
     __u64 now = bpf_ktime_get_ns(), last = known->reported_ns;
-    if (last && now - last < current->pod_limit_period_ns) return 0;
+    /* signed: another CPU may have reported since `now` was read */
+    if (last && (__s64)(now - last) < (__s64)current->pod_limit_period_ns) return 0;
     if (__sync_val_compare_and_swap(&known->reported_ns, last, now) != last) return 0;
     struct evictd_memcg_event* event = reserve(memcg, EVICTD_MEMCG_MAX);
     if (!event) return 0; /* what was counted is in the next */

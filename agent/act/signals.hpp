@@ -26,7 +26,8 @@ struct HeldProcess {
 struct Strike {
     int signal_number = 0;
     port::Listing listing = port::Listing::quick;
-    // No new batch is begun from then on; but somebody is signalled, unless the pod begins with many empty cgroups.
+    // No new batch is begun from then on; but at least one process is signalled, unless the pod begins with many empty
+    // cgroups.
     MonotonicTime until{};
     std::function<void(std::vector<HeldProcess>&)> after_batch{};  // with those that were signalled: it may take them
 };

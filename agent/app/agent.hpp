@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// The heart: a cause comes in, the node is looked at once, decided over once, acted upon once, and told. Everything it
-// needs is handed to it; it makes nothing and knows no adapter.
+// The main loop: one cause leads to one look, one decision, one action and one published record. Everything it needs is
+// handed to it; it makes nothing and knows no adapter.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct Parts {
     reconcile::SocketShed& socket_shed;
     std::function<void(RecordPtr)> publish;                   // must not wait
     std::function<Status(const port::PodsRoot&)> claim_root;  // before anything below a pods' root may be touched
-    reconcile::ScoreOrders* scores = nullptr;                 // null: nobody keeps oom_score_adj
-    reconcile::RungOrders* rungs = nullptr;                   // null: nobody works the ladder before the kill
+    reconcile::ScoreOrders* scores = nullptr;                 // null: disabled
+    reconcile::RungOrders* rungs = nullptr;                   // null: disabled
 };
 
 struct AgentOptions {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What the agent says to those who work the ladder before the kill, and hears from them. Only said here, done
-// elsewhere: nothing of it costs the kill path more than a post.
+// Sends wanted rungs to the ladder's threads and receives their outcomes: nothing of it costs the kill path more than a
+// post.
 #include <utility>
 
 #include "app/agent.hpp"

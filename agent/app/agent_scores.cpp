@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What the agent says to the keeper of oom_score_adj: which pods there are, and whom the Decision steers the kernel to.
-// Only said here, done elsewhere: nothing of it costs the kill path more than a post.
+// Sends the thread that keeps oom_score_adj the pods that there are, and the pod that the Decision steers the kernel
+// to: nothing of it costs the kill path more than a post.
 #include <utility>
 
 #include "app/agent.hpp"
@@ -9,9 +9,9 @@
 namespace evictd::app {
 void Agent::keep_scores(const Tick& tick) {
     const bool steers = tick.decision.steer_to != steered_;
-    if (steers) {
-        steered_ = tick.decision.steer_to;
-        practised_for_ = steered_;
+    steered_ = tick.decision.steer_to;
+    if (steers || !steered_) {
+        practised_for_ = steered_;  // a rehearsal that sees memory near a line again calls for a look again
     }
     if (parts_.scores == nullptr) {
         return;

@@ -22,7 +22,7 @@ constexpr Duration hurry_after_a_kill = std::chrono::seconds(1);
 // A look that waited for its CPU says little of what the next one takes: the lesser of two.
 void LookPace::note_cost(Duration cpu) {
     cost_ = std::min(cpu, std::exchange(last_cost_, cpu));
-    // What it took more than that is on the account of what is urgent, too: pods may make every other look dear.
+    // The excess is charged to the urgent budget: a pod could otherwise make every second look expensive.
     urgent_budget_.charge(std::exchange(urgent_, false) ? cpu : cpu - cost_, clock_.monotonic());
 }
 

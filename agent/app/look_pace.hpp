@@ -24,7 +24,7 @@ public:
 
     // From the end of a look to the next: never more than half a CPU.
     [[nodiscard]] Duration pause() const;
-    // To one that a file that changed asks for. As long as there is budget for it, the next look is on its account.
+    // From the last look to one that a file's event asks for. While there is budget, that look is charged to it.
     [[nodiscard]] Duration urgent_pause();
     // To the next timed look: `wanted` at least. Where memory falls fast towards the next line, `distance` away, it
     // comes as soon as the budget for that allows.
@@ -37,7 +37,7 @@ private:
     std::optional<Bytes> last_distance_;
     // Of a CPU, for looks that files cause and memory that falls.
     reconcile::CpuBudget urgent_budget_{2, std::chrono::milliseconds(200)};
-    bool urgent_ = false;  // the next look is on its account
+    bool urgent_ = false;  // the next look is charged to it
     MonotonicTime last_kill_;
 };
 

@@ -117,6 +117,7 @@ private:
         Event& event = add(Severity::warning, {}, kernel.time);
         const PodUid pod = pod_told_of(kernel);
         tell_kernel_event(kernel, pod.value.empty() ? std::string() : name_pod(event, pod), event);
+        if (!event.pod) event.unknown_pod = pod;
         if (event.reason.text().empty()) events_.pop_back();
     }
 

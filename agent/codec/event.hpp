@@ -95,6 +95,7 @@ struct Event {
     std::optional<EventThreshold> threshold;
     std::optional<EventCondition> condition;
     std::optional<EventPod> pod;
+    PodUid unknown_pod;     // instead of it: no source knows the pod. Not a part of what is published
     std::string container;  // of the pod; empty: not about one, or not known
     std::string cause;      // what the kernel said
     std::optional<EventOom> oom;

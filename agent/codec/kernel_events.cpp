@@ -35,7 +35,8 @@ std::string phrase_of(const CgroupLife& event) {
 }
 std::string phrase_of(const MemcgBreach& event) {
     return std::string(event.limit_kind == MemcgLimit::high ? "memory.high" : "memory.max") +
-           " reached in a pod's cgroup: " + bytes_text(event.usage.value) + " of " + bytes_text(event.limit.value);
+           (event.pod_cgroup == CgroupId{} ? " reached by the pods' cgroup: " : " reached in a pod: ") +
+           bytes_text(event.usage.value) + " of " + bytes_text(event.limit.value);
 }
 std::string phrase_of(const StallTriggered& event) { return "tasks stalled on memory (" + event.source + ")"; }
 std::string phrase_of(const SocketMemoryShort& event) {
@@ -120,17 +121,15 @@ void tell(const OomKill& kill, const KernelEvent& kernel, const std::string& pod
 }
 
 std::string limit_sentence(const MemcgBreach& breach, const std::string& pod) {
-    const std::string unnamed =
-        breach.pod.value.empty() ? "a pod that is not known" : "a pod with UID " + breach.pod.value;
-    const std::string whose = pod.empty() ? unnamed : "pod " + pod;
-    std::string text = "The limit of all containers of " + whose + " together";
-    if (!breach.container.empty()) {
-        text = "Container " + breach.container + " of " + whose;
-    } else if (!breach.container_cgroup.empty()) {
-        text = "Cgroup " + breach.container_cgroup + " of " + whose;
-    }
-    text += breach.container_cgroup.empty() ? " was reached: " : " reached its memory limit of ";
-    text += bytes_text(breach.limit.value);
+    const bool of_pod = breach.container_cgroup.empty() && breach.container.empty();
+    const std::string unknown = of_pod ? "An unknown pod" : "an unknown pod";
+    const std::string uid = (of_pod ? "Pod with UID " : "pod with UID ") + breach.pod.value;
+    const std::string named = (of_pod ? "Pod " : "pod ") + pod;
+    const std::string whose = !pod.empty() ? named : breach.pod.value.empty() ? unknown : uid;
+    const std::string part = of_pod                     ? ""
+                             : breach.container.empty() ? "Cgroup " + breach.container_cgroup + " of "
+                                                        : "Container " + breach.container + " of ";
+    std::string text = part + whose + " reached its memory limit of " + bytes_text(breach.limit.value);
     if (breach.hits > 1)
         text += "; limits of the pod were hit " + std::to_string(breach.hits) + " times since the last such event";
     return text;

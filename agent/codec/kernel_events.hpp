@@ -21,7 +21,7 @@ void tell_kernel_event(const KernelEvent& kernel, const std::string& pod, Event&
 // Which pod it is about; empty: none, or not known.
 [[nodiscard]] PodUid pod_told_of(const KernelEvent& kernel);
 
-// What the kernel said, in a phrase: "memory.available fell below 100Mi to 95.1Mi".
+// What the kernel said, in a phrase: "memory.available fell below 100Mi, to 95.1Mi".
 [[nodiscard]] std::string phrase(const KernelEvent& event);
 
 // ---- on a tape: a word for each, in the order of the variant, and the fields

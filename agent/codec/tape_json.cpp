@@ -156,14 +156,15 @@ Result<TapeReader::Line> TapeReader::read(std::string_view line) {
         pods_.clear();
         return header_from(json);
     }
-    const auto decision = line.find(decision_key);
+    // The last: annotations of a pod may have any key.
+    const auto decision = line.rfind(decision_key);
     if (decision == std::string_view::npos || !line.ends_with('}') || !json.contains("observation"))
         return refuse("neither a header nor a look");
     TapeLook look;
     look.decision = line.substr(decision + decision_key.size());
     look.decision.pop_back();
-    if (const auto desired = line.rfind(desired_key, decision); desired != std::string_view::npos) {
-        const auto begin = desired + desired_key.size();
+    if (json.contains("desired")) {
+        const auto begin = line.rfind(desired_key, decision) + desired_key.size();
         look.desired = line.substr(begin, decision - begin);
     }
     std::map<std::uint32_t, PodPtr> seen;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// A pod as an entry of the pinned map "pods", which the BPF programs read, and bpftool and other programs.
+// A pod as an entry of the pinned map "pods", read by the BPF programs, bpftool and others.
 #pragma once
 
 #include "evictd/abi/settings.h"

@@ -51,7 +51,11 @@ bool processes_are_bounded(const Options& options) {
 void wait_for_start(const std::string& after) {
     if (after == "-") {
         char byte = 0;
-        while (::read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {}
+        ssize_t got = 0;
+        while ((got = ::read(STDIN_FILENO, &byte, 1)) < 0 && errno == EINTR) {}
+        if (got == 0) {
+            ::_exit(0);  // whoever would have said it has ended
+        }
     } else if (!after.empty()) {
         while (::access(after.c_str(), F_OK) != 0) {
             sleep_ns(poll_ns);

@@ -98,7 +98,7 @@ Course reclaim_or_evict(std::vector<MetThreshold> acting, const EvictionConfig& 
     return Course::reclaiming;
 }
 
-// Nobody has to go at this look: what there is to say of it.
+// No eviction at this look: which course describes it.
 Course calm_course(const Pressure& pressure) {
     if (pressure.unconfirmed) return Course::unconfirmed;
     if (!pressure.pass.satisfied.empty()) return Course::stale;
@@ -192,6 +192,17 @@ std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verd
     return next;
 }
 
+// What is kept true beside the kill. The kernel watches `configured`: a threshold in time is no line.
+void desire(const EvictionConfig& config, const EvictionConfig& configured, const Observation& observation,
+            Verdict& verdict) {
+    auto& [decision, next] = verdict;
+    decision.shed = pods_to_shed(config, observation, next);
+    next.ladder = climb(config, observation, next);
+    decision.ladder = next.ladder.held;
+    decision.steer_to = steer_to(configured, observation, decision);
+    decision.watch = watch_for(configured, observation, decision);
+}
+
 }  // namespace
 
 Verdict decide(const EvictionConfig& configured, const Observation& observation, const State& state) {
@@ -221,11 +232,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     for (const auto& flight : next.in_flight) decision.in_flight.push_back(flight.victim);
     decision.owed = owed_memory(state, next);
     decision.next_eviction_at = slow_until(next, observation);
-    decision.shed = pods_to_shed(config, observation, next);
-    next.ladder = climb(config, observation, next);
-    decision.ladder = next.ladder.held;
-    decision.steer_to = steer_to(configured, observation, decision);
-    decision.watch = watch_for(configured, observation, decision);
+    desire(config, configured, observation, verdict);
     remember_waiting(course, decision, observation.at, next);
     decision.look_again_at = next_clock(config, verdict, stall_clock, observation.at);
     if (const auto clock = next_awaited_clock(course, decision, observation.at)) {

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
+
+#include "evictd/model/decision.hpp"
 
 namespace evictd::policy {
 
@@ -14,5 +17,6 @@ inline constexpr std::array<std::string_view, 9> exemption_words{
     "mirror",           "being evicted",     "failed before",
     "without a cgroup", "without a process", "without a process and with memory that was not returned",
 };
+static_assert(exemption_words.size() == static_cast<std::size_t>(Exemption::memory_not_returned) + 1);
 
 }  // namespace evictd::policy

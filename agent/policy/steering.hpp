@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Whom the kernel's OOM killer should take, if it is faster than evictd.
+// Which pod the kernel's OOM killer should kill, if it is faster than evictd.
 #pragma once
 
 #include <optional>

@@ -35,7 +35,7 @@ std::optional<EventKey> limited_as(const codec::Event& event) {
     if (is_of_the_agent(event.reason) || tells_of_an_eviction(event)) {
         return std::nullopt;
     }
-    EventKey key{event.pod ? event.pod->uid : std::string(), event.reason.text()};
+    EventKey key{event.pod ? event.pod->uid : event.unknown_pod.value, event.reason.text()};
     if (event.oom) {
         key.kind += event.oom->memcg ? " memcg" : " node";
     }

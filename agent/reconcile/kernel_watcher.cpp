@@ -40,7 +40,7 @@ bool KernelWatcher::reconcile(const KernelWatch& wanted, MonotonicTime now) {
 void KernelWatcher::watch(const std::vector<Watermark>& lines, const std::vector<Watermark>& approaches) {
     auto all = lines;
     all.insert(all.end(), approaches.begin(), approaches.end());
-    under_.clear();  // every line is compared and told afresh
+    under_.clear();  // every line is compared and reported again
     if (auto watching = events_.watch(all); !watching) {
         sys::log::error(watching.error().text());
         return;
@@ -48,7 +48,7 @@ void KernelWatcher::watch(const std::vector<Watermark>& lines, const std::vector
     lines_ = lines;
 }
 
-// All who make and leave cgroups pay for it. Also where it is refused: not asked, and said, again at every look.
+// Every cgroup created or removed on the host pays for it. If the kernel refuses, it is not retried at each look.
 bool KernelWatcher::watch_exits(bool wanted, MonotonicTime now) {
     if (wanted) {
         exits_until_ = now + exits_linger;

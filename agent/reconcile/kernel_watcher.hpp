@@ -14,7 +14,7 @@
 
 namespace evictd::reconcile {
 
-// Of which line the kernel told.
+// Which line the kernel reported.
 enum class Crossing : std::uint8_t {
     line,      // one that the Decision wants watched
     approach,  // the second line above one of those, downwards: the agent gets ready
@@ -26,8 +26,8 @@ public:
     // `events` outlives it.
     explicit KernelWatcher(port::KernelEventSource& events) : events_(events) {}
 
-    // What fails is logged, and tried again with the next reconcile(); exits only when they are wanted anew. True:
-    // exits are told from now on, and a victim may have ended before.
+    // A call that fails is logged and retried at the next reconcile(), except watch_exits(), which is retried only
+    // after it was off. Returns true if exit reports were switched on now; a victim may have exited before.
     bool reconcile(const KernelWatch& wanted, MonotonicTime now);
     // The programs know these pods from now on.
     void show_pods(const Observation& observation, const std::vector<RankedPod>& ranking);

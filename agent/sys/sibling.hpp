@@ -12,8 +12,8 @@
 
 namespace evictd::sys {
 
-// The path of `name` in the directory of the running program. An error if it is not there, or if users can change it
-// who cannot change the running program.
+// The path of `name` in the directory of the running program. An error if it is not there, or if it is writable by
+// users who cannot write the running program.
 [[nodiscard]] Result<std::string> sibling_program(const std::string& name);
 
 // Whether `path` is a program that nobody but root, `owner` and those who may write a file of `mode` can change.

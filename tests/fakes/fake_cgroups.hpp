@@ -110,6 +110,7 @@ public:
     [[nodiscard]] static std::string path_of(const FakeCgroup& line) { return "/kubepods/pod" + line.pod; }
 
     Status read(std::vector<port::CgroupUsage>& rows) override {
+        if (before_read) before_read();
         rows.clear();
         if (!broken.empty()) return fail(ErrorKind::failed, "usage", broken);
         if (lines_.empty()) return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
@@ -162,7 +163,8 @@ public:
 
     std::string trouble_text;
     std::string root_unknown;  // why it cannot be said whether there is a pods' root; empty: it can
-    std::string broken;        // why no pass can be read; empty: it can
+    std::function<void()> before_read;
+    std::string broken;  // why no pass can be read; empty: it can
     std::optional<port::RootCount> timer;
     Result<std::optional<port::RootCount>> controller = std::optional<port::RootCount>{};
     Bytes uncounted;

@@ -179,15 +179,15 @@ struct Decision {
     std::vector<StallEdge> stall_edges;
     std::vector<Condition> conditions;  // reported now, transition period included
     std::vector<ConditionEdge> condition_edges;
-    std::vector<RankedPod> ranking;  // always filled, for `ranked_by`; while tasks stall, by who makes them
+    std::vector<RankedPod> ranking;               // always filled, for `ranked_by`; while tasks stall, by reclaim work
     Signal ranked_by = Signal::memory_available;  // the first met threshold's
     std::optional<Eviction> evict;                // at most one
     std::vector<Eviction> limit_evictions;        // instead of it: every pod that broke a limit of its own
     std::vector<NodeReclaim> reclaim;             // reclaim these, then look again: no pod is evicted before
     std::vector<std::string> notes;               // settings that were overruled, in the kubelet's words
-    std::vector<ShedPod> shed;       // whose sockets are refused; whoever is not named here gets them again
-    std::vector<Rung> ladder;        // whoever is not named here is released
-    std::optional<PodUid> steer_to;  // whom the kernel's OOM killer should take; nobody else is raised for it
+    std::vector<ShedPod> shed;                    // no new sockets; pods not listed get sockets again
+    std::vector<Rung> ladder;                     // pods not listed are released
+    std::optional<PodUid> steer_to;  // the pod that the kernel's OOM killer should kill; no other is raised
     KernelWatch watch;
     std::vector<Action> actions;
     std::vector<Victim> finished;                   // victims that ended at this look: gone, or failed

@@ -76,7 +76,7 @@ struct MemcgBreach {
     std::uint64_t hits = 0;        // of the pod's limits, its own and its containers', since the last of these
     std::string container_cgroup;  // the name of its container's cgroup; empty: it was the pod's own limit
     std::string container;         // the container's name; empty: no container of the pod's goes with that cgroup
-    // A pod at a limit of its own is no matter of the node's.
+    // A pod at a limit of its own does not concern the node.
     [[nodiscard]] bool calls_for_look() const { return pod_cgroup == CgroupId{}; }
 };
 

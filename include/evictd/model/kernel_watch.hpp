@@ -20,7 +20,7 @@ struct Watermark {
     friend bool operator==(const Watermark&, const Watermark&) = default;
 };
 
-// The node's tasks, or each pod's, standing still for memory for `lost` or longer within the window.
+// The node's tasks, or each pod's, stalled on memory for `lost` or longer within the window.
 struct StallLine {
     StallScope scope = StallScope::node;
     StallWindow window = StallWindow::second;

@@ -66,7 +66,7 @@ Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const std::string& pro
         _exit(127);
     }
     while (const auto event = agent->next_event(starts_within)) {
-        if (event->reason == "AgentStarted") {
+        if (event->reason == codec::Reason::agent_started) {
             return agent;
         }
     }

@@ -63,10 +63,10 @@ void note(const codec::EventLatency& latency, Tally& tally) {
 
 Status watch_eviction(AgentProcess& agent, const BenchPod& hog, Tally& tally) {
     while (const auto event = agent.next_event(longest_wait)) {
-        if (event->reason != "Evicted" && event->reason != "EvictionFailed") {
+        if (!(event->reason == codec::Reason::evicted || event->reason == codec::Reason::eviction_failed)) {
             continue;
         }
-        const bool right = event->reason == "Evicted" && event->pod && event->pod->uid == hog.uid;
+        const bool right = event->reason == codec::Reason::evicted && event->pod && event->pod->uid == hog.uid;
         (right ? tally.right : tally.wrong)++;
         note(event->latency, tally);
         return {};

@@ -193,6 +193,26 @@ TEST_F(Agents, OnceMemoryIsNoLongerNearALineNobodyIsSteeredTo) {
     EXPECT_EQ(scores.steered.back(), "");
 }
 
+// A rehearsal reads older figures of a pod of very many cgroups than a look does, and memory may move in between.
+TEST_F(Agents, AnApproachThatTheLookDoesNotSeeIsSeenAtTheNextOne) {
+    declare(100_MiB);
+    make();
+    const auto approach = [&] {
+        clock.advance(std::chrono::seconds(1));
+        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+        turn();
+    };
+    int reads = 0;
+    tree.before_read = [&] { tree.line(root_id).usage = reads++ == 0 ? 800_MiB : 200_MiB; };
+    approach();
+    EXPECT_GE(reads, 2);
+    EXPECT_TRUE(scores.steered.empty());
+    tree.before_read = nullptr;
+    declare(700_MiB);
+    approach();
+    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
+}
+
 // Each look is published; two pods of one size take turns at each practice.
 TEST_F(Agents, AnotherFirstPodIsARealLookTenTimesASecondAtMost) {
     declare(100_MiB);

@@ -45,7 +45,7 @@ TEST(EventJson, APodAtItsMemoryLimitIsGoldenAndReadsBack) {
         R"({"v":1,"time":"2026-01-01T00:00:00.000000000Z","node":"n","severity":"Warning","reason":"PodAtMemoryLimit",)"
         R"("message":"Container app of pod default/web reached its memory limit of 100Mi; limits of the pod were hit 77 )"
         R"(times since the last such event","pod":{"namespace":"default","name":"web","uid":"uid-web","qos":"Burstable","priority":0},)"
-        R"("container":"app","cause":"memory.max reached in a pod's cgroup: 99Mi of 100Mi","limit_bytes":104857600,)"
+        R"("container":"app","cause":"memory.max reached in a pod: 99Mi of 100Mi","limit_bytes":104857600,)"
         R"("count":77})");
     EXPECT_EQ(to_json_line(*event_from_json(line), "n"), line);
 }

@@ -308,13 +308,13 @@ TEST(Events, APodAtItsMemoryLimitIsToldWhateverIsKnownOfItsContainer) {
               "Cgroup cri-containerd-0123.scope of pod default/web reached its memory limit of 100Mi");
     EXPECT_EQ(of_breach(breach).container, "");
     breach.container_cgroup.clear();
-    EXPECT_EQ(of_breach(breach).message, "The limit of all containers of pod default/web together was reached: 100Mi");
+    EXPECT_EQ(of_breach(breach).message, "Pod default/web reached its memory limit of 100Mi");
     breach.pod = PodUid{"0123-gone"};
     const auto event = of_breach(breach);
-    EXPECT_EQ(event.message, "The limit of all containers of a pod with UID 0123-gone together was reached: 100Mi");
+    EXPECT_EQ(event.message, "Pod with UID 0123-gone reached its memory limit of 100Mi");
     EXPECT_FALSE(event.pod);
     breach.pod = {};
-    EXPECT_THAT(of_breach(breach).message, HasSubstr("of a pod that is not known together"));
+    EXPECT_THAT(of_breach(breach).message, HasSubstr("An unknown pod reached"));
 }
 
 TEST(Events, NeitherThePodsRootNorMemoryHighIsAPodAtItsLimit) {

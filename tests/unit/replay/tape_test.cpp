@@ -88,7 +88,7 @@ TEST(Tape, WhatIsDesiredIsComparedToo) {
     LiveRun run(hard_and_soft());
     night(run);
     rewrite(run.path, [](std::string& text) { replace(text, R"("exits":true)", R"("exits":false)"); });
-    EXPECT_THAT(play({run.path}).mismatch, HasSubstr("what it desires is not what was recorded"));
+    EXPECT_THAT(play({run.path}).mismatch, HasSubstr("the desired state is not the recorded one"));
 }
 
 TEST(Tape, OfAnAgentThatDidNotRecordWhatItDesiresIsPlayed) {
@@ -97,6 +97,7 @@ TEST(Tape, OfAnAgentThatDidNotRecordWhatItDesiresIsPlayed) {
     rewrite(run.path, [](std::string& text) {
         for (auto at = text.find(R"(,"desired":)"); at != std::string::npos; at = text.find(R"(,"desired":)"))
             text.erase(at, text.find(R"(,"decision":)", at) - at);
+        replace(text, R"("why":")", R"("why":"in other words: )");
     });
     const auto played = play({run.path});
     EXPECT_EQ(played.mismatch + played.error, "");
