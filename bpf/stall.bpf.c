@@ -245,8 +245,8 @@ static __always_inline void report_stall(struct evictd_stall* of, __u64 id, cons
     event->line_ns = line->lost_ns;
     event->window = window;
     event->over = over;
-    submit_event(event);
     of->over ^= bit;
+    submit_event(event);
 }
 
 /* Global: verified once. */
