@@ -125,7 +125,7 @@ static __always_inline int report_pod(struct mem_cgroup* memcg, struct cgroup* c
     if (last && (__s64)(now - last) < (__s64)current->pod_limit_period_ns) return 0;
     if (__sync_val_compare_and_swap(&known->reported_ns, last, now) != last) return 0;
     struct evictd_memcg_event* event = reserve(memcg, EVICTD_MEMCG_MAX);
-    if (!event) return 0; /* what was counted is in the next */
+    if (!event) return 0;      /* what was counted is in the next */
     event->head.time_ns = now; /* two records are as far apart as they were let through */
     event->pod_cgroup_id = pod_id;
     event->hits = __sync_lock_test_and_set(&known->hits, 0);

@@ -85,7 +85,7 @@ std::string oom_sentence(const OomKill& kill, const std::string& pod) {
         text += ", of cgroup " + kill.container_cgroup;
     }
     if (!pod.empty()) text += (kill.container.empty() ? ", of pod " : " of pod ") + pod;
-    if (is_outside_pods(kill)) text += ", of no pod that is known";
+    if (is_outside_pods(kill)) text += ", not in any known pod";
     if (kill.memcg && kill.limit.value > 0) {
         text += "; its cgroup used " + bytes_text(kill.usage.value) + " of " + bytes_text(kill.limit.value);
     }

@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "event_text.hpp"
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Stalls as a table, for status: the node's resources first, then the pods whose tasks stood still. Takes the status
+// Stalls as a table, for status: the node's resources first, then the pods whose tasks stalled. Takes the status
 // document, or a part of it.
 #pragma once
 

@@ -2,7 +2,6 @@
 // Copyright The evictd authors
 #include "status_text_victims.hpp"
 
-#include "event_text.hpp"
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "status_page.hpp"

@@ -21,7 +21,7 @@ void add_demo_options(CLI::App& program, DemoOptions& options) {
     program.add_option("-o,--output", options.output, "text, or json: the agent's event records, one a line")
         ->check(one_of({"text", "json"}))
         ->capture_default_str();
-    program.add_flag("--no-bpf", options.no_bpf, "let the agent do without BPF, as where the kernel does not allow it");
+    program.add_flag("--no-bpf", options.no_bpf, "run the agent without BPF, as on a kernel that does not allow it");
     program.add_flag("--no-steering", options.no_steering,
                      "oomrace: let the kernel choose by itself, to see which pod it takes");
 }

@@ -25,24 +25,6 @@ constexpr Duration afterwards = std::chrono::seconds(2);
 // that grows at full speed is through in that time.
 constexpr Duration undisturbed = std::chrono::seconds(1);
 
-const char* what_now(Scenario scenario) {
-    switch (scenario) {
-        case Scenario::spike:
-            return "it grows";
-        case Scenario::leak:
-            return "it grows: first the soft threshold, then its grace period, then SIGTERM";
-        case Scenario::sockets:
-            return "it opens connections: first the soft threshold, then no new sockets, until memory is back";
-        case Scenario::oomrace:
-            return "it grows, and no eviction comes in time: which pod does the kernel take?";
-        case Scenario::thrash:
-            return "files are read again and again; bytes are free, and every task waits";
-        case Scenario::pagecache:
-            break;
-    }
-    return "files are written and read; the cache grows, the need does not";
-}
-
 }  // namespace
 
 Play::Play(const DemoOptions& options, sys::Loop loop) : options_(options), report_(options), loop_(std::move(loop)) {}
@@ -239,7 +221,7 @@ Status Play::wait_for(const std::string& what, const std::function<bool()>& done
             return tl::unexpected(*trouble_);
         }
         if (clock_.monotonic() > give_up) {
-            return fail(ErrorKind::failed, "demo", "waited " + span_text(patience) + " in vain: " + what,
+            return fail(ErrorKind::failed, "demo", "not within " + span_text(patience) + ": " + what,
                         "the agent: " + stage_->agent_errors());
         }
         if (auto turned = loop_.run_once(turn); !turned) {

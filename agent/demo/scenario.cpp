@@ -135,4 +135,22 @@ std::string pod_cgroup(const PodPlan& pod) {
 
 std::string container_cgroup(const PodPlan& pod) { return pod_cgroup(pod) + "/app"; }
 
+const char* what_now(Scenario scenario) {
+    switch (scenario) {
+        case Scenario::spike:
+            return "it grows";
+        case Scenario::leak:
+            return "it grows: first the soft threshold, then its grace period, then SIGTERM";
+        case Scenario::sockets:
+            return "it opens connections: first the soft threshold, then no new sockets, until memory is back";
+        case Scenario::oomrace:
+            return "it grows, and no eviction comes in time: which pod does the kernel take?";
+        case Scenario::thrash:
+            return "files are read again and again; bytes are free, and every task waits";
+        case Scenario::pagecache:
+            break;
+    }
+    return "files are written and read; the cache grows, the need does not";
+}
+
 }  // namespace evictd::demo

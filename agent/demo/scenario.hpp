@@ -67,6 +67,9 @@ inline constexpr std::int32_t system_node_critical = 2000001000;  // scheduling.
 
 [[nodiscard]] Plan plan_for(Scenario scenario, Bytes limit);
 
+// While its actor acts, for the viewer.
+[[nodiscard]] const char* what_now(Scenario scenario);
+
 // Below the tree's root, as the kubelet's cgroupfs driver names them: "/kubepods/burstable/pod<uid>".
 inline constexpr std::string_view pods_root = "/kubepods";
 [[nodiscard]] std::string pod_cgroup(const PodPlan& pod);

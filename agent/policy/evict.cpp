@@ -12,7 +12,6 @@
 #include "moments.hpp"
 #include "owed.hpp"
 #include "qos.hpp"
-#include "rank.hpp"
 #include "stall.hpp"
 
 namespace evictd::policy {

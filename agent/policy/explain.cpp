@@ -158,15 +158,17 @@ std::string stalled(const Decision& decision, const Observation& observation) {
     return say_stall(pending.front(), observation) + "; its grace period ends in " + span_text(end - observation.at);
 }
 
+// The kill of each stands among the actions.
 std::string limits(const Decision& decision) {
     std::string said;
-    for (std::size_t i = 0; i < decision.limit_evictions.size(); ++i) {
-        const BrokenLimit& broken = *decision.limit_evictions[i].broken_limit;
+    for (const auto& eviction : decision.limit_evictions) {
+        const BrokenLimit& broken = *eviction.broken_limit;
+        const auto kill = std::find_if(decision.actions.begin(), decision.actions.end(),
+                                       [&](const Action& action) { return action.pod == eviction.pod; });
         constexpr std::array<std::string_view, 3> owner{" for its volume ", " for all its containers",
                                                         " for its container "};
-        said += (i == 0 ? "" : ", ") +
-                decision.actions[decision.actions.size() - decision.limit_evictions.size() + i].pod_name + " uses " +
-                bytes_text(broken.used.value) + ", more than its limit of " + bytes_text(broken.limit.value()) +
+        said += (said.empty() ? "" : ", ") + kill->pod_name + " uses " + bytes_text(broken.used.value) +
+                ", more than its limit of " + bytes_text(broken.limit.value()) +
                 std::string(owner[static_cast<std::size_t>(broken.kind)]) + broken.name;
     }
     return said;
@@ -202,82 +204,69 @@ std::string ended(const Decision& decision) {
     return said;
 }
 
-// The victim whose kill was decided at this look.
-std::string killed_now(const Decision& decision) { return decision.actions.front().pod_name; }
+constexpr std::string_view cut_short = " is cut short and it is killed now: a hard threshold is met, ";
+constexpr std::string_view not_all_opened =
+    "not all pods' cgroups could be opened, and one of those may have to go first: no pod is evicted for memory before "
+    "they are, or for 10s; ";
+
+// The threshold, or the stall, that is handled first.
+std::string first_met(const Decision& decision, const Observation& observation) {
+    return decision.thresholds_met.empty() ? say_stall(decision.stalls_met.front(), observation)
+                                           : status_of(decision.thresholds_met.front(), observation.at);
+}
+
+std::string about(Course course, const Decision& decision, const std::vector<NodeReclaim>& reclaim,
+                  const EvictionConfig& config, const Observation& observation) {
+    const auto first = [&] { return first_met(decision, observation); };
+    const auto killed = [&] { return decision.actions.front().pod_name; };
+    switch (course) {
+        case Course::nothing:
+            return nothing_met(config, observation);
+        case Course::pending:
+            return pending(decision, observation.at);
+        case Course::stale:
+            return first() + ", but it was not read again since the last look";
+        case Course::waiting:
+            return waiting(decision, observation.at);
+        case Course::pretending:
+            return pretending(decision, observation.at);
+        case Course::retrying:
+            return "evicting " + killed() + " failed before: it is tried again";
+        case Course::owed:
+            return owed(decision, observation.at);
+        case Course::grace_ended:
+            return "the grace period of " + killed() + " is over: it is killed";
+        case Course::escalated:
+            return "the grace period of " + killed() + std::string(cut_short) + first();
+        case Course::limits:
+            return limits(decision);
+        case Course::reclaiming:
+            return first() + "; unused " + joined(reclaim) + " are removed before any pod is evicted";
+        case Course::reclaimed:
+            return "removing unused " + joined(reclaim) + " was enough: every threshold is clear again";
+        case Course::no_candidate:
+            return no_candidate(decision) + "; " + first();
+        case Course::stalled:
+            return stalled(decision, observation);
+        case Course::unconfirmed:
+            return first() + "; but no task stalls for memory and reclaim succeeds: no pod is evicted for it";
+        case Course::unknown_pod:
+            return say_awaited(*decision.awaited, observation) + "; " + first();
+        case Course::pods_unlisted:
+            return std::string(not_all_opened) + first();
+        case Course::usage_unknown:
+            return "the pods' usage could not be read: no pod is chosen; " + first();
+        case Course::evicting:
+            return evicting(decision, observation);
+    }
+    return {};
+}
 
 }  // namespace
 
 std::string why(Course course, const Decision& decision, const std::vector<NodeReclaim>& reclaim,
                 const EvictionConfig& config, const Observation& observation) {
-    const auto first = [&] {
-        return decision.thresholds_met.empty() ? say_stall(decision.stalls_met.front(), observation)
-                                               : status_of(decision.thresholds_met.front(), observation.at);
-    };
-    std::string said;
-    switch (course) {
-        case Course::nothing:
-            said = nothing_met(config, observation);
-            break;
-        case Course::pending:
-            said = pending(decision, observation.at);
-            break;
-        case Course::stale:
-            said = first() + ", but it was not read again since the last look";
-            break;
-        case Course::waiting:
-            said = waiting(decision, observation.at);
-            break;
-        case Course::pretending:
-            said = pretending(decision, observation.at);
-            break;
-        case Course::retrying:
-            said = "evicting " + killed_now(decision) + " failed before: it is tried again";
-            break;
-        case Course::owed:
-            said = owed(decision, observation.at);
-            break;
-        case Course::grace_ended:
-            said = "the grace period of " + killed_now(decision) + " is over: it is killed";
-            break;
-        case Course::escalated:
-            said = "the grace period of " + killed_now(decision) +
-                   " is cut short and it is killed now: a hard threshold is met, " + first();
-            break;
-        case Course::limits:
-            said = limits(decision);
-            break;
-        case Course::reclaiming:
-            said = first() + "; unused " + joined(reclaim) + " are removed before any pod is evicted";
-            break;
-        case Course::reclaimed:
-            said = "removing unused " + joined(reclaim) + " was enough: every threshold is clear again";
-            break;
-        case Course::no_candidate:
-            said = no_candidate(decision) + "; " + first();
-            break;
-        case Course::stalled:
-            said = stalled(decision, observation);
-            break;
-        case Course::unconfirmed:
-            said = first() + "; but no task stalls for memory and reclaim succeeds: no pod is evicted for it";
-            break;
-        case Course::unknown_pod:
-            said = say_awaited(*decision.awaited, observation) + "; " + first();
-            break;
-        case Course::pods_unlisted:
-            said =
-                "not all pods' cgroups could be opened, and one of those may have to go first: no pod is evicted for "
-                "memory before they are, or for 10s; " +
-                first();
-            break;
-        case Course::usage_unknown:
-            said = "the pods' usage could not be read: no pod is chosen; " + first();
-            break;
-        case Course::evicting:
-            said = evicting(decision, observation);
-            break;
-    }
-    return ended(decision) + said;
+    return ended(decision) + about(course, decision, reclaim, config, observation);
 }
 
 }  // namespace evictd::policy

@@ -8,9 +8,7 @@
 #include "evictd/model/text.hpp"
 #include "moments.hpp"
 #include "rank.hpp"
-#include "requests.hpp"
 #include "thresholds.hpp"
-#include "trends.hpp"
 
 namespace evictd::policy {
 namespace {

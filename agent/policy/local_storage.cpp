@@ -5,6 +5,7 @@
 #include "local_storage.hpp"
 
 #include "container_usage.hpp"
+#include "evictd/model/text.hpp"
 #include "requests.hpp"
 
 namespace evictd::policy {
@@ -46,8 +47,6 @@ std::optional<BrokenLimit> container_limit(const Pod& pod, const PodUsage& usage
     }
     return std::nullopt;
 }
-
-std::string in_quotes(const std::string& text) { return '"' + text + '"'; }
 
 }  // namespace
 

@@ -66,7 +66,7 @@ void rank_by_stall(const MetStall& stall, const Observation& observation, std::v
 // The message of a pod evicted for a stall. It begins as the kubelet's does, for those who search for that.
 [[nodiscard]] std::string stall_message(const MetStall& stall);
 
-// For people: "tasks of the node stood still for memory for 45% of the last 1s (some), threshold 10%".
+// For people: "tasks of the node stalled on memory for 45% of the last 1s (some), threshold 10%".
 [[nodiscard]] std::string say_stall(const MetStall& stall, const Observation& observation);
 // "87.5%"
 [[nodiscard]] std::string say_share(std::int64_t hundredths);

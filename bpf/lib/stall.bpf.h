@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copyright The evictd authors */
-/* Counting the time with at least one task standing still: a union of intervals, not their sum. One word holds since
+/* Counting the time with at least one task stalled: a union of intervals, not their sum. One word holds since
  * when and how many, so that several CPUs can change both at once without a lock, which tracing programs may not take.
  */
 #ifndef EVICTD_BPF_STALL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Tasks that stand still for memory, counted in the kernel: by pod and node, as a union, while it lasts, and against
+// Tasks that stall on memory, counted in the kernel: by pod and node, as a union, while it lasts, and against
 // the kernel's own pressure files.
 #include <array>
 #include <csignal>
@@ -161,7 +161,7 @@ TEST_F(Stall, ALineIsToldOnceOnBothItsEdgesForTheNodeAndForThePod) {
 TEST_F(Stall, AStallThatLastsLongerThanAWindowIsSeenWhileItLasts) {
     const auto id = cgroups_.id(quiet);
     const auto since_us = static_cast<std::uint64_t>(now().time_since_epoch() / 1us);
-    // One task that began to stand still and does not go on: no kernel can be asked for one that surely stands.
+    // One task that began to stall and does not go on: no kernel can be asked for one that surely stalls.
     evictd_stall standing{};
     standing.stalling = (since_us << 16U) + 1;
     auto node = entry({});

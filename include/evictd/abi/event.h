@@ -140,7 +140,7 @@ enum evictd_stall_window {
     EVICTD_STALL_WINDOWS,
 };
 
-/* Tasks stood still for memory for as long as a line says, or no longer do. */
+/* Tasks stalled on memory for as long as a line says, or no longer do. */
 struct evictd_stall_event {
     struct evictd_event head; /* its time is when the window closed */
     __u64 cgroup_id;          /* the pod's, in the memory hierarchy; 0: the node */
@@ -181,7 +181,7 @@ struct evictd_usage {
     __u64 reclaimed_for_node; /* of these, not at a limit of its own or of its containers */
     __u32 level;
     __u32 processes;
-    __u32 stalled_us[EVICTD_STALL_WINDOWS]; /* with at least one task standing still for memory */
+    __u32 stalled_us[EVICTD_STALL_WINDOWS]; /* with at least one task stalled on memory */
     __u32 flags;                            /* enum evictd_usage_flag */
 };
 

@@ -83,10 +83,10 @@ struct evictd_sockets {
 
 /* map "stall", keyed by the pod's cgroup id; 0 is the node. The agent makes an entry for each pod it knows. */
 struct evictd_stall {
-    __u64 total_ns;           /* with at least one task standing still for memory, but for the stall that lasts now */
+    __u64 total_ns;           /* with at least one task stalled on memory, but for the stall that lasts now */
     __u64 stalling;           /* since when at least one does, in us, times 65536; plus how many do now */
     __u64 stalls;             /* that began */
-    __u64 reclaimed;          /* bytes, by its own tasks while they stood still */
+    __u64 reclaimed;          /* bytes, by its own tasks while they stalled */
     __u64 reclaimed_for_node; /* of these, not at a limit of its own or of its containers */
     __u64 reclaims;           /* times they did */
     __u64 reclaims_failed;    /* times nothing came of it */

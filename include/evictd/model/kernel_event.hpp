@@ -93,7 +93,7 @@ struct SocketMemoryShort {
     [[nodiscard]] bool of_node() const { return used > pressure; }
 };
 
-// Tasks stood still for memory for as long as a line says within its window, or no longer do.
+// Tasks stalled on memory for as long as a line says within its window, or no longer do.
 struct StallCrossed {
     bool over = true;
     StallWindow window = StallWindow::second;

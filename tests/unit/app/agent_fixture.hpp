@@ -17,6 +17,7 @@
 #include "app/agent.hpp"
 #include "fakes/fake_cgroups.hpp"
 #include "fakes/fake_clock.hpp"
+#include "fakes/fake_node.hpp"
 #include "fakes/fake_sockets.hpp"
 #include "sys/fd.hpp"
 
@@ -65,17 +66,6 @@ struct FakeEvents final : port::KernelEventSource {
     std::vector<bool> exits;
     std::optional<MemoryAvailable> counted;
     std::optional<port::PodsRoot> followed;
-};
-
-struct FakeNode final : port::NodeMemory {
-    Result<port::NodeMemoryReading> read(bool) override {
-        if (throws) throw std::runtime_error("expected by the test");
-        if (clock != nullptr) clock->advance(takes);
-        return port::NodeMemoryReading{.total = 8_GiB, .available = 4_GiB};
-    }
-    bool throws = false;
-    fakes::FakeClock* clock = nullptr;
-    Duration takes{0};
 };
 
 struct FakeScoreOrders final : reconcile::ScoreOrders {
@@ -155,7 +145,7 @@ struct Agents : testing::Test {
     sys::Loop loop = std::move(*sys::Loop::make());
     FakeEvents events;
     fakes::FakeCgroupTree tree;
-    FakeNode node;
+    fakes::FakeNode node;
     NoReaper reaper;
     FakeScoreOrders scores;
     FakeRungOrders rungs;

@@ -413,7 +413,7 @@ TEST(Events, AnOomKillOutsidePodsHasNoContainer) {
         kill.role = role;
         tick.kernel_events = {{sample::monotonic(sample::look_at), kill}};
         auto event = events_of(tick).at(0);
-        EXPECT_EQ(event.message, "System OOM encountered, victim process: sshd, pid: 42, of no pod that is known");
+        EXPECT_EQ(event.message, "System OOM encountered, victim process: sshd, pid: 42, not in any known pod");
         EXPECT_EQ(event.oom->role, "");
         std::get<OomKill>(tick.kernel_events[0].kind).pod_cgroup = CgroupId{77};
         event = events_of(tick).at(0);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <bpf/libbpf.h>
 #include <evictd/skeleton.h>
@@ -19,44 +20,49 @@ struct FreeSkeleton {
     void operator()(evictd_bpf* skeleton) const { evictd_bpf__destroy(skeleton); }
 };
 
-// Program name to section name.
-std::map<std::string, std::string> compiled_programs() {
+// What libbpf makes of a program's section.
+struct Compiled {
+    bpf_prog_type type;
+    bpf_attach_type attach;
+    std::string section;
+};
+
+std::map<std::string, Compiled> compiled_programs() {
     const std::unique_ptr<evictd_bpf, FreeSkeleton> skeleton(evictd_bpf__open());
-    std::map<std::string, std::string> sections;
+    std::map<std::string, Compiled> compiled;
     bpf_program* program = nullptr;
     bpf_object__for_each_program(program, skeleton->obj) {
-        sections[bpf_program__name(program)] = bpf_program__section_name(program);
+        compiled[bpf_program__name(program)] = {bpf_program__type(program), bpf_program__expected_attach_type(program),
+                                                bpf_program__section_name(program)};
     }
-    return sections;
-}
-
-std::string section_of(const Candidate& candidate) {
-    switch (candidate.attach) {
-        case Attach::tracepoint:
-            return std::string("tp_btf/") + candidate.target;
-        case Attach::fentry:
-            return std::string("fentry/") + candidate.target;
-        case Attach::iterator:
-            return std::string("iter/") + candidate.target;
-        case Attach::cgroup:
-            return std::string("cgroup/") + candidate.target;
-        default:
-            return "syscall";
-    }
+    return compiled;
 }
 
 TEST(Candidates, EachNamesACompiledProgramThatAttachesWhereTheTableSays) {
+    const std::map<Attach, std::pair<bpf_prog_type, bpf_attach_type>> kinds{
+        {Attach::tracepoint, {BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP}},
+        {Attach::fentry, {BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY}},
+        {Attach::iterator, {BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER}},
+        {Attach::cgroup, {BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE}},
+        {Attach::timer, {BPF_PROG_TYPE_SYSCALL, {}}},  // run once by hand; its timer does the rest
+    };
     const auto programs = compiled_programs();
     for (const auto& candidate : candidates()) {
-        ASSERT_TRUE(programs.contains(candidate.program)) << candidate.program;
-        EXPECT_EQ(programs.at(candidate.program), section_of(candidate)) << candidate.program;
+        SCOPED_TRACE(candidate.program);
+        ASSERT_TRUE(programs.contains(candidate.program));
+        const auto& program = programs.at(candidate.program);
+        EXPECT_EQ(program.type, kinds.at(candidate.attach).first);
+        EXPECT_EQ(program.attach, kinds.at(candidate.attach).second);
+        if (candidate.attach != Attach::timer) {
+            EXPECT_EQ(program.section.substr(program.section.find('/') + 1), candidate.target);
+        }
     }
 }
 
 TEST(Candidates, EveryCompiledProgramIsInTheTable) {
     std::set<std::string> named;
     for (const auto& candidate : candidates()) named.insert(candidate.program);
-    for (const auto& [program, section] : compiled_programs()) EXPECT_TRUE(named.contains(program)) << program;
+    for (const auto& [program, compiled] : compiled_programs()) EXPECT_TRUE(named.contains(program)) << program;
 }
 
 TEST(Candidates, FeedTheKnownHooksAndNoOthers) {

@@ -7,6 +7,7 @@
 
 #include "fakes/fake_cgroups.hpp"
 #include "fakes/fake_clock.hpp"
+#include "fakes/fake_node.hpp"
 #include "observe/pod_table.hpp"
 
 namespace evictd::observe {
@@ -20,19 +21,9 @@ PodPtr pod(const std::string& uid) {
     return std::make_shared<const Pod>(std::move(made));
 }
 
-struct FakeNode final : port::NodeMemory {
-    Result<port::NodeMemoryReading> read(bool with_cpu_lists) override {
-        asked_for_cpu_lists = with_cpu_lists;
-        if (broken) return fail(ErrorKind::failed, "/proc/meminfo", "unreadable");
-        return port::NodeMemoryReading{.total = 8_GiB, .available = 3_GiB, .reclaimable = 4_GiB};
-    }
-    bool broken = false;
-    bool asked_for_cpu_lists = false;
-};
-
 struct Observing : testing::Test {
     fakes::FakeCgroupTree tree;
-    FakeNode node;
+    fakes::FakeNode node;
     fakes::FakeClock clock;
     PodTable table;
     Observer observer{tree, node, clock};

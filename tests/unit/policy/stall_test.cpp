@@ -23,7 +23,7 @@ StallThreshold line(Duration grace = 0s, StallWindow window = StallWindow::secon
     return {.window = window, .share = ten_percent, .grace_period = grace};
 }
 
-// A node with bytes to spare, whose tasks stand still.
+// A node with bytes to spare, whose tasks stall.
 struct Stalling : ::testing::Test {
     Stalling() {
         node.config.thresholds = {hard(100_MiB)};
@@ -200,7 +200,7 @@ TEST_F(Stalling, WhatWasLostBeforeAVictimEndedCostsNobodyElse) {
     EXPECT_THAT(decision.why, HasSubstr("before the last eviction"));
     EXPECT_EQ(decision.look_again_at, at(12s));
     EXPECT_EQ(evicted(look(12s - 1ms)), "");
-    EXPECT_EQ(evicted(look(12s)), "uid-worker") << "tasks still stand still, and not for the first one's sake";
+    EXPECT_EQ(evicted(look(12s)), "uid-worker") << "tasks are still stalled, and not for the first one's sake";
 }
 
 TEST_F(Stalling, APodsOwnStallIsComparedByItself) {
