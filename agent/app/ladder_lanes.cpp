@@ -6,48 +6,9 @@
 #include <utility>
 
 #include "app/claims.hpp"
-#include "kernel/probes.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
-namespace {
-
-void join(std::string& text, const std::string& more) { text += (text.empty() ? "" : ", ") + more; }
-
-}  // namespace
-
-LadderConfig possible_rungs(LadderConfig wanted, const kernel::Hierarchies& hierarchies) {
-    const auto has = [&](const char* file) {
-        return hierarchies.v2 && kernel::probe_cgroup_file(hierarchies, file) == 0;
-    };
-    wanted.reclaim = wanted.reclaim && has("memory.reclaim");
-    wanted.squeeze = wanted.squeeze && has("memory.high");
-    wanted.freeze = wanted.freeze && (hierarchies.v2 ? has("cgroup.freeze") : !hierarchies.freezer.empty());
-    return wanted;
-}
-
-SourceRow ladder_row(const LadderConfig& wanted, const kernel::Hierarchies& hierarchies) {
-    SourceRow row{.hook = "ladder", .chosen = {}, .fallback = false, .detail = {}};
-    const auto possible = possible_rungs(wanted, hierarchies);
-    const auto add = [&](RungKind kind, bool is_wanted, bool is_possible) {
-        if (is_possible) {
-            join(row.chosen, std::string(name(kind)));
-        } else if (is_wanted) {
-            row.fallback = true;
-            join(row.detail, std::string(name(kind)));
-        }
-    };
-    add(RungKind::reclaim, wanted.reclaim, possible.reclaim);
-    add(RungKind::squeeze, wanted.squeeze, possible.squeeze);
-    add(RungKind::freeze, wanted.freeze, possible.freeze);
-    if (row.fallback) {
-        row.detail = "not on this host: " + row.detail +
-                     (hierarchies.v2 ? "" : " (memory.reclaim and memory.high are cgroup v2's)");
-    } else if (!wanted.any()) {
-        row.detail = "the configuration says so (evictd.ladder)";
-    }
-    return row;
-}
 
 LadderLanes::LadderLanes(const LadderNeeds& needs, const Config& config)
     : keeper_(needs.controls, needs.clock, {.dry_run = config.agent.dry_run, .memory_path = rungs_path(config.agent)},

@@ -10,8 +10,6 @@
 
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
-#include "evictd/model/signal_source.hpp"
-#include "kernel/hierarchies.hpp"
 #include "reconcile/reclaimer.hpp"
 #include "reconcile/rung_keeper.hpp"
 #include "sys/lane.hpp"
@@ -48,11 +46,5 @@ private:
     std::unique_ptr<sys::Lane> rungs_;  // last: their threads must be gone first
     std::unique_ptr<sys::Lane> reclaim_;
 };
-
-// What of the ladder this host has, of what is configured: without the others nobody is asked for them.
-[[nodiscard]] LadderConfig possible_rungs(LadderConfig wanted, const kernel::Hierarchies& hierarchies);
-
-// For status: `wanted` is what is configured.
-[[nodiscard]] SourceRow ladder_row(const LadderConfig& wanted, const kernel::Hierarchies& hierarchies);
 
 }  // namespace evictd::app

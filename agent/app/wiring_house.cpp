@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "kernel/ladder_support.hpp"
 #include "kernel/pins.hpp"
 #include "policy/exhaustion.hpp"
 
@@ -147,8 +148,8 @@ Status Wiring::House::make_scores() {
 // As make_scores(): what was left is put back before the agent says anything.
 Status Wiring::House::make_rungs() {
     const auto& hierarchies = kernel.cgroups->hierarchies();
-    rungs_row = ladder_row(config.eviction.ladder, hierarchies);
-    config.eviction.ladder = possible_rungs(config.eviction.ladder, hierarchies);
+    rungs_row = kernel::ladder_row(config.eviction.ladder, hierarchies);
+    config.eviction.ladder = kernel::possible_rungs(config.eviction.ladder, hierarchies);
     pod_controls.emplace(hierarchies);
     auto made = LadderLanes::make(
         {.controls = *pod_controls,

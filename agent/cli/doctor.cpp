@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // evictd doctor: what this host can do, and what is lost where something is missing.
-#include "app/doctor.hpp"
+#include "doctor/doctor.hpp"
 
 #include <memory>
 #include <optional>
@@ -37,7 +37,7 @@ Exit show_report(const DoctorOptions& options) {
         return tell(config.error());
     }
     config->agent.socket_path = options.socket.value_or(config->agent.socket_path);
-    const auto report = app::examine(*config);
+    const auto report = doctor::examine(*config);
     end_quietly({});
     const auto printed = print(options.output == "json" ? codec::doctor_json(report)
                                                         : codec::doctor_text(report, style_of(STDOUT_FILENO)));

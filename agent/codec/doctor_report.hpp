@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What `evictd doctor` found on this host, as text for people and JSON for tools. It examines nothing; app/doctor does.
+// What `evictd doctor` found on this host, as text for people and JSON for tools. It examines nothing; doctor/ does.
 #pragma once
 
 #include <cstdint>

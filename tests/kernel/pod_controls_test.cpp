@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "app/guard.hpp"
-#include "app/ladder_lanes.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kernel/cgroup_fixture.hpp"
+#include "kernel/ladder_support.hpp"
 #include "kernel/pod_process.hpp"
 #include "reconcile/held_rungs.hpp"
 #include "sys/file.hpp"
@@ -129,10 +129,10 @@ TEST_F(PodControls, TheLimitReadIsTheLimitWritten) {
 
 TEST(Ladder, SaysWhichRungsThisHostHasNot) {
     const LadderConfig all{.squeeze = true, .freeze = true};
-    const auto possible = app::possible_rungs(all, hierarchies());
+    const auto possible = kernel::possible_rungs(all, hierarchies());
     EXPECT_EQ(possible.squeeze, hierarchies().v2);
     EXPECT_EQ(possible.freeze, can_freeze());
-    const auto row = app::ladder_row(all, hierarchies());
+    const auto row = kernel::ladder_row(all, hierarchies());
     if (hierarchies().v2) {
         EXPECT_EQ(row.chosen, "reclaim, squeeze, freeze");
     } else {

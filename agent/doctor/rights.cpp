@@ -6,10 +6,10 @@
 
 #include <unistd.h>
 
-#include "app/doctor.hpp"
+#include "doctor/doctor.hpp"
 #include "kernel/probes.hpp"
 
-namespace evictd::app {
+namespace evictd::doctor {
 namespace {
 
 using codec::Finding;
@@ -72,4 +72,4 @@ void examine_rights(const Config& config, std::vector<Finding>& checks) {
                            "give evictd CAP_SYS_RESOURCE, or start it with systemd's OOMScoreAdjust="));
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::doctor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // The report as a whole, and the kernel: versions are shown, never judged by.
-#include "app/doctor.hpp"
+#include "doctor/doctor.hpp"
 
 #include <array>
 #include <cstring>
@@ -13,7 +13,7 @@
 #include "kernel/probes.hpp"
 #include "publish/status_client.hpp"
 
-namespace evictd::app {
+namespace evictd::doctor {
 namespace {
 
 using codec::Finding;
@@ -126,4 +126,4 @@ codec::DoctorReport examine(const Config& config) {
     return report;
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::doctor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "app/doctor.hpp"
+#include "doctor/doctor.hpp"
 
 #include <filesystem>
 #include <thread>
@@ -11,7 +11,7 @@
 
 #include "fakes/temp_dir.hpp"
 
-namespace evictd::app {
+namespace evictd::doctor {
 namespace {
 
 using testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST(PodsText, CountsInEnglish) {
 }
 
 }  // namespace
-}  // namespace evictd::app
+}  // namespace evictd::doctor

@@ -5,13 +5,13 @@
 
 #include <sys/stat.h>
 
-#include "app/doctor.hpp"
-#include "app/ladder_lanes.hpp"
+#include "doctor/doctor.hpp"
 #include "kernel/cgroup_dirs.hpp"
+#include "kernel/ladder_support.hpp"
 #include "kernel/probes.hpp"
 #include "sys/fd.hpp"
 
-namespace evictd::app {
+namespace evictd::doctor {
 namespace {
 
 using codec::Finding;
@@ -116,7 +116,7 @@ Finding way_to_kill(const kernel::Hierarchies& hierarchies, HostFacts& facts) {
 
 // All that the kernel offers, whatever is configured.
 Finding ladder(const kernel::Hierarchies& hierarchies) {
-    const auto row = ladder_row({.reclaim = true, .squeeze = true, .freeze = true}, hierarchies);
+    const auto row = kernel::ladder_row({.reclaim = true, .squeeze = true, .freeze = true}, hierarchies);
     Finding finding{.check = "ladder", .chosen = row.chosen, .detail = row.detail, .remedy = {}};
     if (row.fallback) {
         finding.state = row.chosen.empty() ? State::missing : State::fallback;
@@ -155,4 +155,4 @@ HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
     return facts;
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::doctor

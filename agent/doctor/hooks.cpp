@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "app/doctor.hpp"
+#include "doctor/doctor.hpp"
 #include "kernel/bpf.hpp"
 #include "kernel/file_events.hpp"
 #include "kernel/hierarchies.hpp"
@@ -16,7 +16,7 @@
 #include "kernel/programs.hpp"
 #include "sys/clock.hpp"
 
-namespace evictd::app {
+namespace evictd::doctor {
 namespace {
 
 using codec::Finding;
@@ -163,4 +163,4 @@ bool examine_hooks(const Config& config, codec::DoctorReport& report) {
     return suffices;
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::doctor

@@ -11,7 +11,7 @@
 #include "codec/doctor_report.hpp"
 #include "evictd/model/config.hpp"
 
-namespace evictd::app {
+namespace evictd::doctor {
 
 // Works without root as far as it goes, and says what it could not see.
 [[nodiscard]] codec::DoctorReport examine(const Config& config);
@@ -31,4 +31,4 @@ void examine_rights(const Config& config, std::vector<codec::Finding>& checks);
 // False: the configuration requires BPF and it cannot be had.
 [[nodiscard]] bool examine_hooks(const Config& config, codec::DoctorReport& report);
 
-}  // namespace evictd::app
+}  // namespace evictd::doctor
