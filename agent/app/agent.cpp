@@ -194,6 +194,13 @@ void Agent::set_pods(std::size_t source, port::PodSet set) {
         notice(Notice::look_incomplete, unread, faults.unread.front().why);
     }
     table_.set_pods(source, std::move(set.pods));
+    if (!std::exchange(look_at_pods_posted_, true) && !parts_.loop.post([this] { look_at_pods(); })) {
+        look_at_pods();
+    }
+}
+
+void Agent::look_at_pods() {
+    look_at_pods_posted_ = false;
     tick(Cause{.kind = CauseKind::pods_changed, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 

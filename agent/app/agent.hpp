@@ -58,6 +58,7 @@ public:
     Status start();
 
     // All in the loop's thread.
+    // The look comes after what is posted to the loop now: one for all sets that wait there.
     void set_pods(std::size_t source, port::PodSet set);
     void set_config(const EvictionConfig& eviction, Duration look_period);
     void request_look();  // somebody wants fresh figures
@@ -82,6 +83,7 @@ private:
     void arm_timer();
     [[nodiscard]] Wanted take(const KernelEvent& event);
     void tick(Cause cause);
+    void look_at_pods();
     [[nodiscard]] Tick observe(Cause cause);
     void kill(Tick& tick, Decision decision);
     void reconcile(Tick& tick);
@@ -151,6 +153,7 @@ private:
     std::optional<PodUid> practised_for_;  // who would be first, when a rehearsal last called for a look
     MonotonicTime practise_for_another_at_;
     bool exits_just_asked_ = false;
+    bool look_at_pods_posted_ = false;
     bool rehearsed_ = false;
     bool approached_ = false;  // some line may be crossed in a moment
     bool pressure_ = false;    // some threshold is met, or a victim is on its way

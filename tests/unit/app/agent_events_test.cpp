@@ -32,7 +32,7 @@ TEST_F(Agents, APodAtALimitOfItsOwnIsReportedWithTheNextLookAndCausesNone) {
     events.tell(hit(99), clock.monotonic());
     turn();
     EXPECT_EQ(records.size(), before);
-    agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
+    set_pods({.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
     ASSERT_EQ(last().kernel_events.size(), 1U);
     const auto& breach = std::get<MemcgBreach>(last().kernel_events[0].kind);
     EXPECT_EQ(breach.pod.value, "hog");
@@ -45,7 +45,7 @@ TEST_F(Agents, APodThatIsGoneAtTheNextLookIsStillNamed) {
     events.tell(hit(hog_id), clock.monotonic());
     events.tell(CgroupLife{CgroupChange::removed, {hog_id}, "/kubepods/podhog"}, clock.monotonic());
     turn();
-    agent->set_pods(0, {.pods = {pod("quiet")}, .rejected = {}});
+    set_pods({.pods = {pod("quiet")}, .rejected = {}});
     ASSERT_EQ(last().kernel_events.size(), 1U);
     EXPECT_EQ(std::get<MemcgBreach>(last().kernel_events[0].kind).pod.value, "hog");
 }
@@ -155,7 +155,7 @@ TEST_F(Agents, PodsWithoutAManifestAreCountedAndAFewNamed) {
     make();
     EXPECT_EQ(last().without_manifest.count, 5U);
     EXPECT_EQ(last().without_manifest.some.size(), 3U);
-    agent->set_pods(0, {.pods = {pod("hog"), pod("10"), pod("11"), pod("12"), pod("13")}, .rejected = {}});
+    set_pods({.pods = {pod("hog"), pod("10"), pod("11"), pod("12"), pod("13")}, .rejected = {}});
     EXPECT_EQ(last().without_manifest.count, 1U);
     EXPECT_EQ(last().without_manifest.some, std::vector{PodUid{"14"}});
 }
@@ -232,7 +232,7 @@ TEST_F(Agents, AnOomKillIsOfThePodAndContainerTheKernelProgramFound) {
     auto named = *pod("hog");
     named.containers.push_back(
         {.name = "app", .requests = {}, .limits = {}, .restartable = false, .id = "x://0123456789ab"});
-    agent->set_pods(0, {.pods = {std::make_shared<const Pod>(named)}, .rejected = {}});
+    set_pods({.pods = {std::make_shared<const Pod>(named)}, .rejected = {}});
     OomKill kill{.pid = 7, .comm = "java"};
     kill.pod_cgroup = CgroupId{hog_id};
     kill.container_cgroup = "crio-0123456789ab.scope";

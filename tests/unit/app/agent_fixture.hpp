@@ -125,7 +125,12 @@ struct Agents : testing::Test {
                             .rungs = &rungs},
                       AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
         ASSERT_TRUE(agent->start());
-        agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
+        set_pods({.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
+    }
+    void set_pods(port::PodSet set) {
+        agent->set_pods(0, std::move(set));
+        turn();  // the look
+        turn();  // and nothing else waits
     }
     void declare(Bytes hog) {
         tree.declare({{.id = root_id, .level = 1, .usage = hog + 100_MiB, .limit = 1_GiB},

@@ -175,7 +175,7 @@ TEST_F(Agents, BrokenManifestsBecomeNotices) {
     declare(100_MiB);
     make();
     records.clear();
-    agent->set_pods(0, {.pods = {}, .rejected = {Error{ErrorKind::invalid, "a.yaml:3", "no uid", "add metadata.uid"}}});
+    set_pods({.pods = {}, .rejected = {Error{ErrorKind::invalid, "a.yaml:3", "no uid", "add metadata.uid"}}});
     ASSERT_EQ(records.size(), 2U);
     EXPECT_EQ(std::get<AgentNotice>(*records[0]).notice, Notice::pod_rejected);
     EXPECT_EQ(std::get<AgentNotice>(*records[0]).message, "a.yaml:3: no uid (add metadata.uid)");
@@ -185,27 +185,27 @@ TEST_F(Agents, BrokenManifestsBecomeNotices) {
 TEST_F(Agents, WhatCannotBeReadOfTheManifestsIsReportedOnceWhileItLasts) {
     declare(100_MiB);
     make();
-    const auto set_pods = [&](std::vector<Error> unread) {
+    const auto deliver = [&](std::vector<Error> unread) {
         records.clear();
-        agent->set_pods(0, {.pods = {pod("quiet"), pod("hog")},
-                            .rejected = {Error{ErrorKind::invalid, "b.yaml:3", "no uid", ""}},
-                            .unread = std::move(unread)});
+        set_pods({.pods = {pod("quiet"), pod("hog")},
+                  .rejected = {Error{ErrorKind::invalid, "b.yaml:3", "no uid", ""}},
+                  .unread = std::move(unread)});
         return records.size() - 1;  // without the look
     };
     const Error full{ErrorKind::exhausted, "a.yaml", "Too many open files; its pods are kept as they were", ""};
-    ASSERT_EQ(set_pods({full}), 2U);
+    ASSERT_EQ(deliver({full}), 2U);
     const auto& notice = std::get<AgentNotice>(*records[1]);
     EXPECT_EQ(notice.notice, Notice::look_incomplete);
     EXPECT_EQ(notice.message, "a.yaml: Too many open files; its pods are kept as they were");
     EXPECT_FALSE(notice.error.empty());
-    EXPECT_EQ(set_pods({full}), 0U) << "the rejected one neither";
+    EXPECT_EQ(deliver({full}), 0U) << "the rejected one neither";
     std::vector<Error> many(6, full);
     for (std::size_t i = 0; i < many.size(); i++) many[i].what = std::to_string(i) + ".yaml";
-    ASSERT_EQ(set_pods(many), 1U);
+    ASSERT_EQ(deliver(many), 1U);
     EXPECT_TRUE(std::get<AgentNotice>(*records[0]).message.ends_with("; and 3 more manifests cannot be read"));
-    EXPECT_EQ(set_pods({full}), 0U) << "it has lasted since the first report";
-    EXPECT_EQ(set_pods({}), 0U);
-    EXPECT_EQ(set_pods({full}), 1U) << "another time";
+    EXPECT_EQ(deliver({full}), 0U) << "it has lasted since the first report";
+    EXPECT_EQ(deliver({}), 0U);
+    EXPECT_EQ(deliver({full}), 1U) << "another time";
 }
 
 TEST_F(Agents, ALookThatSeesLessThanThereIsIsToldOnce) {
@@ -221,6 +221,21 @@ TEST_F(Agents, ALookThatSeesLessThanThereIsIsToldOnce) {
     const auto& notice = std::get<AgentNotice>(*records[1]);
     EXPECT_EQ(notice.notice, Notice::look_incomplete);
     EXPECT_NE(notice.message.find("2 of the pods' cgroups cannot be opened"), std::string::npos);
+}
+
+TEST_F(Agents, SetsOfPodsThatWaitTogetherAreTakenWithOneLook) {
+    declare(100_MiB);
+    make();
+    const auto before = records.size();
+    ASSERT_TRUE(loop.post([&] { agent->set_pods(0, {.pods = {pod("quiet")}, .rejected = {}}); }));
+    ASSERT_TRUE(loop.post([&] { agent->set_pods(1, {.pods = {pod("hog")}, .rejected = {}}); }));
+    ASSERT_TRUE(loop.post([&] { agent->set_pods(0, {.pods = {pod("quiet"), pod("third")}, .rejected = {}}); }));
+    for (int i = 0; i < 5; i++) turn();
+    ASSERT_EQ(records.size(), before + 1);
+    EXPECT_EQ(last().observation.cause.kind, CauseKind::pods_changed);
+    EXPECT_EQ(last().observation.pods.size(), 3U);
+    set_pods({.pods = {pod("quiet")}, .rejected = {}});
+    EXPECT_EQ(records.size(), before + 2) << "the next one has a look of its own";
 }
 
 // Also where the look after the timer throws, there is a next one.

@@ -54,7 +54,7 @@ TEST_F(Victims, AreFollowedWhenTheirPodIsNoLongerListed) {
     make();
     declare(800_MiB);
     cross(124_MiB);
-    agent->set_pods(0, {.pods = {}, .rejected = {}});
+    set_pods({.pods = {}, .rejected = {}});
     EXPECT_TRUE(last().decision.finished.empty());
     EXPECT_EQ(last().decision.in_flight.size(), 1U);
     EXPECT_EQ(tree.handle(quiet_id)->kills, 0);
