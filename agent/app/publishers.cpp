@@ -59,10 +59,10 @@ codec::VictimOrder order_of(const EvictionConfig& config, const Tick& tick, Sign
 publish::LossCounters losses(const publish::Fanout& fanout, const publish::EventLog& events,
                              const publish::TapeRecorder* tape, std::shared_ptr<publish::EventStream> stream) {
     return [&fanout, &events, tape, stream = std::move(stream)] {
-        std::map<std::string, std::uint64_t> lost{{"records dropped before publishing", fanout.dropped()},
-                                                  {"event log lines", events.lost_lines()},
-                                                  {"events held back of pods that are gone", stream->never_reported()},
-                                                  {"log lines", sys::log::lost()}};
+        auto lost = fanout.losses();
+        lost["event log lines"] = events.lost_lines();
+        lost["events held back of pods that are gone"] = stream->never_reported();
+        lost["log lines"] = sys::log::lost();
         if (tape != nullptr) {
             lost["looks for the tape"] = tape->lost_looks();
         }
@@ -114,7 +114,9 @@ std::unique_ptr<publish::HttpServer> serve(const std::string& address, const pub
     return std::move(*served);
 }
 
-// Makes one publisher after the other, each in the lane. Some refer to those made before; null: it is not wanted here.
+// Makes one publisher after the other, all in the shared lane: none of them waits for a client or a network. stdout and
+// the status socket write only what fits, HTTP has a thread of its own, and the event log and the tape wait for the
+// disk from which the status socket reads the same log. Some refer to those made before; null: it is not wanted here.
 class Maker {
 public:
     Maker(PublishersNeed need, publish::Fanout& fanout)

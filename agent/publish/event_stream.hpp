@@ -16,7 +16,7 @@
 
 namespace evictd::publish {
 
-// For the publishing lane alone, and one for all publishers in it.
+// For one lane, and for all publishers in it.
 class EventStream {
 public:
     EventStream() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Who hears of a Record. Publishers live in the publishing lane: nothing on the kill path waits for one.
+// Who hears of a Record. Publishers live in lanes: nothing on the kill path waits for one.
 #pragma once
 
 #include "evictd/model/record_ptr.hpp"

@@ -4,6 +4,8 @@
 #include "publish/fanout.hpp"
 
 #include <future>
+#include <map>
+#include <semaphore>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -118,6 +120,112 @@ TEST(Fanout, AStuckPublisherCostsRecordsWhichAreCountedAndReported) {
     }
     EXPECT_THAT(heard, ElementsAre("held", "2 records were lost: publishing was slower than the agent", "queued 1",
                                    "queued 2"));
+}
+
+// Waits in each record until it is let through.
+struct Gate {
+    std::vector<std::string> heard;
+    std::counting_semaphore<> entered{0}, open{0}, left{0};
+
+    void let_through(int records) {
+        open.release(records);
+        for (int i = 0; i < records; ++i) left.acquire();
+    }
+};
+class Gated final : public port::Publisher {
+public:
+    explicit Gated(Gate& gate) : gate_(gate) {}
+    void publish(const RecordPtr& record) override {
+        gate_.entered.release();
+        gate_.open.acquire();
+        gate_.heard.push_back(std::get<AgentNotice>(*record).message);
+        gate_.left.release();
+    }
+
+private:
+    Gate& gate_;
+};
+
+template <class P>
+void add_own(Fanout& fanout, const std::string& name, std::size_t queue, auto& heard) {
+    const auto make = [&](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> {
+        return std::make_unique<P>(heard);
+    };
+    ASSERT_TRUE(fanout.add_in_own_lane(name, make, queue));
+}
+
+// Returns when the shared lane has handed out all that was published: what was lost until then.
+std::map<std::string, std::uint64_t> settled(Fanout& fanout) {
+    std::map<std::string, std::uint64_t> lost;
+    EXPECT_TRUE(fanout.add([&](sys::Loop&) {
+        lost = fanout.losses();
+        return std::unique_ptr<port::Publisher>();
+    }));
+    return lost;
+}
+
+TEST(Fanout, APublisherThatHangsInALaneOfItsOwnHoldsUpNoOther) {
+    Gate slow;
+    std::vector<std::string> own;
+    std::vector<std::string> heard;
+    std::vector<std::string> all{"held"};
+    {
+        auto fanout = Fanout::make();
+        ASSERT_TRUE(fanout);
+        add_own<Gated>(**fanout, "slow", 2, slow);
+        add_own<Hearing>(**fanout, "own", 64, own);
+        add<Hearing>(**fanout, heard);
+        EXPECT_TRUE((*fanout)->publish(notice("held")));
+        slow.entered.acquire();
+        for (int i = 0; i < 20; ++i) {
+            all.push_back(std::to_string(i));
+            EXPECT_TRUE((*fanout)->publish(notice(all.back())));
+        }
+        const auto lost = settled(**fanout);
+        EXPECT_EQ(heard, all) << "while the other one hangs";
+        EXPECT_EQ(lost.at("records dropped by slow"), 18U);
+        EXPECT_EQ(lost.at("records dropped by own"), 0U);
+        EXPECT_EQ(lost.at("records dropped before publishing"), 0U);
+        slow.open.release(3);
+    }
+    EXPECT_EQ(own, all);
+    EXPECT_THAT(slow.heard, ElementsAre("held", "0", "1"));
+}
+
+TEST(Fanout, WhatOnePublisherLostIsReportedToAllOnceItTakesRecordsAgain) {
+    Gate slow;
+    std::vector<std::string> own;
+    std::vector<std::string> heard;
+    {
+        auto fanout = Fanout::make();
+        ASSERT_TRUE(fanout);
+        add_own<Gated>(**fanout, "slow", 2, slow);
+        add_own<Hearing>(**fanout, "own", 64, own);
+        add<Hearing>(**fanout, heard);
+        (*fanout)->publish(notice("held"));
+        slow.entered.acquire();
+        for (const char* text : {"1", "2", "dropped", "dropped"}) (*fanout)->publish(notice(text));
+        settled(**fanout);
+        slow.let_through(3);
+        (*fanout)->publish(notice("after"));
+        slow.let_through(2);
+        EXPECT_EQ(settled(**fanout).at("records dropped by slow"), 2U);
+    }
+    const char* loss = "2 records were lost: slow was slower than the agent";
+    EXPECT_THAT(heard, ElementsAre("held", "1", "2", "dropped", "dropped", loss, "after"));
+    EXPECT_EQ(own, heard);
+    EXPECT_THAT(slow.heard, ElementsAre("held", "1", "2", loss, "after"));
+}
+
+TEST(Fanout, APublisherThatCannotBeMadeInALaneOfItsOwnIsAnErrorAndNoneIsNoError) {
+    auto fanout = Fanout::make();
+    ASSERT_TRUE(fanout);
+    EXPECT_FALSE((*fanout)->add_in_own_lane("own", [](sys::Loop&) -> Result<std::unique_ptr<port::Publisher>> {
+        return fail(ErrorKind::failed, "publisher", "no");
+    }));
+    EXPECT_TRUE((*fanout)->add_in_own_lane("own", [](sys::Loop&) { return std::unique_ptr<port::Publisher>(); }));
+    (*fanout)->publish(notice("goes to nobody"));
+    EXPECT_EQ(settled(**fanout).size(), 1U);
 }
 
 TEST(Fanout, ARecordIsCompletedOnceBeforeAnybodyHearsOfIt) {
