@@ -2,20 +2,20 @@
 // Copyright The evictd authors
 #include "app/publishers.hpp"
 
-#include <map>
 #include <utility>
-#include <vector>
 
 #include <unistd.h>
 
-#include "app/flight_recorder.hpp"
 #include "app/sockets_view.hpp"
+#include "codec/text_style.hpp"
 #include "kernel/history_map.hpp"
 #include "policy/explain.hpp"
 #include "policy/rank.hpp"
 #include "publish/console_lines.hpp"
 #include "publish/event_log.hpp"
+#include "publish/flight_recorder.hpp"
 #include "publish/prometheus.hpp"
+#include "publish/snapshot.hpp"
 #include "publish/status_socket.hpp"
 #include "sys/log.hpp"
 
@@ -23,38 +23,6 @@ namespace evictd::app {
 namespace {
 
 using Made = Result<std::unique_ptr<port::Publisher>>;
-
-// By another signal than the decision: the pods that were active at that look, with what kept them from being evicted
-// then.
-std::vector<RankedPod> rank_by_another(const EvictionConfig& config, const Tick& tick, Signal signal) {
-    std::map<std::uint32_t, Exemption> exemptions;
-    for (const auto& ranked : tick.decision.ranking) {
-        exemptions.emplace(ranked.pod, ranked.exemption);
-    }
-    State state;
-    for (const auto& victim : tick.decision.in_flight) {
-        state.in_flight.emplace_back().victim.pod = victim.pod;
-    }
-    auto ranking = policy::rank_pods(config, signal, tick.observation, state);
-    std::erase_if(ranking, [&](const RankedPod& ranked) { return !exemptions.contains(ranked.pod); });
-    for (auto& ranked : ranking) {
-        if (ranked.exemption == Exemption::none) {
-            ranked.exemption = exemptions.at(ranked.pod);
-        }
-    }
-    return ranking;
-}
-
-codec::VictimOrder order_of(const EvictionConfig& config, const Tick& tick, Signal signal) {
-    const auto& decision = tick.decision;
-    const bool decided = signal == decision.ranked_by && decision.stalls_met.empty();
-    codec::VictimOrder order{
-        .signal = signal, .ranking = decided ? decision.ranking : rank_by_another(config, tick, signal), .places = {}};
-    for (const auto& ranked : order.ranking) {
-        order.places.push_back(policy::place(signal, ranked, tick.observation));
-    }
-    return order;
-}
 
 publish::LossCounters losses(const publish::Fanout& fanout, const publish::EventLog& events,
                              const publish::TapeRecorder* tape, std::shared_ptr<publish::EventStream> stream) {
@@ -70,11 +38,11 @@ publish::LossCounters losses(const publish::Fanout& fanout, const publish::Event
     };
 }
 
-publish::Fanout::Complete flight_recorder(const PublishersNeed& need) {
-    FlightRecorderNeeds needs{.eviction = need.eviction, .kernel_samples = {}};
+publish::Fanout::Complete flight_recorder(const PublishersNeed& need, const publish::StatusBoard& board) {
+    publish::FlightRecorderNeeds needs{.board = board, .place = policy::place, .kernel_samples = {}};
     if (need.bpf != nullptr && need.bpf->feeds("watermark"))
         needs.kernel_samples = [map = need.bpf->history_map()] { return kernel::read_history(map); };
-    return [recorder = std::make_shared<FlightRecorder>(std::move(needs))](const RecordPtr& record) {
+    return [recorder = std::make_shared<publish::FlightRecorder>(std::move(needs))](const RecordPtr& record) {
         return recorder->complete(record);
     };
 }
@@ -89,12 +57,13 @@ publish::HttpAnswer health(bool looked) {
 }
 
 // A port that is taken is no reason to leave the node unprotected.
-std::unique_ptr<publish::HttpServer> serve(const std::string& address, const publish::Prometheus& metrics) {
+std::unique_ptr<publish::HttpServer> serve(const std::string& address, const publish::Prometheus& metrics,
+                                           const publish::StatusBoard& board) {
     publish::HttpPages pages{
         {"/metrics",
          [&metrics] { return publish::HttpAnswer{.type = publish::Prometheus::text_type, .body = metrics.text()}; }},
         {"/healthz", [] { return health(true); }},
-        {"/readyz", [&metrics] { return health(metrics.has_looked()); }},
+        {"/readyz", [&board] { return health(board.document()->tick() != nullptr); }},
     };
     publish::HttpPlace place{.address = address};
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(place.retry).count();
@@ -119,10 +88,11 @@ std::unique_ptr<publish::HttpServer> serve(const std::string& address, const pub
 // disk from which the status socket reads the same log. Some refer to those made before; null: it is not wanted here.
 class Maker {
 public:
-    Maker(PublishersNeed need, publish::Fanout& fanout)
+    Maker(PublishersNeed need, publish::Fanout& fanout, publish::StatusBoard& board)
         : need_(std::move(need)),
           settings_(need_.settings),
           fanout_(fanout),
+          board_(board),
           stream_(std::make_shared<publish::EventStream>(need_.clock)) {}
 
     using Make = Made (Maker::*)(sys::Loop& lane);
@@ -142,7 +112,8 @@ public:
         if (!need_.record) {
             return nullptr;
         }
-        auto made = publish::TapeRecorder::make(*need_.record, need_.status.version, need_.node, need_.status.started);
+        auto made = publish::TapeRecorder::make(*need_.record, need_.agent.status.version, need_.node,
+                                                need_.agent.status.started);
         tape_ = made ? made->get() : nullptr;
         return made;
     }
@@ -162,37 +133,31 @@ public:
         return made;
     }
     Made status(sys::Loop& /*lane*/) {
-        auto made = std::make_unique<publish::Snapshot>(
-            need_.status,
-            [eviction = need_.eviction](const Tick& tick, Signal signal) { return order_of(eviction(), tick, signal); },
-            counters(), sockets_ == nullptr ? publish::ReadSockets{} : [view = sockets_] { return view->read(); });
-        snapshot = made.get();
-        return made;
+        return std::make_unique<publish::Snapshot>(board_, losses(fanout_, *event_log_, tape_, stream_));
     }
     Made status_socket(sys::Loop& lane) {
-        return publish::StatusSocket::make(lane, need_.clock, *snapshot,
-                                           {settings_.socket_path, need_.node, settings_.event_log_path,
-                                            settings_.event_log_max_files, need_.request_look, stream_});
+        auto sockets = sockets_ == nullptr ? publish::ReadSockets{} : [view = sockets_] { return view->read(); };
+        return publish::StatusSocket::make(
+            lane, need_.clock, board_,
+            {settings_.socket_path, need_.node, settings_.event_log_path, settings_.event_log_max_files,
+             need_.request_look, std::move(sockets), stream_});
     }
     Made prometheus(sys::Loop& /*lane*/) {
         if (settings_.http_address.empty()) {
             return nullptr;
         }
-        auto made = std::make_unique<publish::Prometheus>(publish::PrometheusOptions{
-            EVICTD_VERSION, [eviction = need_.eviction] { return eviction().thresholds; }, counters()});
+        auto made = std::make_unique<publish::Prometheus>(EVICTD_VERSION, board_);
         metrics = made.get();
         return made;
     }
 
-    publish::Snapshot* snapshot = nullptr;
     const publish::Prometheus* metrics = nullptr;
 
 private:
-    [[nodiscard]] publish::LossCounters counters() const { return losses(fanout_, *event_log_, tape_, stream_); }
-
     PublishersNeed need_;
     const AgentConfig& settings_;
     publish::Fanout& fanout_;
+    publish::StatusBoard& board_;
     std::shared_ptr<publish::EventStream> stream_;
     const publish::EventLog* event_log_ = nullptr;
     const publish::TapeRecorder* tape_ = nullptr;
@@ -202,21 +167,23 @@ private:
 }  // namespace
 
 Result<Publishers> make_publishers(PublishersNeed need) {
-    auto fanout = publish::Fanout::make(publish::Fanout::default_queue, flight_recorder(need));
+    auto board = std::make_unique<publish::StatusBoard>(
+        need.agent, publish::PolicyView{.place = policy::place, .rank = policy::rank_again});
+    auto fanout = publish::Fanout::make(publish::Fanout::default_queue, flight_recorder(need, *board));
     if (!fanout) {
         return tl::unexpected(fanout.error());
     }
     const std::string http_address = need.settings.http_address;
-    Maker maker(std::move(need), **fanout);
+    Maker maker(std::move(need), **fanout, *board);
     for (const auto make : {&Maker::event_log, &Maker::tape, &Maker::console, &Maker::sockets, &Maker::status,
                             &Maker::status_socket, &Maker::prometheus}) {
         if (auto added = maker.add(make); !added) {
             return tl::unexpected(added.error());
         }
     }
-    Publishers made{.fanout = std::move(*fanout), .snapshot = maker.snapshot, .http = nullptr};
+    Publishers made{.board = std::move(board), .fanout = std::move(*fanout), .http = nullptr};
     if (maker.metrics != nullptr) {
-        made.http = serve(http_address, *maker.metrics);
+        made.http = serve(http_address, *maker.metrics, *made.board);
     }
     return made;
 }

@@ -12,15 +12,15 @@
 #include "kernel/bpf.hpp"
 #include "publish/fanout.hpp"
 #include "publish/http_server.hpp"
-#include "publish/snapshot.hpp"
+#include "publish/status_document.hpp"
 #include "publish/tape_recorder.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::app {
 
 struct Publishers {
+    std::unique_ptr<publish::StatusBoard> board;  // the others read it
     std::unique_ptr<publish::Fanout> fanout;
-    publish::Snapshot* snapshot = nullptr;      // the fanout's
     std::unique_ptr<publish::HttpServer> http;  // after the fanout: its pages read publishers; null: not asked for
 };
 
@@ -29,9 +29,8 @@ struct PublishersNeed {
     const std::string& node;
     const sys::Clock& clock;
     kernel::Bpf* bpf;  // null: it counts no sockets and keeps no history
-    codec::AgentStatus status;
-    std::function<EvictionConfig()> eviction;  // as it is now; any thread
-    std::function<void()> request_look;        // any thread
+    publish::AgentFacts agent;
+    std::function<void()> request_look;  // any thread
     std::optional<publish::TapeOptions> record;
 };
 

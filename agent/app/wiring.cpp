@@ -4,7 +4,6 @@
 
 #include <array>
 #include <csignal>
-#include <mutex>
 #include <utility>
 
 #include <sys/resource.h>
@@ -123,15 +122,12 @@ void Wiring::House::on_reload() {
         agent->notice(Notice::config_rejected, "The new configuration is refused, the old one stays in force", faults);
         return;
     }
-    {
-        const std::scoped_lock lock(eviction_mutex);
-        fresh->eviction.ladder = config.eviction.ladder;  // the guard was set, or not, at the start
-        config.eviction = fresh->eviction;
-    }
+    fresh->eviction.ladder = config.eviction.ladder;  // the guard was set, or not, at the start
+    config.eviction = fresh->eviction;
     config.agent.look_period = fresh->agent.look_period;
     want_stalls();
+    publishers.board->set_agent(facts());  // before the look that is decided by it
     agent->set_config(config.eviction, config.agent.look_period);
-    publishers.snapshot->set_agent(describe());
     agent->notice(Notice::config_reloaded,
                   "Thresholds, grace and transition periods were read again; other settings need a restart");
 }
@@ -238,7 +234,7 @@ Status Wiring::run() {
     if (auto started = house.start_pod_sources(); !started) {
         return started;
     }
-    house.publishers.snapshot->set_agent(house.describe());
+    house.publishers.board->set_agent(house.facts());
     if (const auto missing = become_realtime(house.config.agent.realtime_priority); !missing.empty()) {
         sys::log::warn("latencies may be higher: " + missing);
     }

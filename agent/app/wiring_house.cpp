@@ -78,8 +78,7 @@ Status Wiring::House::make_publishers() {
                                       .node = node,
                                       .clock = clock,
                                       .bpf = kernel.bpf.get(),
-                                      .status = describe(),
-                                      .eviction = [this] { return eviction(); },
+                                      .agent = facts(),
                                       .request_look = [this] { loop->post([this] { agent->request_look(); }); },
                                       .record = tape});
     if (!made) {
@@ -89,11 +88,7 @@ Status Wiring::House::make_publishers() {
     return {};
 }
 
-// For the publishing lane.
-EvictionConfig Wiring::House::eviction() {
-    const std::scoped_lock lock(eviction_mutex);
-    return config.eviction;
-}
+publish::AgentFacts Wiring::House::facts() const { return {describe(), config.eviction}; }
 
 codec::AgentStatus Wiring::House::describe() const {
     codec::AgentStatus status{.node = node,
@@ -131,7 +126,7 @@ Status Wiring::House::make_scores() {
                              [this](SourceRow row) {
                                  loop->post([this, kept = std::move(row)]() mutable {
                                      score_row = std::move(kept);
-                                     publishers.snapshot->set_agent(describe());
+                                     publishers.board->set_agent(facts());
                                  });
                              }},
                         config);

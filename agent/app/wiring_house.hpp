@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "app/sources.hpp"
 #include "app/watchdog.hpp"
 #include "app/wiring.hpp"
+#include "codec/status_json.hpp"
 #include "evictd/port/pod_source.hpp"
 #include "kernel/pod_controls.hpp"
 #include "kernel/proc_scores.hpp"
@@ -33,7 +33,6 @@ struct Wiring::House {
     std::optional<sys::LockFile> state_claim;  // the guard has it, too
     std::string why_no_ledger;                 // empty: what has to be put back can be written down
     std::optional<Guard> guard;
-    std::mutex eviction_mutex;  // config.eviction, which the publishing lane reads
     Reload reload;
     std::optional<publish::TapeOptions> tape;
     std::string node;
@@ -78,7 +77,7 @@ struct Wiring::House {
     Status listen_to_signals();
     void on_signals();
     [[nodiscard]] codec::AgentStatus describe() const;
-    [[nodiscard]] EvictionConfig eviction();
+    [[nodiscard]] publish::AgentFacts facts() const;
     void want_stalls() const;
     void on_reload();
 };

@@ -153,6 +153,11 @@ bool is_active(const ObservedPod& observed, const State& state) {
            std::find(state.evicted.begin(), state.evicted.end(), observed.pod->uid) == state.evicted.end();
 }
 
+// A pod without processes has only memory to give back.
+bool has_nothing_of(const RankRow& row, const ObservedPod& observed) {
+    return !observed.populated && (row.measure != Measure::memory || !holds_memory_alone(observed));
+}
+
 // The reasons that cannot change come before those that can.
 Exemption exemption_of(const RankRow& row, const ObservedPod& observed, const Observation& observation,
                        const State& state) {
@@ -164,15 +169,22 @@ Exemption exemption_of(const RankRow& row, const ObservedPod& observed, const Ob
         if (flight.victim.pod == pod.uid) return Exemption::in_flight;
     }
     if (observed.cgroup == CgroupId{}) return Exemption::no_cgroup;
-    if (!observed.populated) {
-        if (row.measure != Measure::memory || !holds_memory_alone(observed)) return Exemption::no_processes;
-        return is_overdue(observed, state) ? Exemption::memory_not_returned : Exemption::none;
-    }
+    if (has_nothing_of(row, observed)) return Exemption::no_processes;
+    if (!observed.populated) return is_overdue(observed, state) ? Exemption::memory_not_returned : Exemption::none;
     for (const auto& entry : state.passed_over) {
         const bool same = entry.pod == pod.uid && entry.cgroup == observed.cgroup;
         if (same && observation.at < entry.until) return Exemption::failed_before;
     }
     return Exemption::none;
+}
+
+// What exempted a pod exempts it by every signal; only whether it has anything to give depends on the signal.
+Exemption exemption_by(const RankRow& row, const ObservedPod& observed, Exemption decided,
+                       const std::vector<Victim>& in_flight) {
+    const auto is_it = [&](const Victim& victim) { return victim.pod == observed.pod->uid; };
+    if (std::any_of(in_flight.begin(), in_flight.end(), is_it)) return Exemption::in_flight;
+    const bool may_change = decided == Exemption::none || decided == Exemption::memory_not_returned;
+    return may_change && has_nothing_of(row, observed) ? Exemption::no_processes : decided;
 }
 
 // Orders equals, which are rare: nothing is prepared for them before there are some.
@@ -213,23 +225,15 @@ private:
     std::optional<ScaleDown> scale_down_;
 };
 
-}  // namespace
-
-std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, const Observation& observation,
-                                 const State& state) {
-    const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
-    std::vector<RankedPod> active;
+// `active` has the pods and what exempts them; the rest of each row is filled in here.
+std::vector<RankedPod> in_order(const RankRow& row, const EvictionConfig& config, const Observation& observation,
+                                std::vector<RankedPod> active) {
     std::vector<Key> keys;
-    active.reserve(observation.pods.size());
-    keys.reserve(observation.pods.size());
-    for (std::size_t i = 0; i < observation.pods.size(); ++i) {
-        const ObservedPod& observed = observation.pods[i];
-        if (!is_active(observed, state)) continue;
-        RankedPod& ranked = active.emplace_back();
-        ranked.pod = static_cast<std::uint32_t>(i);
-        ranked.exemption = exemption_of(row, observed, observation, state);
+    keys.reserve(active.size());
+    for (auto& ranked : active) {
+        const ObservedPod& observed = observation.pods[ranked.pod];
         keys.push_back(rank_one(row, config.ranking, observation.fs_layout, observed, ranked));
-        keys.back().place = static_cast<std::uint32_t>(active.size() - 1);
+        keys.back().place = static_cast<std::uint32_t>(keys.size() - 1);
     }
     std::sort(keys.begin(), keys.end());
     std::vector<RankedPod> ranking;
@@ -244,6 +248,33 @@ std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, co
         begin = end;
     }
     return ranking;
+}
+
+}  // namespace
+
+std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, const Observation& observation,
+                                 const State& state) {
+    const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
+    std::vector<RankedPod> active;
+    active.reserve(observation.pods.size());
+    for (std::size_t i = 0; i < observation.pods.size(); ++i) {
+        const ObservedPod& observed = observation.pods[i];
+        if (!is_active(observed, state)) continue;
+        RankedPod& ranked = active.emplace_back();
+        ranked.pod = static_cast<std::uint32_t>(i);
+        ranked.exemption = exemption_of(row, observed, observation, state);
+    }
+    return in_order(row, config, observation, std::move(active));
+}
+
+std::vector<RankedPod> rank_again(const EvictionConfig& config, Signal signal, const Observation& observation,
+                                  const Decision& decided) {
+    const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
+    std::vector<RankedPod> active = decided.ranking;
+    for (auto& ranked : active) {
+        ranked.exemption = exemption_by(row, observation.pods[ranked.pod], ranked.exemption, decided.in_flight);
+    }
+    return in_order(row, config, observation, std::move(active));
 }
 
 }  // namespace evictd::policy

@@ -18,4 +18,8 @@ namespace evictd::policy {
 [[nodiscard]] std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal,
                                                const Observation& observation, const State& state);
 
+// By any signal, for people: the pods that `decided` ranked over this observation, with what exempted them then.
+[[nodiscard]] std::vector<RankedPod> rank_again(const EvictionConfig& config, Signal signal,
+                                                const Observation& observation, const Decision& decided);
+
 }  // namespace evictd::policy

@@ -6,7 +6,6 @@
 #include "thresholds.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace evictd::policy {
 namespace {
@@ -48,12 +47,7 @@ bool is_updated(Signal signal, const Readings& readings, const State& state) {
 
 Quantity resolve(const ThresholdValue& value, Amount capacity) {
     if (const auto* quantity = std::get_if<Quantity>(&value.value)) return *quantity;
-    const double share = static_cast<double>(capacity.value) * static_cast<double>(std::get<float>(value.value));
-    // A minimum reclaim has no upper bound and ParseFloat takes "NaN": what is no int64 would be undefined.
-    constexpr auto most = std::numeric_limits<std::int64_t>::max();
-    std::int64_t cut = 0;
-    if (share > 0) cut = share < static_cast<double>(most) ? static_cast<std::int64_t>(share) : most;
-    return Quantity::of(cut, Quantity::Format::binary_si);
+    return Quantity::of(quantity_of(value, capacity).value, Quantity::Format::binary_si);
 }
 
 Quantity::Format format_of(Signal signal) {

@@ -5,8 +5,6 @@
 #include <array>
 #include <chrono>
 #include <iterator>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include <prometheus/counter.h>
@@ -39,56 +37,47 @@ std::vector<std::string> known_signals() {
     return known;
 }
 
-// The last look, made into gauges when somebody asks.
-class LastLook {
-public:
-    explicit LastLook(std::function<std::vector<Threshold>()> thresholds) : thresholds_(std::move(thresholds)) {}
+// Every known cause is there from the start, for increase().
+prometheus::MetricFamily lost_by_cause(const StatusDocument& document) {
+    auto lost = document.lost;
+    for (const char* cause : loss::all) {
+        (void)lost[std::string("kernel events: ") + cause];
+    }
+    prometheus::MetricFamily family{.name = "evictd_lost_total",
+                                    .help = "Events, records and lines that were lost, by cause",
+                                    .type = prometheus::MetricType::Counter,
+                                    .metric = {}};
+    for (const auto& [cause, count] : lost) {
+        prometheus::ClientMetric metric;
+        metric.label = {{"cause", cause}};
+        metric.counter.value = static_cast<double>(count);
+        family.metric.push_back(std::move(metric));
+    }
+    return family;
+}
 
-    void set(RecordPtr tick) {
-        const std::scoped_lock lock(mutex_);
-        tick_ = std::move(tick);
-    }
-    [[nodiscard]] bool is_set() const {
-        const std::scoped_lock lock(mutex_);
-        return tick_ != nullptr;
-    }
-    [[nodiscard]] std::vector<prometheus::MetricFamily> collect() const {
-        RecordPtr tick;
-        {
-            const std::scoped_lock lock(mutex_);
-            tick = tick_;
-        }
-        return tick ? gauges_of(std::get<Tick>(*tick), thresholds_()) : std::vector<prometheus::MetricFamily>{};
-    }
-
-private:
-    std::function<std::vector<Threshold>()> thresholds_;
-    mutable std::mutex mutex_;
-    RecordPtr tick_;  // under mutex_
-};
+}  // namespace
 
 // What adds up over the agent's life. The library's metrics are safe from any thread.
-class Totals {
-public:
+struct Prometheus::Totals {
     // What is not there yet is zero, so that increase() sees the first of each.
-    Totals(prometheus::Registry& registry, const std::string& version, const LossCounters& losses)
-        : looks_(counter(registry, "evictd_looks_total", "Looks at the node").Add({})),
-          evictions_(counter(registry, "evictd_evictions_total", "Pods evicted, by the signal they were evicted for")),
-          failures_(counter(registry, "evictd_eviction_failures_total", "Evictions that failed, by signal")),
-          oom_kills_(counter(registry, "evictd_oom_kills_total", "Kills by the kernel's OOM killer, by whose limit")),
-          limit_hits_(counter(registry, "evictd_memory_limit_hits_total",
-                              "Times that pods and containers hit their memory limits")
-                          .Add({})),
-          lost_(counter(registry, "evictd_lost_total", "Events, records and lines that were lost, by cause")),
+    explicit Totals(const std::string& version)
+        : looks_(counter("evictd_looks_total", "Looks at the node").Add({})),
+          evictions_(counter("evictd_evictions_total", "Pods evicted, by the signal they were evicted for")),
+          failures_(counter("evictd_eviction_failures_total", "Evictions that failed, by signal")),
+          oom_kills_(counter("evictd_oom_kills_total", "Kills by the kernel's OOM killer, by whose limit")),
+          limit_hits_(
+              counter("evictd_memory_limit_hits_total", "Times that pods and containers hit their memory limits")
+                  .Add({})),
           durations_(prometheus::BuildHistogram()
                          .Name("evictd_eviction_duration_seconds")
                          .Help("Kernel's event to agent (detect), decision (decide), signal delivered (act), last "
                                "process gone (empty)")
-                         .Register(registry)) {
+                         .Register(registry_)) {
         prometheus::BuildGauge()
             .Name("evictd_build_info")
             .Help("The version that runs")
-            .Register(registry)
+            .Register(registry_)
             .Add({{"version", version}})
             .Set(1);
         for (const char* phase : {"detect", "decide", "act", "empty"}) {
@@ -101,14 +90,6 @@ public:
         for (const char* scope : {"node", "cgroup"}) {
             (void)oom_kills_.Add({{"scope", scope}});
         }
-        for (const char* cause : loss::all) {
-            (void)lost_.Add({{"cause", std::string("kernel events: ") + cause}});
-        }
-        if (losses) {
-            for (const auto& [cause, count] : losses()) {
-                (void)lost_.Add({{"cause", cause}});
-            }
-        }
     }
 
     void add(const Tick& tick) {
@@ -119,8 +100,6 @@ public:
             } else if (const auto* breach = std::get_if<MemcgBreach>(&kernel.kind);
                        breach != nullptr && breach->pod_cgroup != CgroupId{}) {
                 limit_hits_.Increment(static_cast<double>(breach->hits));
-            } else if (const auto* lost = std::get_if<EventsLost>(&kernel.kind)) {
-                lost_.Add({{"cause", "kernel events: " + lost->cause}}).Increment(static_cast<double>(lost->count));
             }
         }
         for (const auto& victim : tick.decision.finished) {
@@ -129,18 +108,11 @@ public:
             }
         }
     }
-    // As their owners count them, since the start.
-    void set_lost(const std::map<std::string, std::uint64_t>& lost) {
-        for (const auto& [cause, count] : lost) {
-            auto& known = known_losses_[cause];
-            lost_.Add({{"cause", cause}}).Increment(static_cast<double>(count - std::exchange(known, count)));
-        }
-    }
+    [[nodiscard]] std::vector<prometheus::MetricFamily> collect() const { return registry_.Collect(); }
 
 private:
-    static prometheus::Family<prometheus::Counter>& counter(prometheus::Registry& registry, const char* name,
-                                                            const char* help) {
-        return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+    prometheus::Family<prometheus::Counter>& counter(const char* name, const char* help) {
+        return prometheus::BuildCounter().Name(name).Help(help).Register(registry_);
     }
     prometheus::Histogram& duration(const char* phase) { return durations_.Add({{"phase", phase}}, buckets); }
 
@@ -163,48 +135,32 @@ private:
         }
     }
 
+    prometheus::Registry registry_;
     prometheus::Counter& looks_;
     prometheus::Family<prometheus::Counter>& evictions_;
     prometheus::Family<prometheus::Counter>& failures_;
     prometheus::Family<prometheus::Counter>& oom_kills_;
     prometheus::Counter& limit_hits_;
-    prometheus::Family<prometheus::Counter>& lost_;
     prometheus::Family<prometheus::Histogram>& durations_;
-    std::map<std::string, std::uint64_t> known_losses_;
 };
 
-}  // namespace
-
-struct Prometheus::Metrics {
-    explicit Metrics(const PrometheusOptions& options)
-        : last(options.thresholds), totals(registry, options.version, options.losses) {}
-
-    prometheus::Registry registry;
-    LastLook last;
-    Totals totals;
-};
-
-Prometheus::Prometheus(PrometheusOptions options)
-    : metrics_(std::make_unique<Metrics>(options)), losses_(std::move(options.losses)) {}
+Prometheus::Prometheus(const std::string& version, const StatusBoard& board)
+    : totals_(std::make_unique<Totals>(version)), board_(board) {}
 Prometheus::~Prometheus() = default;
 
 void Prometheus::publish(const RecordPtr& record) {
-    if (const auto* tick = std::get_if<Tick>(record.get())) {
-        metrics_->totals.add(*tick);
-        metrics_->last.set(record);
-        if (losses_) {
-            metrics_->totals.set_lost(losses_());
-        }
-    }
+    if (const auto* tick = std::get_if<Tick>(record.get())) totals_->add(*tick);
 }
 
 std::string Prometheus::text() const {
-    auto families = metrics_->registry.Collect();
-    auto gauges = metrics_->last.collect();
-    families.insert(families.end(), std::make_move_iterator(gauges.begin()), std::make_move_iterator(gauges.end()));
+    const auto document = board_.document();
+    auto families = totals_->collect();
+    families.push_back(lost_by_cause(*document));
+    if (const auto* tick = document->tick()) {
+        auto gauges = gauges_of(*tick, document->agent->eviction.thresholds);
+        families.insert(families.end(), std::make_move_iterator(gauges.begin()), std::make_move_iterator(gauges.end()));
+    }
     return prometheus::TextSerializer().Serialize(families);
 }
-
-bool Prometheus::has_looked() const { return metrics_->last.is_set(); }
 
 }  // namespace evictd::publish

@@ -4,43 +4,33 @@
 // scrape.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "evictd/model/config.hpp"
-#include "evictd/model/result.hpp"
 #include "evictd/port/publisher.hpp"
-#include "publish/snapshot.hpp"
+#include "publish/status_document.hpp"
 
 namespace evictd::publish {
 
-struct PrometheusOptions {
-    std::string version;
-    std::function<std::vector<Threshold>()> thresholds;  // as they are now; any thread
-    LossCounters losses;                                 // called in the publishing lane
-};
-
 class Prometheus final : public port::Publisher {
 public:
-    explicit Prometheus(PrometheusOptions options);
+    // `board` outlives it.
+    Prometheus(const std::string& version, const StatusBoard& board);
     Prometheus(const Prometheus&) = delete;
     Prometheus& operator=(const Prometheus&) = delete;
     ~Prometheus() override;
 
+    // Counts what adds up; the rest of the page is made of the newest document when it is asked for.
     void publish(const RecordPtr& record) override;
 
     // Any thread. The page /metrics, in Prometheus' text format.
     [[nodiscard]] std::string text() const;
     static constexpr const char* text_type = "text/plain; version=0.0.4; charset=utf-8";
-    // Any thread. Whether the node was looked at.
-    [[nodiscard]] bool has_looked() const;
 
 private:
-    struct Metrics;  // the library's
-    std::unique_ptr<Metrics> metrics_;
-    LossCounters losses_;
+    struct Totals;  // the library's
+    std::unique_ptr<Totals> totals_;
+    const StatusBoard& board_;
 };
 
 }  // namespace evictd::publish

@@ -104,9 +104,11 @@ void StatusSession::looked(const Tick& tick) {
 }
 
 void StatusSession::answer_status() {
+    const auto document = services_.board.document();
     if (request_.verb == codec::RequestVerb::status) {
-        send_line(services_.snapshot.status());
-    } else if (const auto ranking = services_.snapshot.rank(request_.signal)) {
+        const auto sockets = services_.sockets ? services_.sockets() : SocketsReading{};
+        send_line(document->status(sockets.value_or(SocketsReading{})));
+    } else if (const auto ranking = document->rank(request_.signal)) {
         send_line(*ranking);
     } else {
         send_line(codec::error_json_line(ranking.error()));

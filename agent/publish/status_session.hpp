@@ -14,21 +14,25 @@
 #include "codec/status_request.hpp"
 #include "evictd/model/result.hpp"
 #include "publish/event_log_reader.hpp"
-#include "publish/snapshot.hpp"
+#include "publish/status_document.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
 #include "sys/loop.hpp"
 
 namespace evictd::publish {
 
+// The pods' sockets as they are now; an error: they are not counted here. Called in the publishing lane.
+using ReadSockets = std::function<Result<SocketsReading>()>;
+
 // What sessions need of the house; outlives them.
 struct StatusServices {
     sys::Loop& loop;
     const sys::Clock& clock;
-    const Snapshot& snapshot;
+    const StatusBoard& board;
     std::string event_log_path;
     int event_log_max_files = 0;
     std::function<void()> request_look;  // asks the agent for a look now; may be empty
+    ReadSockets sockets;                 // may be empty
 };
 
 class StatusSession {

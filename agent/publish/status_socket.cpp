@@ -40,21 +40,22 @@ bool may_ask(int connection) {
 
 }  // namespace
 
-StatusSocket::StatusSocket(sys::Loop& loop, const sys::Clock& clock, const Snapshot& snapshot,
+StatusSocket::StatusSocket(sys::Loop& loop, const sys::Clock& clock, const StatusBoard& board,
                            StatusSocketOptions options)
     : services_{loop,
                 clock,
-                snapshot,
+                board,
                 std::move(options.event_log_path),
                 options.event_log_max_files,
-                std::move(options.request_look)},
+                std::move(options.request_look),
+                std::move(options.sockets)},
       path_(std::move(options.path)),
       node_(std::move(options.node)),
       events_(std::move(options.events)) {}
 
 Result<std::unique_ptr<StatusSocket>> StatusSocket::make(sys::Loop& loop, const sys::Clock& clock,
-                                                         const Snapshot& snapshot, StatusSocketOptions options) {
-    std::unique_ptr<StatusSocket> made(new StatusSocket(loop, clock, snapshot, std::move(options)));
+                                                         const StatusBoard& board, StatusSocketOptions options) {
+    std::unique_ptr<StatusSocket> made(new StatusSocket(loop, clock, board, std::move(options)));
     if (auto listening = made->listen(); !listening) return tl::unexpected(listening.error());
     StatusSocket* raw = made.get();
     auto accepting = loop.add_fd(made->listener_.get(), [raw] { raw->on_connection(); });

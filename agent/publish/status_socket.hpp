@@ -23,15 +23,16 @@ struct StatusSocketOptions {
     std::string event_log_path;  // for events of the past; empty: there is no log
     int event_log_max_files = 0;
     std::function<void()> request_look;  // any thread may call it; it must not wait
+    ReadSockets sockets;
     std::shared_ptr<EventStream> events = std::make_shared<EventStream>();
 };
 
-// In the lane of its Fanout, after the EventLog and the Snapshot, which it reads.
+// In the lane of its Fanout, after the EventLog, whose file it reads, and the Snapshot, which publishes on `board`.
 class StatusSocket final : public port::Publisher {
 public:
     // Kind `failed` when another agent listens there. A socket file nobody listens on is taken away.
     static Result<std::unique_ptr<StatusSocket>> make(sys::Loop& loop, const sys::Clock& clock,
-                                                      const Snapshot& snapshot, StatusSocketOptions options);
+                                                      const StatusBoard& board, StatusSocketOptions options);
     StatusSocket(const StatusSocket&) = delete;
     StatusSocket& operator=(const StatusSocket&) = delete;
     ~StatusSocket() override;  // takes the socket file away, if it still is ours
@@ -39,7 +40,7 @@ public:
     void publish(const RecordPtr& record) override;
 
 private:
-    StatusSocket(sys::Loop& loop, const sys::Clock& clock, const Snapshot& snapshot, StatusSocketOptions options);
+    StatusSocket(sys::Loop& loop, const sys::Clock& clock, const StatusBoard& board, StatusSocketOptions options);
     Status listen();
     void on_connection();
     void admit(sys::Fd connection);

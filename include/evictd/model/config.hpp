@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -28,10 +29,12 @@ struct ThresholdValue {
 
 // evictionapi.GetThresholdQuantity, as a whole number of the signal's unit.
 [[nodiscard]] inline Amount quantity_of(const ThresholdValue& value, Amount capacity) {
-    if (const auto* share = std::get_if<float>(&value.value)) {
-        return {static_cast<std::int64_t>(*share * static_cast<float>(capacity.value))};
-    }
-    return {std::get<Quantity>(value.value).value()};
+    if (const auto* quantity = std::get_if<Quantity>(&value.value)) return {quantity->value()};
+    const double share = static_cast<double>(capacity.value) * static_cast<double>(std::get<float>(value.value));
+    // A minimum reclaim has no upper bound and ParseFloat takes "NaN": what is no int64 would be undefined.
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    if (!(share > 0)) return {0};
+    return {share < static_cast<double>(most) ? static_cast<std::int64_t>(share) : most};
 }
 
 // evictionapi.Threshold. A grace period of zero is what makes a threshold hard.

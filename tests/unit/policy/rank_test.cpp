@@ -188,5 +188,46 @@ TEST(Rank, SaysWhyAPodIsExempt) {
     }
 }
 
+// Without the state, from what a decision says of the pods.
+TEST(Rank, ByAnotherSignalIsAsTheDecisionWouldHaveRankedByIt) {
+    Observation observation;
+    observation.pods = {
+        pod({.name = "small", .working_set = 1_MiB}),
+        pod({.name = "big", .working_set = 2_GiB, .priority = 5}),
+        pod({.name = "done", .phase = PodPhase::succeeded, .populated = false}),
+        pod({.name = "critical", .priority = 2'000'000'000}),
+        pod({.name = "flying"}),
+        pod({.name = "failed", .working_set = 3_MiB}),
+        pod({.name = "empty", .populated = false}),
+        pod({.name = "holding", .working_set = 1_GiB, .populated = false}),
+        pod({.name = "overdue", .working_set = 1_GiB, .populated = false}),
+        pod({.name = "evicted", .populated = false}),
+        pod({.name = "nowhere", .cgroup = 0}),
+    };
+    State state;
+    state.evicted = {{"uid-evicted"}};
+    state.in_flight.emplace_back().victim.pod = {"uid-flying"};
+    state.passed_over = {{{"uid-failed"}, {100}, at(1h)}};
+    state.owing.emplace_back().victim.pod = {"uid-overdue"};
+    state.owing.back().cgroup = {100};
+    Decision decided;
+    decided.ranking = rank_pods({}, Signal::memory_available, observation, state);
+    decided.in_flight = {state.in_flight[0].victim};
+    for (const auto& row : signal_table) {
+        const auto expected = rank_pods({}, row.signal, observation, state);
+        const auto again = rank_again({}, row.signal, observation, decided);
+        ASSERT_EQ(names(again, observation.pods), names(expected, observation.pods)) << row.name;
+        for (std::size_t i = 0; i < again.size(); ++i) {
+            const auto& name = observation.pods[again[i].pod].pod->name;
+            EXPECT_EQ(again[i].exemption, expected[i].exemption) << row.name << " " << name;
+            EXPECT_EQ(again[i].usage, expected[i].usage) << row.name << " " << name;
+        }
+    }
+    decided.in_flight.emplace_back().pod = {"uid-small"};
+    const auto again = rank_again({}, Signal::pid_available, observation, decided);
+    const auto chosen = std::find_if(again.begin(), again.end(), [](const RankedPod& one) { return one.pod == 0; });
+    EXPECT_EQ(chosen->exemption, Exemption::in_flight) << "chosen at this very look";
+}
+
 }  // namespace
 }  // namespace evictd::policy::testing

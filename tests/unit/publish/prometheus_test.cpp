@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "publish/snapshot.hpp"
 #include "unit/codec/sample_records.hpp"
 #include "unit/publish/publish_fixture.hpp"
 
@@ -17,11 +18,17 @@ using testing::Not;
 
 struct Scraped : testing::Test {
     std::map<std::string, std::uint64_t> lost;
-    std::vector<Threshold> thresholds{sample::threshold(100_MiB), sample::threshold(1_GiB, 30s)};
-    std::unique_ptr<Prometheus> metrics = std::make_unique<Prometheus>(
-        PrometheusOptions{"1.2.3", [this] { return thresholds; }, [this] { return lost; }});
+    StatusBoard board{
+        {.status = {}, .eviction = {.thresholds = {sample::threshold(100_MiB), sample::threshold(1_GiB, 30s)}}}};
+    Snapshot snapshot{board, [this] { return lost; }};
+    Prometheus metrics{"1.2.3", board};
 
-    [[nodiscard]] std::string scrape() const { return metrics->text(); }
+    void publish(const Tick& tick) {
+        const auto record = shared(tick);
+        snapshot.publish(record);
+        metrics.publish(record);
+    }
+    [[nodiscard]] std::string scrape() const { return metrics.text(); }
 };
 
 TEST_F(Scraped, BeforeTheFirstLookThereIsTheVersion) {
@@ -29,7 +36,7 @@ TEST_F(Scraped, BeforeTheFirstLookThereIsTheVersion) {
     EXPECT_THAT(text, HasSubstr("evictd_build_info{version=\"1.2.3\"} 1\n"));
     EXPECT_THAT(text, HasSubstr("evictd_looks_total 0\n"));
     EXPECT_THAT(text, Not(HasSubstr("evictd_signal_available")));
-    EXPECT_FALSE(metrics->has_looked());
+    EXPECT_FALSE(board.document()->tick());
 }
 
 TEST_F(Scraped, TheLastLookIsGauges) {
@@ -38,7 +45,7 @@ TEST_F(Scraped, TheLastLookIsGauges) {
     tick.observation.stalls = {{StallResource::memory, StallTimes{50ms, 250ms, 1s}, std::nullopt}};
     tick.observation.pods[2].populated = false;
     tick.decision.in_flight = {sample::victim()};
-    metrics->publish(shared(tick));
+    publish(tick);
     const auto text = scrape();
     EXPECT_THAT(text, HasSubstr("# TYPE evictd_signal_available gauge\n"));
     EXPECT_THAT(text, HasSubstr("evictd_signal_available{signal=\"memory.available\"} 99614720\n"));
@@ -54,24 +61,24 @@ TEST_F(Scraped, TheLastLookIsGauges) {
 }
 
 TEST_F(Scraped, TimeToExhaustionIsInfiniteUnlessMemoryRunsOut) {
-    metrics->publish(shared(sample::calm()));
+    publish(sample::calm());
     EXPECT_THAT(scrape(), HasSubstr("evictd_memory_exhaustion_seconds +Inf\n"));
     EXPECT_THAT(scrape(), HasSubstr("evictd_node_condition{condition=\"MemoryPressure\"} 0\n"));
     auto tick = sample::calm();
     tick.decision.exhaustion = Exhaustion{.left = 2300ms};
-    metrics->publish(shared(tick));
+    publish(tick);
     EXPECT_THAT(scrape(), HasSubstr("evictd_memory_exhaustion_seconds 2.3"));
 }
 
 TEST_F(Scraped, EvictionsAreCountedBySignalWithTheirPhases) {
-    metrics->publish(shared(sample::evicting()));
-    metrics->publish(shared(sample::evicted()));
+    publish(sample::evicting());
+    publish(sample::evicted());
     auto failed = sample::evicted();
     failed.decision.finished[0].failed = true;
-    metrics->publish(shared(failed));
+    publish(failed);
     auto rehearsed = sample::evicted();
     rehearsed.dry_run = true;
-    metrics->publish(shared(rehearsed));
+    publish(rehearsed);
     const auto text = scrape();
     EXPECT_THAT(text, HasSubstr("evictd_looks_total 4\n"));
     EXPECT_THAT(text, HasSubstr("evictd_evictions_total{signal=\"memory.available\"} 1\n"));
@@ -86,7 +93,7 @@ TEST_F(Scraped, EvictionsAreCountedBySignalWithTheirPhases) {
 TEST_F(Scraped, AnEvictionForAStallIsCountedApart) {
     auto tick = sample::evicted();
     tick.decision.finished[0].eviction.stall = MetStall{};
-    metrics->publish(shared(tick));
+    publish(tick);
     EXPECT_THAT(scrape(), HasSubstr("evictd_evictions_total{signal=\"psi.memory\"} 1\n"));
 }
 
@@ -97,9 +104,9 @@ TEST_F(Scraped, KernelKillsAndLossesAddUp) {
                           {tick.observation.at, MemcgBreach{.cgroup = CgroupId{1}}},  // the pods' root's
                           {tick.observation.at, MemcgBreach{.pod_cgroup = CgroupId{12}, .hits = 40}}};
     lost = {{"event log lines", 5}};
-    metrics->publish(shared(tick));
+    publish(tick);
     lost = {{"event log lines", 7}};
-    metrics->publish(shared(tick));
+    publish(tick);
     const auto text = scrape();
     EXPECT_THAT(text, HasSubstr("evictd_oom_kills_total{scope=\"cgroup\"} 2\n"));
     EXPECT_THAT(text, HasSubstr("evictd_memory_limit_hits_total 80\n"));
@@ -109,10 +116,9 @@ TEST_F(Scraped, KernelKillsAndLossesAddUp) {
 
 // increase() sees the first of each only where a zero was scraped before.
 TEST(PrometheusCounters, AreZeroFromTheStart) {
-    const Prometheus metrics({"1", [] { return std::vector<Threshold>{}; },
-                              [] {
-                                  return std::map<std::string, std::uint64_t>{{"event log lines", 0}};
-                              }});
+    StatusBoard board;
+    const Snapshot snapshot(board, [] { return std::map<std::string, std::uint64_t>{{"event log lines", 0}}; });
+    const Prometheus metrics("1", board);
     const auto text = metrics.text();
     for (const auto& row : signal_table) {
         const auto label = "{signal=\"" + std::string(row.name) + "\"} 0\n";

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What is remembered between two questions, and that it is bounded.
+// What a document has, that what is remembered is bounded, and that no document changes.
 #include "publish/snapshot.hpp"
+
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -16,13 +18,14 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 TEST(Snapshot, KeepsTheLastTwentyEvictions) {
-    Snapshot snapshot({}, {}, {});
+    StatusBoard board;
+    Snapshot snapshot(board, {});
     for (int i = 0; i < 25; ++i) {
         auto tick = sample::evicted();
         tick.decision.finished[0].pod_name = "default/" + std::to_string(i);
         snapshot.publish(shared(tick));
     }
-    const auto status = json::parse(snapshot.status());
+    const auto status = json::parse(board.document()->status());
     ASSERT_EQ(status["last_evictions"].size(), 20U);
     EXPECT_EQ(status["last_evictions"][0]["pod"], "default/5");
     EXPECT_EQ(status["last_evictions"][19]["pod"], "default/24");
@@ -31,43 +34,102 @@ TEST(Snapshot, KeepsTheLastTwentyEvictions) {
 }
 
 TEST(Snapshot, AddsUpWhatWasLostByCause) {
-    Snapshot snapshot({}, {}, [] { return std::map<std::string, std::uint64_t>{{"event log lines", 5}}; });
+    StatusBoard board;
+    Snapshot snapshot(board, [] { return std::map<std::string, std::uint64_t>{{"event log lines", 5}}; });
     auto tick = sample::calm();
     tick.kernel_events = {{tick.observation.at, EventsLost{"ring buffer full", 2}}};
     snapshot.publish(shared(tick));
     snapshot.publish(shared(tick));
-    const auto lost = json::parse(snapshot.status())["lost"];
+    const auto lost = json::parse(board.document()->status())["lost"];
     EXPECT_EQ(lost["kernel events: ring buffer full"], 4);
     EXPECT_EQ(lost["event log lines"], 5);
 }
 
 TEST(Snapshot, ANoticeDoesNotReplaceTheLastLook) {
-    Snapshot snapshot({}, {}, {});
+    StatusBoard board;
+    Snapshot snapshot(board, {});
     snapshot.publish(shared(sample::calm()));
     snapshot.publish(notice("reloaded"));
-    EXPECT_TRUE(json::parse(snapshot.status()).contains("signals"));
+    EXPECT_TRUE(json::parse(board.document()->status()).contains("signals"));
 }
 
-TEST(Snapshot, PoliciesOrderAndItsSentencesAreShown) {
-    Snapshot snapshot({},
-                      [](const Tick& tick, Signal signal) -> Result<codec::VictimOrder> {
-                          if (signal != Signal::memory_available)
-                              return fail(ErrorKind::invalid, "rank", "no order for it");
-                          return codec::VictimOrder{signal, {tick.decision.ranking[1]}, {"because"}};
-                      },
-                      {});
-    snapshot.publish(shared(sample::calm()));
-    EXPECT_EQ(json::parse(snapshot.status())["ranking"]["pods"][0]["place"], "because");
-    EXPECT_EQ(json::parse(*snapshot.rank(Signal::memory_available))["ranking"]["pods"][0]["name"], "web");
-    EXPECT_FALSE(snapshot.rank(Signal::pid_available));
+constexpr PolicyView policy{
+    .place = [](Signal, const RankedPod&, const Observation&) -> std::string { return "because"; },
+    .rank = [](const EvictionConfig&, Signal, const Observation&,
+               const Decision& decided) { return std::vector{decided.ranking[1]}; }};
+
+TEST(Snapshot, StatusHasTheDecisionsOrderAndOnlyRankAnswersForOtherSignals) {
+    StatusBoard board({}, policy);
+    Snapshot snapshot(board, {});
+    auto tick = sample::calm();
+    tick.decision.ranked_by = Signal::nodefs_available;
+    snapshot.publish(shared(tick));
+    const auto document = board.document();
+    const auto ranking = json::parse(document->status())["ranking"];
+    EXPECT_EQ(ranking["signal"], "nodefs.available");
+    EXPECT_EQ(ranking["pods"].size(), 3U);
+    EXPECT_EQ(ranking["pods"][0]["name"], "hog");
+    EXPECT_EQ(ranking["pods"][0]["place"], "because");
+    EXPECT_EQ(json::parse(*document->rank(Signal::nodefs_available))["ranking"]["pods"][0]["name"], "hog");
+    EXPECT_EQ(json::parse(*document->rank(Signal::memory_available))["ranking"]["pods"][0]["name"], "web");
+    EXPECT_EQ(json::parse(*document->rank(Signal::memory_available))["ranking"]["pods"][0]["place"], "because");
+}
+
+// The order is then by who causes the stall: no signal's, and no signal's words explain it.
+TEST(Snapshot, WhileTasksStallTheOrderIsTheDecisionsWithoutWords) {
+    StatusBoard board({}, policy);
+    Snapshot snapshot(board, {});
+    auto tick = sample::calm();
+    tick.decision.stalls_met = {MetStall{}};
+    snapshot.publish(shared(tick));
+    const auto first = json::parse(board.document()->status())["ranking"]["pods"][0];
+    EXPECT_EQ(first["name"], "hog");
+    EXPECT_FALSE(first.contains("place"));
+    EXPECT_EQ(json::parse(*board.document()->rank(Signal::memory_available))["ranking"]["pods"][0]["name"], "web");
+}
+
+TEST(Snapshot, WithoutAPolicyThereIsOnlyTheDecisionsOrder) {
+    StatusBoard board;
+    EXPECT_FALSE(board.document()->rank(Signal::memory_available)) << "the agent has not looked";
+    Snapshot(board, {}).publish(shared(sample::calm()));
+    EXPECT_TRUE(board.document()->rank(Signal::memory_available));
+    EXPECT_FALSE(board.document()->rank(Signal::pid_available));
 }
 
 TEST(Snapshot, NewFactsOfTheAgentShowAtOnce) {
-    Snapshot snapshot({}, {}, {});
-    codec::AgentStatus agent;
-    agent.config_file = "/etc/evictd/new.yaml";
-    snapshot.set_agent(agent);
-    EXPECT_EQ(json::parse(snapshot.status())["config_file"], "/etc/evictd/new.yaml");
+    StatusBoard board;
+    board.set_agent({.status = {.config_file = "/etc/evictd/new.yaml"}, .eviction = {}});
+    EXPECT_EQ(json::parse(board.document()->status())["config_file"], "/etc/evictd/new.yaml");
+}
+
+TEST(Snapshot, ADocumentThatIsHeldStaysAsItIs) {
+    StatusBoard board;
+    Snapshot snapshot(board, {});
+    snapshot.publish(shared(sample::evicted()));
+    const auto held = board.document();
+    const auto text = held->status();
+    snapshot.publish(shared(sample::evicted()));
+    board.set_agent({.status = {.node = "another"}, .eviction = {}});
+    EXPECT_EQ(held->status(), text);
+    EXPECT_NE(board.document()->status(), text);
+}
+
+// The publishing lane and the main loop publish, the HTTP server reads: for TSan.
+TEST(Snapshot, EveryThreadMayReadTheBoardWhileOthersPublishOnIt) {
+    StatusBoard board;
+    Snapshot snapshot(board, {});
+    const auto record = shared(sample::evicted());
+    std::thread looks([&] {
+        for (int i = 0; i < 100; ++i) snapshot.publish(record);
+    });
+    std::thread reloads([&] {
+        for (int i = 0; i < 100; ++i) board.set_agent({.status = {.node = "node"}, .eviction = {}});
+    });
+    while (board.document()->evictions->size() < 20) EXPECT_FALSE(board.document()->status().empty());
+    looks.join();
+    reloads.join();
+    EXPECT_EQ(board.document()->agent->status.node, "node");
+    EXPECT_EQ(board.document()->look, record);
 }
 
 }  // namespace

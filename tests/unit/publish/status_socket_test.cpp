@@ -12,6 +12,7 @@
 #include "codec/event_json.hpp"
 #include "publish/event_log.hpp"
 #include "publish/fanout.hpp"
+#include "publish/snapshot.hpp"
 #include "publish/status_client.hpp"
 #include "unit/codec/sample_records.hpp"
 #include "unit/publish/publish_fixture.hpp"
@@ -46,10 +47,8 @@ protected:
         codec::AgentStatus agent;
         agent.node = "node-1";
         agent.version = "0.1.0";
-        auto snapshot = std::make_unique<Snapshot>(agent, RankPods{}, LossCounters{});
-        snapshot_ = snapshot.get();
-        ASSERT_TRUE(fanout_->add(
-            [&](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> { return std::move(snapshot); }));
+        board_.set_agent({.status = agent, .eviction = {}});
+        add<Snapshot>(board_, LossCounters{});
     }
 
     template <class P, class... Args>
@@ -61,9 +60,9 @@ protected:
 
     Status listen(std::function<void()> request_look = {}, std::unique_ptr<sys::Clock> clock = nullptr) {
         if (clock) clock_ = std::move(clock);
-        StatusSocketOptions options{path(), "node-1", log_path(), 4, std::move(request_look)};
+        StatusSocketOptions options{path(), "node-1", log_path(), 4, std::move(request_look), {}};
         return fanout_->add([&](sys::Loop& loop) -> Result<std::unique_ptr<port::Publisher>> {
-            return StatusSocket::make(loop, *clock_, *snapshot_, options);
+            return StatusSocket::make(loop, *clock_, board_, options);
         });
     }
 
@@ -105,8 +104,8 @@ protected:
     fakes::TempDir directory_;
     sys::SystemClock real_clock_;
     std::unique_ptr<sys::Clock> clock_ = std::make_unique<sys::SystemClock>();  // outlives the lane, which reads it
+    StatusBoard board_;
     std::unique_ptr<Fanout> fanout_;
-    const Snapshot* snapshot_ = nullptr;
 };
 
 TEST_F(StatusSocketTest, AnswersWithTheLastLook) {

@@ -8,7 +8,7 @@
 
 #include "evictd/model/history.hpp"
 
-namespace evictd::app {
+namespace evictd::publish {
 
 struct EvenSamples {
     Duration step{0};
@@ -21,4 +21,4 @@ struct EvenSamples {
 [[nodiscard]] EvenSamples even_samples(std::span<const MemorySample> kernel, std::span<const MemorySample> looks,
                                        Signal signal, MonotonicTime from, MonotonicTime to);
 
-}  // namespace evictd::app
+}  // namespace evictd::publish

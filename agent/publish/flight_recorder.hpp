@@ -11,14 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "evictd/model/config.hpp"
 #include "evictd/model/history.hpp"
 #include "evictd/model/record.hpp"
+#include "publish/status_document.hpp"
 
-namespace evictd::app {
+namespace evictd::publish {
 
 struct FlightRecorderNeeds {
-    std::function<EvictionConfig()> eviction;                   // as it is now, for the lines in the picture
+    const StatusBoard& board;  // has the thresholds, for the lines in the picture
+    Place place;
     std::function<std::vector<MemorySample>()> kernel_samples;  // the timer's, oldest first; empty: there is no timer
 };
 
@@ -52,6 +53,7 @@ private:
     void add_lines(const Observation& observation, History& history) const;
     void sample(Begun& begun, MonotonicTime to) const;
     [[nodiscard]] Begun begin(const Tick& tick, std::string id, Signal signal) const;
+    [[nodiscard]] History::Place place_of(const RankedPod& ranked, Signal signal, const Observation& observation) const;
 
     FlightRecorderNeeds needs_;
     std::deque<MemorySample> looks_;
@@ -61,4 +63,4 @@ private:
     MonotonicTime last_oom_at_;
 };
 
-}  // namespace evictd::app
+}  // namespace evictd::publish

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "app/history_samples.hpp"
+#include "publish/history_samples.hpp"
 
 #include <algorithm>
 
-namespace evictd::app {
+namespace evictd::publish {
 namespace {
 
 constexpr Duration finest = std::chrono::milliseconds(100);  // the kernel's timer keeps no finer ones
@@ -43,4 +43,4 @@ EvenSamples even_samples(std::span<const MemorySample> kernel, std::span<const M
     return even;
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::publish

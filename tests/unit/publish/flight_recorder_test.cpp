@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What is remembered of the last half minute, and to which records it is added.
-#include "app/flight_recorder.hpp"
+#include "publish/flight_recorder.hpp"
 
 #include <gmock/gmock.h>
 
-#include "app/history_samples.hpp"
 #include "codec/event_id.hpp"
+#include "publish/history_samples.hpp"
 #include "unit/codec/sample_records.hpp"
+#include "unit/publish/publish_fixture.hpp"
 
-namespace evictd::app {
+namespace evictd::publish {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-RecordPtr shared(Tick tick) { return std::make_shared<const Record>(std::move(tick)); }
 const std::vector<HistoryPtr>& histories(const RecordPtr& record) { return std::get<Tick>(*record).histories; }
 
 Tick moved(Tick tick, Duration by) {
@@ -37,10 +37,15 @@ Tick evicting() {
     return tick;
 }
 
+std::string place(Signal /*signal*/, const RankedPod& ranked, const Observation& /*observation*/) {
+    return ranked.exemption == Exemption::critical ? "critical" : "";
+}
+
 struct Recorder {
     std::vector<MemorySample> kernel{};
-    EvictionConfig config{.thresholds = {sample::threshold(100_MiB), sample::threshold(500_MiB, 90s)}};
-    FlightRecorder recorder{{.eviction = [this] { return config; }, .kernel_samples = [this] { return kernel; }}};
+    StatusBoard board{
+        {.status = {}, .eviction = {.thresholds = {sample::threshold(100_MiB), sample::threshold(500_MiB, 90s)}}}};
+    FlightRecorder recorder{{.board = board, .place = place, .kernel_samples = [this] { return kernel; }}};
 
     RecordPtr tell(const RecordPtr& record) { return recorder.complete(record); }
 };
@@ -184,4 +189,4 @@ TEST(EvenSamples, TakeTheLeastOfEachStepAndTheKernelsFirst) {
 }
 
 }  // namespace
-}  // namespace evictd::app
+}  // namespace evictd::publish

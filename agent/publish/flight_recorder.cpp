@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "app/flight_recorder.hpp"
+#include "publish/flight_recorder.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "app/history_samples.hpp"
 #include "codec/event.hpp"
 #include "codec/event_id.hpp"
-#include "policy/explain.hpp"
-#include "policy/thresholds.hpp"
+#include "publish/history_samples.hpp"
 
-namespace evictd::app {
+namespace evictd::publish {
 namespace {
 
 using namespace std::chrono_literals;
@@ -47,16 +45,6 @@ void append(std::vector<MemorySample>& into, const auto& samples) {
     for (const auto& sample : samples) {
         if (sample.at > last) into.push_back(sample);
     }
-}
-
-History::Place place_of(const RankedPod& ranked, Signal signal, const Observation& observation) {
-    return {.pod = observation.pods[ranked.pod].pod->full_name(),
-            .qos = ranked.qos,
-            .priority = ranked.priority,
-            .usage = ranked.usage.value,
-            .request = ranked.request.value,
-            .exempt = ranked.exemption != Exemption::none,
-            .why = policy::place(signal, ranked, observation)};
 }
 
 // The kernel's time of the crossing where it told us; a soft threshold was crossed when its grace period began.
@@ -143,6 +131,16 @@ FlightRecorder::Begun FlightRecorder::begin(const Tick& tick, std::string id, Si
     return begun;
 }
 
+History::Place FlightRecorder::place_of(const RankedPod& ranked, Signal signal, const Observation& observation) const {
+    return {.pod = observation.pods[ranked.pod].pod->full_name(),
+            .qos = ranked.qos,
+            .priority = ranked.priority,
+            .usage = ranked.usage.value,
+            .request = ranked.request.value,
+            .exempt = ranked.exemption != Exemption::none,
+            .why = needs_.place(signal, ranked, observation)};
+}
+
 void FlightRecorder::sample(Begun& begun, MonotonicTime to) const {
     auto even = even_samples(begun.kernel, begun.looks, begun.history.signal, begun.from, to);
     begun.history.step = even.step;
@@ -207,10 +205,11 @@ void FlightRecorder::oom_kills(const Tick& tick, std::vector<HistoryPtr>& histor
 
 void FlightRecorder::add_lines(const Observation& observation, History& history) const {
     const auto& reading = observation.readings[static_cast<std::size_t>(history.signal)];
-    if (!reading || !needs_.eviction) return;
-    for (const auto& threshold : needs_.eviction().thresholds) {
+    if (!reading) return;
+    const auto document = needs_.board.document();
+    for (const auto& threshold : document->agent->eviction.thresholds) {
         if (threshold.signal != history.signal) continue;
-        history.lines.push_back({threshold.hard(), {policy::resolve(threshold.value, reading->capacity).value()}});
+        history.lines.push_back({threshold.hard(), {quantity_of(threshold.value, reading->capacity).value}});
     }
 }
 
@@ -236,4 +235,4 @@ void FlightRecorder::add_growth(const Observation& observation, History& history
     history.growth.resize(told);
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::publish
