@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "app/guard.hpp"
-#include "app/ladder_lanes.hpp"
+#include "app/reconciler_rows.hpp"
 #include "fakes/temp_dir.hpp"
 #include "kernel/cgroup_fixture.hpp"
 #include "kernel/pod_process.hpp"
