@@ -7,7 +7,7 @@ enable_testing()
 include(GoogleTest)
 
 # Folders where threads meet: their unit tests run under TSan too.
-set(threaded_folders sys app publish kube)
+set(threaded_folders sys app publish kube reconcile)
 add_custom_target(unit_tests)      # what is built with ASan and UBSan, and is not part of `all`
 add_custom_target(threaded_tests)  # what is built with TSan
 

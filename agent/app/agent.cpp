@@ -88,15 +88,6 @@ void Agent::kill(Tick& tick, Decision decision) {
     }
 }
 
-// What takes microseconds is done here, the rest is said to the threads that do it.
-void Agent::reconcile(Tick& tick) {
-    tick.shed = parts_.socket_shed.carry_out(tick.decision.shed);
-    want_rungs(tick.decision.ladder);
-    keep_scores(tick);  // before the watcher: the kernel takes its time to attach a program
-    exits_just_asked_ = watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
-    watcher_.show_pods(tick.observation, tick.decision.ranking);
-}
-
 // What the next look and the tape need of this one. Some of it is slow, and no kill waits for it.
 void Agent::remember(Tick& tick, State state) {
     tick.kernel_events = std::exchange(kernel_events_, {});

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "evictd/port/kernel_event_source.hpp"
 #include "observe/observer.hpp"
 #include "observe/pod_table.hpp"
+#include "reconcile/control_loop.hpp"
 #include "reconcile/kernel_watcher.hpp"
 #include "reconcile/rung_keeper.hpp"
 #include "reconcile/score_keeper.hpp"
@@ -38,8 +40,12 @@ struct Parts {
     reconcile::SocketShed& socket_shed;
     std::function<void(RecordPtr)> publish;                   // must not wait
     std::function<Status(const port::PodsRoot&)> claim_root;  // before anything below a pods' root may be touched
-    reconcile::ScoreOrders* scores = nullptr;                 // null: disabled
-    reconcile::RungOrders* rungs = nullptr;                   // null: disabled
+
+    // Reconcilers in threads of their own; none of it waits. Empty: disabled.
+    std::function<void(const reconcile::DesiredRungs&)> want_rungs{};
+    std::function<void(const reconcile::DesiredScores&, reconcile::Urgency)> want_scores{};
+    std::function<void(reconcile::KeptPod)> expect_scores{};  // ScoreKeeper::expect()
+    std::function<void(const PodUid&)> check_scores{};        // ScoreKeeper::check()
 };
 
 struct AgentOptions {
@@ -101,7 +107,8 @@ private:
     std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();
     void tell_root();
-    void keep_scores(const Tick& tick);
+    void want_scores(const Tick& tick);
+    [[nodiscard]] std::shared_ptr<const reconcile::KeptPods> kept_pods(const std::optional<Reading>& node) const;
     void expect_scores(const CgroupLife& life);
     void check_scores(const OomScoreChanged& changed);
     void want_rungs(const std::vector<Rung>& rungs);
@@ -149,7 +156,7 @@ private:
     bool timer_armed_ = false;
     MonotonicTime next_rehearsal_ = MonotonicTime::max();  // while a line is near
     MonotonicTime scores_looked_at_;
-    std::optional<PodUid> steered_;
+    reconcile::DesiredScores desired_scores_;
     std::optional<PodUid> practised_for_;  // who would be first, when a rehearsal last called for a look
     MonotonicTime practise_for_another_at_;
     bool exits_just_asked_ = false;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -13,96 +12,13 @@
 #include "app/claims.hpp"
 #include "app/guard.hpp"
 #include "app/sources.hpp"
-#include "evictd/model/oom_score.hpp"
 #include "kernel/pins.hpp"
 #include "kernel/proc_scores.hpp"
 #include "publish/socket_path.hpp"
-#include "reconcile/memory_file.hpp"
-#include "reconcile/raised_scores.hpp"
+#include "reconcile/steered_scores.hpp"
 
 namespace evictd::app {
 namespace {
-
-using Raised = std::map<PodUid, reconcile::RaisedPod>;
-
-// Only what still has what the agent gave it.
-reconcile::PutBack lower(const reconcile::RaisedPod& raised, const port::FoundPod& pod) {
-    kernel::ProcScores scores;
-    reconcile::PutBack result;
-    int lowered = 0;
-    const std::string what = "oom_score_adj in " + pod.cgroup->path();
-    const auto listed = scores.each(*pod.cgroup, [&](port::ScoredProcess& process) {
-        const auto score = process.score();
-        const auto before = raised.before(process);
-        if (!score || *score != highest_oom_score_adj || !before || *before == *score) {
-            return;
-        }
-        if (const auto set = process.set_score(*before); set) {
-            lowered++;
-        } else if (set.error().kind != ErrorKind::vanished && result.failed.empty()) {
-            result.failed.push_back({set.error().kind, what, set.error().text(), ""});
-        }
-    });
-    if (!listed && listed.error().kind != ErrorKind::vanished) {
-        result.failed.push_back({listed.error().kind, what, listed.error().text(), ""});
-    }
-    if (lowered > 0) {
-        result.done.push_back("put back oom_score_adj of " + std::to_string(lowered) +
-                              (lowered == 1 ? " process in " : " processes in ") + pod.cgroup->path());
-    }
-    return result;
-}
-
-// A pod that is not listed is gone, and its processes with it; where not all can be listed it may be there.
-reconcile::PutBack lower_all(Raised& raised, kernel::CgroupDirs& cgroups) {
-    reconcile::PutBack result;
-    const auto root = cgroups.find_pods_root();
-    if (!root) {
-        result.failed.push_back(root.error());
-        if (root.error().kind == ErrorKind::vanished) {
-            result.failed.back().remedy = "name the kubelet's --cgroup-root as cgroupRoot";
-        }
-        return result;
-    }
-    Raised left;
-    const auto listed = cgroups.each_pod([&](const port::FoundPod& pod) {
-        const auto one = raised.find(pod.uid);
-        if (one == raised.end() || one->second.cgroup != pod.cgroup->id()) {
-            return;
-        }
-        auto lowered = lower(one->second, pod);
-        if (!lowered.failed.empty()) {
-            left.insert(*one);
-        }
-        result.add(std::move(lowered));
-        raised.erase(one);
-    });
-    if (!listed) {
-        result.failed.push_back(listed.error());
-        left.merge(raised);
-    }
-    raised = std::move(left);
-    return result;
-}
-
-reconcile::PutBack undo_scores(const std::string& path, kernel::CgroupDirs& cgroups) {
-    Result<Raised> remembered = reconcile::remembered_raised(path);
-    if (!remembered) {
-        Error fault = remembered.error();
-        if (fault.kind == ErrorKind::invalid && reconcile::set_aside(path)) {
-            fault.remedy = "look at " + path + ".broken and at the pods' oom_score_adj";
-        }
-        return {.done = {}, .left = {}, .failed = {std::move(fault)}};
-    }
-    reconcile::PutBack result;
-    if (!remembered->empty()) {
-        result = lower_all(*remembered, cgroups);
-    }
-    if (auto written = reconcile::remember_raised(path, *remembered); !written) {
-        result.failed.push_back(written.error());
-    }
-    return result;
-}
 
 reconcile::PutBack undo_pins(const std::string& path) {
     reconcile::PutBack result;
@@ -135,7 +51,7 @@ reconcile::PutBack undo_socket(const std::string& path) {
     return result;
 }
 
-// What it claims is released by its end.
+// Every reconciler with a ledger, with nothing desired. What is claimed is released at the end.
 Result<reconcile::PutBack> undo_ledgers(const Config& config, kernel::CgroupDirs& cgroups) {
     reconcile::PutBack result;
     const auto& agent = config.agent;
@@ -144,8 +60,9 @@ Result<reconcile::PutBack> undo_ledgers(const Config& config, kernel::CgroupDirs
     }
     const auto state = claim_state(agent.state_path);
     if (state) {
+        kernel::ProcScores scores;
         result.add(undo_rungs(rungs_path(agent)));
-        result.add(undo_scores(raised_path(agent), cgroups));
+        result.add(reconcile::put_back_raised(scores, cgroups, raised_path(agent)));
     } else if (state.error().kind == ErrorKind::unreachable) {
         return tl::unexpected(state.error());
     } else {

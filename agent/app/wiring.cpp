@@ -246,7 +246,8 @@ Status Wiring::run() {
     auto ran = house.run_watched();
     house.pod_sources.clear();
     house.scores.reset();  // puts back what is raised
-    house.rungs.reset();   // likewise
+    house.reclaimer.reset();
+    house.rungs.reset();  // puts back what is held
     house.agent->notice(Notice::agent_stopped, "evictd stopped; only the kubelet now watches this node's thresholds");
     return ran;
 }

@@ -2,15 +2,51 @@
 // Copyright The evictd authors
 #include "app/wiring_house.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "app/score_row.hpp"
 #include "kernel/ladder_support.hpp"
 #include "kernel/pins.hpp"
 #include "policy/exhaustion.hpp"
+#include "policy/oom_score.hpp"
 
 namespace evictd::app {
+namespace {
+
+// Of the normal threads it should be the first to run: how much it has to do is up to the pods, so it has no real-time
+// priority but to raise one pod, while others take the machine's memory as fast as they can.
+constexpr int scores_niceness = -20;
+
+// After the kill path.
+int urgency_below(int kill_path) { return kill_path == 0 ? 0 : std::max(1, kill_path - 1); }
+
+reconcile::ScoreOptions score_options(const Config& config) {
+    return {.policy = config.agent.oom_score_adj_policy,
+            .steering = config.agent.oom_score_adj_steering,
+            .dry_run = config.agent.dry_run,
+            .memory_path = raised_path(config.agent),
+            .wanted =
+                [guaranteed = config.guaranteed_oom_score_adj](const Pod& pod, const std::string& container,
+                                                               Bytes node_memory) {
+                    return policy::oom_score_adj_range(pod, container, node_memory, guaranteed);
+                },
+            .cpu_time = sys::thread_cpu_time};
+}
+
+void log_put_back(const reconcile::PutBack& result) {
+    for (const auto& error : result.failed) {
+        sys::log::error("what a killed evictd left is not put back: " + error.text());
+    }
+    for (const auto& done : result.done) {
+        sys::log::warn("after a killed evictd: " + done);
+    }
+}
+
+}  // namespace
 
 // Whose pods these are is settled before anything is loaded, pinned or listened on.
 Status Wiring::House::open_kernel() {
@@ -113,30 +149,45 @@ codec::AgentStatus Wiring::House::describe() const {
     return status;
 }
 
+void Wiring::House::show_scores(const reconcile::ScoreFigures& figures) {
+    loop->post([this, row = app::score_row(config.agent.oom_score_adj_policy, config.agent.oom_score_adj_steering,
+                                           figures)]() mutable {
+        score_row = std::move(row);
+        publishers.board->set_agent(facts());
+    });
+}
+
 // Before the agent says anything: what an agent that was killed left raised is put back first.
 Status Wiring::House::make_scores() {
-    auto made =
-        ScoreLane::make({.scores = process_scores,
-                         .clock = clock,
-                         .tell =
-                             [this](AgentNotice notice) {
+    using Scores = reconcile::ControlLoop<reconcile::ScoreKeeper>;
+    std::optional<Result<std::vector<port::FoundPod>>> left;
+    if (claim && why_no_ledger.empty()) {
+        left = kernel.cgroups->list_pods();
+    }
+    const auto start = [left = std::move(left)](reconcile::ScoreKeeper& keeper) {
+        // Of this thread alone, which is what Linux means by a process here. Refused: slower, no more.
+        (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), scores_niceness);
+        if (left) {
+            keeper.recover(*left);
+        }
+    };
+    const auto after_each = [this, shown = std::optional<reconcile::ScoreFigures>()](const auto& keeper) mutable {
+        if (auto figures = keeper.figures(); figures != shown) {
+            shown = std::move(figures);
+            show_scores(*shown);
+        }
+    };
+    auto made = Scores::make({.name = "evictd-scores",
+                              .urgent_priority = urgency_below(config.agent.realtime_priority),
+                              .start = start,
+                              .after_each = after_each},
+                             process_scores, clock, score_options(config), [this](AgentNotice notice) {
                                  (void)publishers.fanout->publish(std::make_shared<const Record>(std::move(notice)));
-                             },
-                         .show =
-                             [this](SourceRow row) {
-                                 loop->post([this, kept = std::move(row)]() mutable {
-                                     score_row = std::move(kept);
-                                     publishers.board->set_agent(facts());
-                                 });
-                             }},
-                        config);
+                             });
     if (!made) {
         return tl::unexpected(made.error());
     }
     scores = std::move(*made);
-    if (claim && why_no_ledger.empty()) {
-        scores->recover(kernel.cgroups->list_pods());
-    }
     return {};
 }
 
@@ -146,21 +197,27 @@ Status Wiring::House::make_rungs() {
     rungs_row = kernel::ladder_row(config.eviction.ladder, hierarchies);
     config.eviction.ladder = kernel::possible_rungs(config.eviction.ladder, hierarchies);
     pod_controls.emplace(hierarchies);
-    auto made = LadderLanes::make(
-        {.controls = *pod_controls,
-         .clock = clock,
-         .tell =
-             [this](RungOutcome outcome) {
-                 loop->post([this, kept = std::move(outcome)]() mutable { agent->note_rung(std::move(kept)); });
-             }},
-        config);
-    if (!made) {
-        return tl::unexpected(made.error());
+    const auto tell = [this](RungOutcome outcome) {
+        loop->post([this, kept = std::move(outcome)]() mutable { agent->note_rung(std::move(kept)); });
+    };
+    const auto recover = [has_ledger = why_no_ledger.empty()](reconcile::RungKeeper& keeper) {
+        if (has_ledger) {
+            log_put_back(keeper.recover());
+        }
+    };
+    const reconcile::RungOptions options{.dry_run = config.agent.dry_run, .memory_path = rungs_path(config.agent)};
+    auto held = reconcile::ControlLoop<reconcile::RungKeeper>::make({.name = "evictd-rungs", .start = recover},
+                                                                    *pod_controls, clock, options, tell);
+    if (!held) {
+        return tl::unexpected(held.error());
     }
-    rungs = std::move(*made);
-    if (why_no_ledger.empty()) {
-        rungs->recover();
+    rungs = std::move(*held);
+    auto reclaimed = reconcile::ControlLoop<reconcile::Reclaimer>::make(
+        {.name = "evictd-reclaim", .duty = sys::Duty::may_block}, *pod_controls, clock, config.agent.dry_run, tell);
+    if (!reclaimed) {
+        return tl::unexpected(reclaimed.error());
     }
+    reclaimer = std::move(*reclaimed);
     return {};
 }
 
@@ -174,21 +231,32 @@ Status Wiring::House::make_agent() {
     executor.emplace(clock, *reaper, config.agent.dry_run);
     socket_shed.emplace(clock, kernel.bpf ? &kernel.bpf->sockets() : nullptr, config.agent.dry_run);
     observer.emplace(*kernel.usage, *kernel.node, clock, kernel.stalls.get());
-    agent.emplace(Parts{.loop = *loop,
-                        .clock = clock,
-                        .events = *kernel.events,
-                        .cgroups = *kernel.cgroups,
-                        .observer = *observer,
-                        .executor = *executor,
-                        .socket_shed = *socket_shed,
-                        .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
-                        .claim_root = [this](const port::PodsRoot& root) { return claim_pods(root, Duration::zero()); },
-                        .scores = scores.get(),
-                        .rungs = rungs.get()},
-                  AgentOptions{.eviction = config.eviction,
-                               .look_period = config.agent.look_period,
-                               .dry_run = config.agent.dry_run,
-                               .record = tape.has_value()});
+    agent.emplace(
+        Parts{.loop = *loop,
+              .clock = clock,
+              .events = *kernel.events,
+              .cgroups = *kernel.cgroups,
+              .observer = *observer,
+              .executor = *executor,
+              .socket_shed = *socket_shed,
+              .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
+              .claim_root = [this](const port::PodsRoot& root) { return claim_pods(root, Duration::zero()); },
+              .want_rungs =
+                  [this](const reconcile::DesiredRungs& desired) {
+                      rungs->want(desired);
+                      reclaimer->want(desired);
+                  },
+              .want_scores = [this](const reconcile::DesiredScores& desired,
+                                    reconcile::Urgency urgency) { scores->want(desired, urgency); },
+              .expect_scores =
+                  [this](reconcile::KeptPod pod) {
+                      scores->tell([pod = std::move(pod)](auto& keeper) { keeper.expect(pod); });
+                  },
+              .check_scores = [this](const PodUid& pod) { scores->tell([pod](auto& keeper) { keeper.check(pod); }); }},
+        AgentOptions{.eviction = config.eviction,
+                     .look_period = config.agent.look_period,
+                     .dry_run = config.agent.dry_run,
+                     .record = tape.has_value()});
     return {};
 }
 

@@ -12,10 +12,8 @@
 #include "app/agent.hpp"
 #include "app/claims.hpp"
 #include "app/guard.hpp"
-#include "app/ladder_lanes.hpp"
 #include "app/publishers.hpp"
 #include "app/realtime.hpp"
-#include "app/score_lane.hpp"
 #include "app/sources.hpp"
 #include "app/watchdog.hpp"
 #include "app/wiring.hpp"
@@ -23,6 +21,8 @@
 #include "evictd/port/pod_source.hpp"
 #include "kernel/pod_controls.hpp"
 #include "kernel/proc_scores.hpp"
+#include "reconcile/control_loop.hpp"
+#include "reconcile/reclaimer.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
@@ -51,9 +51,11 @@ struct Wiring::House {
     SourceRow score_row;
     SourceRow rungs_row;
     kernel::ProcScores process_scores;
-    std::unique_ptr<ScoreLane> scores;
+    std::unique_ptr<reconcile::ControlLoop<reconcile::ScoreKeeper>> scores;
     std::optional<kernel::PodControls> pod_controls;
-    std::unique_ptr<LadderLanes> rungs;
+    // Two for the ladder, because a thaw must not wait for a reclaim.
+    std::unique_ptr<reconcile::ControlLoop<reconcile::RungKeeper>> rungs;
+    std::unique_ptr<reconcile::ControlLoop<reconcile::Reclaimer>> reclaimer;
     std::optional<Agent> agent;
     std::vector<std::unique_ptr<port::PodSource>> pod_sources;
     sys::Fd signals;
@@ -72,6 +74,7 @@ struct Wiring::House {
     Status make_publishers();
     Status make_scores();
     Status make_rungs();
+    void show_scores(const reconcile::ScoreFigures& figures);
     Status make_agent();
     Status start_pod_sources();
     Status listen_to_signals();

@@ -15,7 +15,7 @@ namespace evictd::doctor {
 namespace {
 
 using codec::Finding;
-using State = codec::FindingState;
+using codec::FindingState;
 
 Finding layout(const kernel::Hierarchies& hierarchies) {
     Finding finding{.check = "cgroups", .chosen = hierarchies.layout(), .detail = {}, .remedy = {}};
@@ -39,7 +39,7 @@ Finding pods_root(kernel::CgroupDirs& cgroups, HostFacts& facts) {
         finding.detail = pods ? pods_text(pods->size()) : pods.error().text();
         return finding;
     }
-    finding.state = State::missing;
+    finding.state = FindingState::missing;
     if (root.error().kind != ErrorKind::vanished) {
         finding.detail = root.error().why;
         return finding;
@@ -72,7 +72,7 @@ Finding find_manifests(const Config& config, HostFacts& facts) {
     facts.has_manifests = there.value_or(false) || is_directory(config.static_pod_path).value_or(false);
     if (!there) {
         return {.check = "pod manifests",
-                .state = State::missing,
+                .state = FindingState::missing,
                 .chosen = {},
                 .detail = there.error().text() + "; no pods are known from it until it can be read",
                 .remedy = there.error().kind == ErrorKind::not_permitted ? "let evictd's user read it" : ""};
@@ -81,7 +81,7 @@ Finding find_manifests(const Config& config, HostFacts& facts) {
         return {.check = "pod manifests", .chosen = path, .detail = {}, .remedy = {}};
     }
     return {.check = "pod manifests",
-            .state = State::missing,
+            .state = FindingState::missing,
             .chosen = {},
             .detail = path + " is no directory: no pods are known, so none can be evicted",
             .remedy = "put Pod manifests there, or name their directory as evictd.podManifestPath"};
@@ -98,7 +98,7 @@ Finding way_to_kill(const kernel::Hierarchies& hierarchies, HostFacts& facts) {
         finding.detail = "all of a pod's processes in one write";
     } else if (pidfd) {
         const bool freezer = hierarchies.v2 || !hierarchies.freezer.empty();
-        finding.state = State::fallback;
+        finding.state = FindingState::fallback;
         finding.chosen = freezer ? "pidfd, freezer" : "pidfd";
         finding.detail =
             std::string("each of a pod's processes is signalled by pidfd, again until the pod is empty; ") +
@@ -107,7 +107,7 @@ Finding way_to_kill(const kernel::Hierarchies& hierarchies, HostFacts& facts) {
         finding.remedy = hierarchies.v2 ? "use a kernel with cgroup.kill (5.14)" : "cgroup v2 has cgroup.kill";
     } else {
         facts.can_kill = false;
-        finding.state = State::missing;
+        finding.state = FindingState::missing;
         finding.detail = "neither cgroup.kill nor pidfd_open(2)";
         finding.remedy = "use a kernel with pidfd_open(2) (5.3)";
     }
@@ -119,7 +119,7 @@ Finding ladder(const kernel::Hierarchies& hierarchies) {
     const auto row = kernel::ladder_row({.reclaim = true, .squeeze = true, .freeze = true}, hierarchies);
     Finding finding{.check = "ladder", .chosen = row.chosen, .detail = row.detail, .remedy = {}};
     if (row.fallback) {
-        finding.state = row.chosen.empty() ? State::missing : State::fallback;
+        finding.state = row.chosen.empty() ? FindingState::missing : FindingState::fallback;
         finding.remedy = hierarchies.v2 ? "use Linux 5.19 or newer" : "boot with cgroup v2";
     }
     return finding;
@@ -132,7 +132,7 @@ HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
     const auto hierarchies = kernel::find_hierarchies();
     if (!hierarchies) {
         checks.push_back({.check = "cgroups",
-                          .state = State::missing,
+                          .state = FindingState::missing,
                           .chosen = {},
                           .detail = hierarchies.error().why,
                           .remedy = hierarchies.error().remedy});
@@ -148,7 +148,7 @@ HostFacts examine_cgroups(const Config& config, std::vector<Finding>& checks) {
     const bool release = kernel::probe_process_mrelease() == 0;
     checks.push_back(
         {.check = "process_mrelease",
-         .state = release ? State::ok : State::missing,
+         .state = release ? FindingState::ok : FindingState::missing,
          .chosen = release ? "yes" : "",
          .detail = release ? "" : "a victim's memory comes back when it gets scheduled to exit, not at once",
          .remedy = release ? "" : "use a kernel with process_mrelease(2) (5.15)"});

@@ -17,7 +17,7 @@ namespace evictd::doctor {
 namespace {
 
 using codec::Finding;
-using State = codec::FindingState;
+using codec::FindingState;
 using namespace std::chrono_literals;
 
 utsname name_of_host() {
@@ -30,15 +30,15 @@ Finding pressure() {
     Finding finding{.check = "PSI", .chosen = "/proc/pressure/memory", .detail = {}, .remedy = {}};
     const int wide = kernel::probe_pressure_trigger(2s);
     if (wide == ENOENT || wide == EOPNOTSUPP) {
-        finding.state = State::missing;
+        finding.state = FindingState::missing;
         finding.chosen.clear();
         finding.detail = "stalls are not reported; they are a second source of kernel events beside the thresholds";
         finding.remedy = "boot with psi=1";
     } else if (wide != 0) {
-        finding.state = State::unknown;
+        finding.state = FindingState::unknown;
         finding.detail = std::string("a trigger: ") + std::strerror(wide);
     } else if (kernel::probe_pressure_trigger(500ms) != 0) {
-        finding.state = State::fallback;
+        finding.state = FindingState::fallback;
         finding.detail = "windows must be multiples of 2 s: stalls are reported later";
         finding.remedy = "give evictd CAP_SYS_RESOURCE";
     }
@@ -52,7 +52,7 @@ Finding type_information() {
         return {.check = "BTF", .chosen = path, .detail = {}, .remedy = {}};
     }
     return {.check = "BTF",
-            .state = State::missing,
+            .state = FindingState::missing,
             .chosen = {},
             .detail = "BPF programs cannot be fitted to this kernel: files and a timed look instead",
             .remedy = "use a kernel with CONFIG_DEBUG_INFO_BTF"};
@@ -63,7 +63,7 @@ Finding bpf_filesystem(const Config& config) {
     if (access("/sys/fs/bpf", X_OK) != 0 && errno == EACCES) {
         finding.detail = "only root can see what is in it";
     } else if (!kernel::is_bpf_filesystem("/sys/fs/bpf")) {
-        finding.state = State::fallback;
+        finding.state = FindingState::fallback;
         finding.detail = "not mounted yet; evictd run mounts it, to pin maps for bpftool at " + config.agent.bpffs_path;
     }
     return finding;
@@ -77,7 +77,7 @@ Finding running_agent(const Config& config) {
         finding.chosen = codec::agent_in_short(*answer);
         return finding;
     }
-    finding.state = answer.error().kind == ErrorKind::not_permitted ? State::unknown : State::missing;
+    finding.state = answer.error().kind == ErrorKind::not_permitted ? FindingState::unknown : FindingState::missing;
     finding.detail = answer.error().what + ": " + answer.error().why;
     finding.remedy = answer.error().remedy;
     return finding;
@@ -108,7 +108,7 @@ codec::DoctorReport examine(const Config& config) {
     bool all_well = true;
     for (const auto* findings : {&report.checks, &report.hooks}) {
         for (const auto& finding : *findings) {
-            all_well = all_well && finding.state == State::ok;
+            all_well = all_well && finding.state == FindingState::ok;
         }
     }
     if (report.able) {

@@ -20,7 +20,7 @@ namespace evictd::doctor {
 namespace {
 
 using codec::Finding;
-using State = codec::FindingState;
+using codec::FindingState;
 
 struct HookMeaning {
     const char* hook;
@@ -57,9 +57,9 @@ const HookMeaning* meaning_of(const std::string& hook) {
 Finding finding_of(const SourceRow& row) {
     Finding finding{.check = row.hook, .chosen = row.chosen, .detail = {}, .remedy = {}};
     const auto* meaning = meaning_of(row.hook);
-    finding.state = row.chosen.empty()                    ? State::missing
-                    : row.fallback || !row.detail.empty() ? State::fallback
-                                                          : State::ok;
+    finding.state = row.chosen.empty()                    ? FindingState::missing
+                    : row.fallback || !row.detail.empty() ? FindingState::fallback
+                                                          : FindingState::ok;
     if (meaning != nullptr) {
         finding.detail = meaning->purpose;
         if (row.chosen.empty() && row.detail != meaning->lost) {
@@ -138,12 +138,12 @@ bool examine_hooks(const Config& config, codec::DoctorReport& report) {
                             : load_programs();
     if (loaded) {
         finding.chosen = loaded->refused.empty() ? "programs load" : "programs load, but not all";
-        finding.state = loaded->refused.empty() ? State::ok : State::fallback;
+        finding.state = loaded->refused.empty() ? FindingState::ok : FindingState::fallback;
         finding.detail = loaded->refused.empty() ? "" : "refused by this kernel: " + loaded->refused;
         rows = loaded->rows;
     } else {
         const bool unseen = geteuid() != 0;
-        finding.state = unseen ? State::unknown : State::fallback;
+        finding.state = unseen ? FindingState::unknown : FindingState::fallback;
         finding.chosen = unseen ? "" : "files and a timed look";
         finding.detail = unseen ? "only root can try which programs load" : loaded.error().text();
         rows = unseen ? rows : file_rows(loaded.error().text());
@@ -153,11 +153,11 @@ bool examine_hooks(const Config& config, codec::DoctorReport& report) {
     for (const auto& row : rows) {
         report.hooks.push_back(finding_of(row));
     }
-    if (finding.state == State::unknown) {
+    if (finding.state == FindingState::unknown) {
         report.hooks.clear();
         for (const auto& row : meanings) {
             report.hooks.push_back(
-                {.check = row.hook, .state = State::unknown, .chosen = {}, .detail = row.purpose, .remedy = {}});
+                {.check = row.hook, .state = FindingState::unknown, .chosen = {}, .detail = row.purpose, .remedy = {}});
         }
     }
     return suffices;

@@ -13,7 +13,7 @@ namespace evictd::doctor {
 namespace {
 
 using codec::Finding;
-using State = codec::FindingState;
+using codec::FindingState;
 
 Finding user() {
     if (geteuid() == 0) {
@@ -21,7 +21,7 @@ Finding user() {
     }
     return {
         .check = "user",
-        .state = State::missing,
+        .state = FindingState::missing,
         .chosen = "uid " + std::to_string(geteuid()),
         .detail = "reading the kernel and ending other users' processes needs root; so does most of this examination",
         .remedy = "sudo evictd doctor"};
@@ -36,7 +36,7 @@ Finding capabilities() {
         return {.check = "capabilities", .chosen = "all that evictd uses", .detail = {}, .remedy = {}};
     }
     return {.check = "capabilities",
-            .state = State::fallback,
+            .state = FindingState::fallback,
             .chosen = {},
             .detail = "without " + missing + "; each check lists the impact",
             .remedy = {}};
@@ -47,7 +47,7 @@ Finding tried(std::string check, std::string chosen, int error, std::string lost
         return {.check = std::move(check), .chosen = std::move(chosen), .detail = {}, .remedy = {}};
     }
     return {.check = std::move(check),
-            .state = State::fallback,
+            .state = FindingState::fallback,
             .chosen = {},
             .detail = std::string(std::strerror(error)) + ": " + std::move(lost),
             .remedy = std::move(remedy)};

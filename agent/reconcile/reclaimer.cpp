@@ -19,15 +19,15 @@ constexpr Bytes hardly_anything = 1_MiB;
 Reclaimer::Reclaimer(const port::PodControls& controls, const sys::Clock& clock, bool dry_run, TellRung tell)
     : controls_(controls), clock_(clock), dry_run_(dry_run), tell_(std::move(tell)) {}
 
-void Reclaimer::want(const std::vector<WantedRung>& wanted) {
-    const auto is_wanted = [&](const Job& job) { return contains(wanted, job.wanted.rung); };
+void Reclaimer::reconcile(const DesiredRungs& desired) {
+    const auto is_wanted = [&](const Job& job) { return contains(desired, job.wanted.rung); };
     for (auto& job : jobs_) {
         if (!job.over && !is_wanted(job)) {
             end(job, {}, /*cut_short=*/true);
         }
     }
     std::erase_if(jobs_, [&](const Job& job) { return !is_wanted(job); });
-    for (const auto& one : wanted) {
+    for (const auto& one : desired) {
         const bool known =
             std::any_of(jobs_.begin(), jobs_.end(), [&](const Job& job) { return job.wanted.rung == one.rung; });
         if (known || one.rung.kind != RungKind::reclaim) {
@@ -59,22 +59,26 @@ Result<Bytes> Reclaimer::take_piece(const Job& job) const {
     return after ? Result<Bytes>(std::max(Bytes{0}, *before - *after)) : after;
 }
 
-bool Reclaimer::step() {
+std::optional<MonotonicTime> Reclaimer::due() const {
+    const bool idle = std::all_of(jobs_.begin(), jobs_.end(), [](const Job& one) { return one.over; });
+    return idle ? std::nullopt : std::optional(MonotonicTime{});
+}
+
+void Reclaimer::act_on_time() {
     const auto job = std::find_if(jobs_.begin(), jobs_.end(), [](const Job& one) { return !one.over; });
     if (job == jobs_.end()) {
-        return false;
+        return;
     }
     const auto taken = take_piece(*job);
     if (!taken) {
         end(*job, taken.error().kind == ErrorKind::vanished ? "" : taken.error().text());
-        return true;
+        return;
     }
     job->reclaimed += *taken;
     if (*taken < hardly_anything || job->reclaimed >= job->wanted.rung.bytes ||
         clock_.monotonic() >= job->wanted.rung.until) {
         end(*job);
     }
-    return true;
 }
 
 void Reclaimer::end(Job& job, std::string error, bool cut_short) {

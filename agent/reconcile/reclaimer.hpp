@@ -4,6 +4,7 @@
 // its own: each piece may block for as long as the kernel takes to find it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "reconcile/rung_keeper.hpp"
@@ -12,13 +13,19 @@ namespace evictd::reconcile {
 
 class Reclaimer {
 public:
+    using Desired = DesiredRungs;
+
     // All must outlive it.
     Reclaimer(const port::PodControls& controls, const sys::Clock& clock, bool dry_run, TellRung tell);
 
-    // Rungs of other kinds than reclaim are passed over. What is not wanted any more ends, with what it brought so far.
-    void want(const std::vector<WantedRung>& wanted);
-    // One piece of one pod. False: nothing is left to do.
-    bool step();
+    // As a Reconciler (control_loop.hpp). Rungs of other kinds than reclaim are passed over. What is not wanted any
+    // more ends, with what it brought so far.
+    void reconcile(const DesiredRungs& desired);
+    // At once while there is something to reclaim, and then one piece of one pod: what is wanted meanwhile comes
+    // between.
+    [[nodiscard]] std::optional<MonotonicTime> due() const;
+    void act_on_time();
+    void release() { reconcile({}); }
 
 private:
     struct Job {

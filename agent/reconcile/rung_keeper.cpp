@@ -17,23 +17,23 @@ constexpr Duration try_again_after = std::chrono::milliseconds(100);
 
 }  // namespace
 
-bool contains(const std::vector<WantedRung>& wanted, const Rung& rung) {
-    return std::any_of(wanted.begin(), wanted.end(), [&](const WantedRung& one) { return one.rung == rung; });
+bool contains(const DesiredRungs& desired, const Rung& rung) {
+    return std::any_of(desired.begin(), desired.end(), [&](const WantedRung& one) { return one.rung == rung; });
 }
 
 RungKeeper::RungKeeper(const port::PodControls& controls, const sys::Clock& clock, RungOptions options, TellRung tell)
     : controls_(controls), clock_(clock), options_(std::move(options)), tell_(std::move(tell)) {}
 
 // What ends comes first: a pod that is to die must not stay frozen while others are handled.
-void RungKeeper::want(const std::vector<WantedRung>& wanted) {
-    const auto is_wanted = [&](const Holding& holding) { return contains(wanted, holding.wanted.rung); };
+void RungKeeper::reconcile(const DesiredRungs& desired) {
+    const auto is_wanted = [&](const Holding& holding) { return contains(desired, holding.wanted.rung); };
     for (auto& holding : holdings_) {
         if (!is_wanted(holding) && !holding.over) {
             end(holding);
         }
     }
     std::erase_if(holdings_, [&](const Holding& holding) { return holding.over && !is_wanted(holding); });
-    for (const auto& one : wanted) {
+    for (const auto& one : desired) {
         const bool known = std::any_of(holdings_.begin(), holdings_.end(),
                                        [&](const Holding& holding) { return holding.wanted.rung == one.rung; });
         if (!known && one.rung.kind != RungKind::reclaim) {

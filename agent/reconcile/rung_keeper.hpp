@@ -23,19 +23,9 @@ struct WantedRung {
     [[nodiscard]] port::CgroupPlace place() const { return {cgroup->path(), cgroup->id()}; }
 };
 
-[[nodiscard]] bool contains(const std::vector<WantedRung>& wanted, const Rung& rung);
+using DesiredRungs = std::vector<WantedRung>;
 
-// What the agent says of the ladder.
-class RungOrders {
-public:
-    RungOrders() = default;
-    RungOrders(const RungOrders&) = delete;
-    RungOrders& operator=(const RungOrders&) = delete;
-    virtual ~RungOrders() = default;
-
-    // All that is wanted now; what is not among it ends. Must not block: it is called from the kill path's thread.
-    virtual void want(std::vector<WantedRung> wanted) = 0;
-};
+[[nodiscard]] bool contains(const DesiredRungs& desired, const Rung& rung);
 
 using TellRung = std::function<void(RungOutcome)>;
 
@@ -46,18 +36,20 @@ struct RungOptions {
 
 class RungKeeper {
 public:
+    using Desired = DesiredRungs;
+
     // All must outlive it.
     RungKeeper(const port::PodControls& controls, const sys::Clock& clock, RungOptions options, TellRung tell);
 
-    // Rungs of other kinds than squeeze and freeze are passed over.
-    void want(const std::vector<WantedRung>& wanted);
-    void release() { want({}); }
-    // Puts back what an agent that was killed left, and lists it. Nothing in a dry run.
-    [[nodiscard]] PutBack recover();
-
-    // When something is over, or to be tried again; none: nothing is held.
+    // As a Reconciler (control_loop.hpp). Rungs of other kinds than squeeze and freeze are passed over; due() is when
+    // one is over, or is to be put back once more.
+    void reconcile(const DesiredRungs& desired);
     [[nodiscard]] std::optional<MonotonicTime> due() const;
     void act_on_time();
+    void release() { reconcile({}); }
+
+    // Puts back what an agent that was killed left, and lists it. Nothing in a dry run.
+    [[nodiscard]] PutBack recover();
 
 private:
     struct Holding {

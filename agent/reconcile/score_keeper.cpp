@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What is looked at and set, and how much at a time. Raising and putting back is score_steering.cpp's, what is reported
-// score_telling.cpp's.
+// Which pod is looked at when. What a sweep does with its processes is in score_sweep.cpp.
 #include "reconcile/score_keeper.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace evictd::reconcile {
@@ -13,23 +11,15 @@ namespace {
 // A runtime starts a container's first process in its cgroup and sets its score a moment later. Looking sooner would
 // only do the runtime's work and speak of it.
 constexpr Duration settling = std::chrono::seconds(2);
-// Kernel events of one cgroup come at most every 100 ms: what was written in between is seen after that.
-constexpr Duration look_again_after = std::chrono::milliseconds(150);
-// Who has changed it so often in so short a time does it in a loop. Ten looks cost 2 ms or so.
-constexpr int most_rounds = 10;
-constexpr Duration rounds_within = std::chrono::seconds(5);
-constexpr Duration leave_alone_for = std::chrono::seconds(10);
-// Ten seconds of the budget: the round of a node with 110 pods of ten processes each is never put off.
-constexpr Duration budget_burst = std::chrono::milliseconds(200);
-// CPU time after which the thread takes what was posted to it meanwhile: steering must not wait for regular looks.
-constexpr Duration at_once = std::chrono::milliseconds(20);
-// Three regular looks: a sweep that takes longer is reported.
-constexpr Duration slow_after = std::chrono::seconds(30);
-// PodInfraOOMAdj of qos/policy.go: a sandbox's, which is none of the pod's containers.
-constexpr int sandbox_score = -998;
+// Memory that moves around the line must not have processes' scores written a hundred times a second.
+constexpr Duration linger = std::chrono::seconds(1);
+// New processes of the steered pod without a parent there (kubectl exec).
+constexpr Duration raise_again_after = std::chrono::seconds(1);
 
-bool is_sandbox(const Pod& pod, const std::string& container, int score) {
-    return score == sandbox_score && container_in(pod, container) == nullptr;
+void sooner(std::optional<MonotonicTime>& due, const std::optional<MonotonicTime>& other) {
+    if (other && (!due || *other < *due)) {
+        due = other;
+    }
 }
 
 }  // namespace
@@ -39,30 +29,50 @@ ScoreKeeper::ScoreKeeper(port::ProcessScores& scores, const sys::Clock& clock, S
     : scores_(scores),
       clock_(clock),
       options_(std::move(options)),
-      tell_(std::move(tell)),
-      budget_(budget_percent, budget_burst) {}
+      class_scores_(options_),
+      steered_scores_(scores, options_.memory_path),
+      schedule_(clock, options_.cpu_time),
+      reports_(clock, options_, std::move(tell)) {}
 
-bool ScoreKeeper::only_looks() const { return options_.dry_run || options_.policy == OomScoreAdjPolicy::observe; }
+// Steered first: that is the urgent part.
+void ScoreKeeper::reconcile(const DesiredScores& desired) {
+    const auto before = std::exchange(desired_, desired);
+    if (desired.steer_to != before.steer_to) {
+        steer(desired.steer_to);
+    }
+    if (desired.pods && desired.pods != before.pods) {
+        look(desired.pods->pods, desired.pods->node_memory);
+    }
+}
 
-void ScoreKeeper::look(std::vector<KeptPod> pods, Bytes node_memory) {
+ScoreKeeper::Account* ScoreKeeper::account_of(const PodUid& pod) {
+    const auto found = accounts_.find(pod);
+    return found == accounts_.end() ? nullptr : &found->second;
+}
+
+void ScoreKeeper::look(const std::vector<KeptPod>& pods, Bytes node_memory) {
     const auto now = clock_.monotonic();
     const bool first = accounts_.empty();
     node_memory_ = node_memory;
     std::unordered_map<PodUid, Account> accounts;
     accounts.reserve(pods.size());
-    for (auto& kept : pods) {
+    for (const auto& kept : pods) {
         const auto before = accounts_.find(kept.pod->uid);
-        const bool same = before != accounts_.end() && before->second.kept.cgroup->id() == kept.cgroup->id();
         Account& account = accounts[kept.pod->uid];
-        if (same) {
+        if (before != accounts_.end() && before->second.kept.cgroup->id() == kept.cgroup->id()) {
             account = std::move(before->second);
-        } else if (!first) {
-            account.look_at = now + settling;
+        } else {
+            schedule_.remove(kept.pod->uid);
+            account.look_at = first ? std::nullopt : std::optional(now + settling);
         }
-        account.kept = std::move(kept);
+        account.kept = kept;
     }
     accounts_ = std::move(accounts);
-    forget_gone();
+    // Pods that are no more take their processes with them.
+    steered_scores_.forget_pods([&](const PodUid& uid, CgroupId cgroup) {
+        const auto* account = account_of(uid);
+        return account == nullptr || account->kept.cgroup->id() != cgroup;
+    });
     for (auto& [uid, account] : accounts_) {
         if (!account.look_at || *account.look_at <= now) {
             look_at(account);
@@ -75,221 +85,183 @@ void ScoreKeeper::look(std::vector<KeptPod> pods, Bytes node_memory) {
 void ScoreKeeper::expect(KeptPod pod) {
     Account& account = accounts_[pod.pod->uid];
     if (account.kept.cgroup && account.kept.cgroup->id() != pod.cgroup->id()) {
+        schedule_.remove(pod.pod->uid);
         account = {};
     }
     account.kept = std::move(pod);
     account.look_at = clock_.monotonic() + settling;
 }
 
-void ScoreKeeper::check(PodUid pod) {
-    const auto found = accounts_.find(pod);
-    if (found == accounts_.end()) {
+void ScoreKeeper::check(const PodUid& pod) {
+    auto* account = account_of(pod);
+    if (account == nullptr) {
         return;
     }
-    Account& account = found->second;
-    look_at(account);
+    look_at(*account);
     work();
     // This may be the event of our own write, or of one that was right, and a wrong one have come just after it.
-    if (!account.look_at && options_.policy != OomScoreAdjPolicy::off) {
-        account.look_at = clock_.monotonic() + look_again_after;
+    if (!account->look_at && options_.policy != OomScoreAdjPolicy::off) {
+        account->look_at = clock_.monotonic() + look_again_after;
     }
     tell_what_is_due(clock_.monotonic());
 }
 
 void ScoreKeeper::look_at(Account& account) {
-    const auto now = clock_.monotonic();
     account.look_at.reset();
     if (options_.policy == OomScoreAdjPolicy::off) {
         return;
     }
-    if (now < account.left_alone_until) {
-        account.look_at = account.left_alone_until;
+    if (clock_.monotonic() < account.history.left_alone_until) {
+        account.look_at = account.history.left_alone_until;
         return;
     }
-    queue(account);
+    schedule_.add(account.kept.pod->uid);
 }
 
-void ScoreKeeper::queue(Account& account) {
-    if (!account.queued) {
-        account.queued = true;
-        ready_.push_back(account.kept.pod->uid);
-    }
-}
-
-// In turn, so that a pod with many processes does not keep others waiting.
-ScoreKeeper::Account* ScoreKeeper::next_ready() {
-    while (!ready_.empty()) {
-        const auto found = accounts_.find(ready_.front());
-        ready_.pop_front();
-        if (found != accounts_.end() && std::exchange(found->second.queued, false)) {
-            return &found->second;
-        }
-    }
-    return nullptr;
-}
-
-void ScoreKeeper::charge(Duration used) { budget_.charge(used, clock_.monotonic()); }
-
-// As much of what is ready as the budget allows. due() says when to go on.
 void ScoreKeeper::work() {
-    const auto begin = cpu_time();
-    auto before = begin;
-    while (before - begin < at_once && budget_.ready(clock_.monotonic())) {
-        Account* account = next_ready();
-        if (account == nullptr) {
-            return;
-        }
-        if (step(*account)) {
-            queue(*account);
-        }
-        const auto after = cpu_time();
-        charge(after - before);
-        before = after;
-    }
+    schedule_.work([this](const PodUid& pod) { return step(pod); });
 }
 
-// A slice of the account's sweep. True: there is more of it.
-bool ScoreKeeper::step(Account& account) {
-    if (!account.sweep && !begin(account)) {
-        return false;
-    }
-    Sweep& sweep = *account.sweep;
-    const auto pids = std::span(sweep.pids).subspan(sweep.next, std::min(slice, sweep.pids.size() - sweep.next));
-    sweep.next += pids.size();
-    bool going = true;
-    switch (sweep.kind) {
-        case Sweep::Kind::keep:
-            scores_.visit(*account.kept.cgroup, pids,
-                          [&](port::ScoredProcess& process) { look_at(account, process, sweep.round); });
-            break;
-        case Sweep::Kind::raise:
-            going = raise(account, pids) || sweep.kind == Sweep::Kind::keep;
-            break;
-        case Sweep::Kind::restore:
-            account.restored += restore(account.kept, raised_.at(account.kept.pod->uid), pids);
-            break;
-    }
-    if (going && !sweep.done()) {
-        note_slow(account);
-        return true;
-    }
-    finish(account);
-    return false;
-}
-
-// Lists what is there. False: nothing, or the pod is gone, which is news of its own.
-bool ScoreKeeper::begin(Account& account) {
-    const auto& uid = account.kept.pod->uid;
-    Sweep sweep;
-    sweep.begun = clock_.monotonic();
-    sweep.kind = steered_ == uid         ? Sweep::Kind::raise
-                 : raised_.contains(uid) ? Sweep::Kind::restore
-                                         : Sweep::Kind::keep;
-    if (sweep.kind == Sweep::Kind::keep && options_.policy == OomScoreAdjPolicy::off) {
-        return false;
-    }
-    auto listed = scores_.list(*account.kept.cgroup);
-    if (!listed) {
-        if (listed.error().kind != ErrorKind::vanished && !std::exchange(account.slow_before, true)) {
-            account.slow = "its processes could not be listed: " + listed.error().text();
-        }
-        return false;
-    }
-    sweep.pids = std::move(*listed);
-    sweep.round.whole = options_.wanted(*account.kept.pod, {}, node_memory_);
-    account.sweep = std::move(sweep);
-    return true;
-}
-
-void ScoreKeeper::finish(Account& account) {
-    const auto sweep = *std::exchange(account.sweep, std::nullopt);
-    account.slow_before = account.slow_before && clock_.monotonic() - sweep.begun >= slow_after;
-    if (sweep.kind == Sweep::Kind::keep) {
-        settle(account, sweep.round);
-    } else if (sweep.kind == Sweep::Kind::restore) {
-        forget(account.kept.pod->uid);
-    } else {
-        forget_ended(account.kept.pod->uid, sweep.pids);
-    }
-}
-
-// Once, until a sweep is in time again.
-void ScoreKeeper::note_slow(Account& account) {
-    const Sweep& sweep = *account.sweep;
-    if (clock_.monotonic() - sweep.begun < slow_after || std::exchange(account.slow_before, true)) {
-        return;
-    }
-    account.slow = std::to_string(sweep.pids.size() - sweep.next) + " of its " + std::to_string(sweep.pids.size()) +
-                   " processes were not reached within 30s, because evictd spends at most " +
-                   std::to_string(budget_percent) + " % of a CPU on oom_score_adj";
-}
-
-void ScoreKeeper::look_at(Account& account, port::ScoredProcess& process, Round& round) {
-    const auto score = process.score();
-    const Pod& pod = *account.kept.pod;
-    if (!score || (round.whole.least == round.whole.most && round.whole.contains(*score))) {
-        return;
-    }
-    const auto container = process.container();
-    const auto range = options_.wanted(pod, container, node_memory_);
-    if (range.contains(*score) || is_sandbox(pod, container, *score) || is_raised(pod.uid, process, *score)) {
-        return;
-    }
-    const int wanted = range.nearest(*score);
-    account.example = "pid " + std::to_string(process.pid()) + (container.empty() ? "" : " in " + container) + " had " +
-                      std::to_string(*score) + ", not " + std::to_string(wanted);
-    if (only_looks()) {
-        round.found++;
-        return;
-    }
-    if (const auto set = process.set_score(wanted)) {
-        round.repaired++;
-    } else {
-        refuse(account, process, wanted, set.error(), round);
-    }
-}
-
-void ScoreKeeper::refuse(Account& account, const port::ScoredProcess& process, int wanted, const Error& error,
-                         Round& round) {
-    if (error.kind == ErrorKind::vanished) {
-        return;
-    }
-    round.refused++;
-    if (!account.refused_before && account.refusal.empty()) {
-        account.refusal = "oom_score_adj " + std::to_string(wanted) + " for pid " + std::to_string(process.pid()) +
-                          ": " + error.why +
-                          (error.kind == ErrorKind::not_permitted ? " (give evictd CAP_SYS_RESOURCE)" : "");
-    }
-}
-
-void ScoreKeeper::settle(Account& account, const Round& round) {
-    if (round.found > 0 && !account.found_before) {
-        account.found = round.found;
-    }
-    account.found_before = round.found > 0;
-    account.refused_before = account.refused_before || round.refused > 0;
-    if (round.repaired == 0) {
-        return;
-    }
-    account.repaired += round.repaired;
-    repaired_ += static_cast<std::uint64_t>(round.repaired);
-    account.look_at = clock_.monotonic() + look_again_after;
-    count_round(account);
-}
-
-void ScoreKeeper::count_round(Account& account) {
+// Raised first, put back second: the one that is first now is the urgent one.
+void ScoreKeeper::steer(std::optional<PodUid> first) {
     const auto now = clock_.monotonic();
-    if (account.rounds == 0 || now - account.rounds_since > rounds_within) {
-        account.rounds = 0;
-        account.rounds_since = now;
-    }
-    if (++account.rounds < most_rounds) {
+    release_at_.reset();
+    if (!options_.steering || options_.dry_run || first == steered_) {
         return;
     }
-    account.left_alone = "it was set anew " + std::to_string(account.rounds) + " times in a row";
-    account.left_alone_until = now + leave_alone_for;
-    account.look_at = account.left_alone_until;
-    account.rounds = 0;
+    if (!first) {
+        release_at_ = now + linger;
+        return;
+    }
+    raise_again_at_ = now + raise_again_after;
+    const auto before = std::exchange(steered_, std::move(first));
+    raise_now(*steered_);
+    if (before) {
+        put_back(*before);
+    }
+    work();
+    tell_what_is_due(now);
+}
+
+void ScoreKeeper::raise_now(const PodUid& pod) {
+    auto* account = account_of(pod);
+    if (account == nullptr) {
+        return;
+    }
+    account->sweep.reset();
+    const bool done = schedule_.work_at_once(pod, [this](const PodUid& uid) { return step(uid); });
+    if (!done && !std::exchange(account->slow_before, true)) {
+        account->report.slow = account->sweep->rest() + " are raised later, because evictd spends at most " +
+                               std::to_string(budget_percent) + " % of a CPU on oom_score_adj";
+    }
+}
+
+// Begins it; within the budget, as memory is not short any more or another pod is raised.
+void ScoreKeeper::put_back(const PodUid& pod) {
+    auto* account = account_of(pod);
+    if (account == nullptr) {
+        steered_scores_.forget(pod);
+    } else if (steered_scores_.contains(pod)) {
+        account->sweep.reset();
+        schedule_.add(pod);
+    }
+}
+
+void ScoreKeeper::steer_on_time(MonotonicTime now) {
+    if (release_at_ && *release_at_ <= now) {
+        release_at_.reset();
+        if (const auto before = std::exchange(steered_, std::nullopt)) {
+            put_back(*before);
+        }
+    }
+    if (steered_ && raise_again_at_ && *raise_again_at_ <= now) {
+        raise_again_at_ = now + raise_again_after;
+        if (accounts_.contains(*steered_)) {
+            schedule_.add(*steered_);
+        }
+    }
+}
+
+std::optional<MonotonicTime> ScoreKeeper::due() const {
+    std::optional<MonotonicTime> due = schedule_.due();
+    sooner(due, release_at_);
+    sooner(due, steered_ ? raise_again_at_ : std::nullopt);
+    for (const auto& [uid, account] : accounts_) {
+        sooner(due, account.look_at);
+        sooner(due, account.report.set_due());
+        sooner(due, account.report.steer_due());
+    }
+    return due;
+}
+
+void ScoreKeeper::act_on_time() {
+    const auto now = clock_.monotonic();
+    steer_on_time(now);
+    for (auto& [uid, account] : accounts_) {
+        if (account.look_at && *account.look_at <= now) {
+            look_at(account);
+        }
+    }
+    work();
+    tell_what_is_due(now);
+}
+
+void ScoreKeeper::recover(const Result<std::vector<port::FoundPod>>& found) {
+    const auto processes = steered_scores_.recover(found, options_.dry_run);
+    if (!processes) {
+        reports_.say(nullptr, "The oom_score_adj that a killed evictd may have raised is not put back",
+                     processes.error().text());
+    } else if (*processes > 0) {
+        reports_.say(nullptr, "Put back oom_score_adj of " + std::to_string(*processes) +
+                                  " processes that a killed evictd had raised");
+    }
+}
+
+// Whatever it costs: the agent ends.
+void ScoreKeeper::release() {
+    release_at_.reset();
+    raise_again_at_.reset();
+    steered_.reset();
+    for (auto& [uid, account] : accounts_) {
+        if (steered_scores_.contains(uid)) {
+            account.sweep.reset();
+            while (step(uid)) {}
+        }
+    }
+    tell_what_is_due(MonotonicTime::max());
+}
+
+void ScoreKeeper::tell_what_is_due(MonotonicTime now) {
+    std::vector<ScoreReports::Due> due;
+    for (auto& [uid, account] : accounts_) {
+        if (const auto at = account.report.set_due(); at && *at <= now) {
+            due.push_back({account.kept.pod, &account.report});
+        }
+        if (const auto at = account.report.steer_due(); at && *at <= now) {
+            reports_.tell_steered(account.kept.pod, account.report, steered_ == uid);
+        }
+        if (!account.report.slow.empty()) {
+            reports_.tell_slow(account.kept.pod, account.report);
+        }
+    }
+    reports_.tell_set(due);
+}
+
+ScoreFigures ScoreKeeper::figures() const {
+    ScoreFigures figures{.repaired = repaired_, .pods_refused = 0, .steered = {}, .not_raised = {}};
+    for (const auto& [uid, account] : accounts_) {
+        figures.pods_refused += account.history.refused ? 1U : 0U;
+        if (steered_ != uid) {
+            continue;
+        }
+        const auto name = account.kept.pod->full_name();
+        if (!account.not_raised.empty()) {
+            figures.not_raised = name + " is not raised: " + account.not_raised;
+        } else if (steered_scores_.contains(uid)) {
+            figures.steered = name;
+        }
+    }
+    return figures;
 }
 
 }  // namespace evictd::reconcile

@@ -147,9 +147,9 @@ public:
     }
     Status each_pod(const std::function<void(port::FoundPod)>& visit) const override {
         for (const auto& line : lines_) {
-            if (!line.pod.empty()) visit({PodUid{line.pod}, handles_.at(line.id)});
+            if (!line.pod.empty() && unlisted.empty()) visit({PodUid{line.pod}, handles_.at(line.id)});
         }
-        return {};
+        return unlisted.empty() ? Status{} : fail(ErrorKind::failed, "pods' cgroup", unlisted);
     }
     [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override {
         for (const auto& line : lines_) {
@@ -163,6 +163,7 @@ public:
 
     std::string trouble_text;
     std::string root_unknown;  // why it cannot be said whether there is a pods' root; empty: it can
+    std::string unlisted;      // why pods cannot be listed; empty: they can
     std::function<void()> before_read;
     std::string broken;  // why no pass can be read; empty: it can
     std::optional<port::RootCount> timer;

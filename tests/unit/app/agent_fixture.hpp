@@ -68,24 +68,28 @@ struct FakeEvents final : port::KernelEventSource {
     std::optional<port::PodsRoot> followed;
 };
 
-struct FakeScoreOrders final : reconcile::ScoreOrders {
-    void look(std::vector<reconcile::KeptPod> pods, Bytes memory) override {
-        looked_at = pods.size();
-        node_memory = memory;
-        ++looks;
+// What the reconcilers with threads of their own were told.
+struct FakeScores {
+    void want(const reconcile::DesiredScores& desired, reconcile::Urgency urgency) {
+        urgent += urgency == reconcile::Urgency::at_once ? 1 : 0;
+        if (desired.pods != last.pods) {
+            looked_at = desired.pods->pods.size();
+            node_memory = desired.pods->node_memory;
+            ++looks;
+        }
+        if (desired.steer_to != last.steer_to) steered.push_back(desired.steer_to ? desired.steer_to->value : "");
+        last = desired;
     }
-    void expect(reconcile::KeptPod pod) override { expected.push_back(pod.pod->name); }
-    void check(PodUid pod) override { checked.push_back(pod.value); }
-    void steer(std::optional<PodUid> first) override { steered.push_back(first ? first->value : ""); }
+    reconcile::DesiredScores last;
     std::size_t looked_at = 0;
     Bytes node_memory;
     int looks = 0;
+    int urgent = 0;
     std::vector<std::string> expected, checked, steered;
 };
 
-struct FakeRungOrders final : reconcile::RungOrders {
-    void want(std::vector<reconcile::WantedRung> wanted) override { said.push_back(std::move(wanted)); }
-    std::vector<std::vector<reconcile::WantedRung>> said;
+struct FakeRungs {
+    std::vector<reconcile::DesiredRungs> said;
 };
 
 struct NoReaper final : act::AfterKill {
@@ -121,8 +125,10 @@ struct Agents : testing::Test {
                             .socket_shed = *shed,
                             .publish = [this](RecordPtr record) { records.push_back(std::move(record)); },
                             .claim_root = [this](const port::PodsRoot&) { return claim; },
-                            .scores = &scores,
-                            .rungs = &rungs},
+                            .want_rungs = [this](const auto& desired) { rungs.said.push_back(desired); },
+                            .want_scores = [this](const auto& desired, auto urgency) { scores.want(desired, urgency); },
+                            .expect_scores = [this](const auto& kept) { scores.expected.push_back(kept.pod->name); },
+                            .check_scores = [this](const PodUid& uid) { scores.checked.push_back(uid.value); }},
                       AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
         ASSERT_TRUE(agent->start());
         set_pods({.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
@@ -152,8 +158,8 @@ struct Agents : testing::Test {
     fakes::FakeCgroupTree tree;
     fakes::FakeNode node;
     NoReaper reaper;
-    FakeScoreOrders scores;
-    FakeRungOrders rungs;
+    FakeScores scores;
+    FakeRungs rungs;
     observe::Observer observer{tree, node, clock};
     std::optional<act::Executor> executor;
     fakes::FakeSockets sockets;

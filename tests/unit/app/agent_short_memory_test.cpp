@@ -298,10 +298,12 @@ TEST_F(Agents, WhileALineIsNearTheFirstVictimIsTheOneForTheKernelToo) {
     events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
     turn();
     EXPECT_EQ(scores.steered.size(), 1U) << "said once";
+    EXPECT_EQ(scores.urgent, 1);
     declare(100_MiB);
     clock.advance(std::chrono::seconds(1));
     agent->request_look();
     EXPECT_EQ(scores.steered.back(), "");
+    EXPECT_EQ(scores.urgent, 1) << "putting back has time";
 }
 
 TEST_F(Agents, TheVictimOnItsWayStaysTheKernelsChoice) {

@@ -2,7 +2,7 @@
 // Copyright The evictd authors
 #include <gtest/gtest.h>
 
-#include "app/score_lane.hpp"
+#include "app/score_row.hpp"
 
 namespace evictd::app {
 namespace {

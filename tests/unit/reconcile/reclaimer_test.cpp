@@ -27,7 +27,7 @@ struct Reclaiming : testing::Test {
     }
     int steps() {
         int count = 0;
-        while (reclaimer.step()) ++count;
+        for (; reclaimer.due(); ++count) reclaimer.act_on_time();
         return count;
     }
 
@@ -40,7 +40,7 @@ struct Reclaiming : testing::Test {
 
 TEST_F(Reclaiming, TakesAPieceAtATimeAndNoMoreThanWasAskedFor) {
     const auto rung = wanted(40_MiB);
-    reclaimer.want({rung});
+    reclaimer.reconcile({rung});
     EXPECT_EQ(steps(), 3);
     EXPECT_THAT(controls.log, ElementsAre("reclaim=16777216", "reclaim=16777216", "reclaim=8388608"));
     ASSERT_EQ(told.size(), 2U);
@@ -48,49 +48,50 @@ TEST_F(Reclaiming, TakesAPieceAtATimeAndNoMoreThanWasAskedFor) {
     EXPECT_EQ(told[1].status, RungStatus::ended);
     EXPECT_EQ(told[1].bytes, 40_MiB);
     EXPECT_EQ(told[1].took, 15ms);
-    reclaimer.want({rung});
+    reclaimer.reconcile({rung});
     EXPECT_EQ(steps(), 0) << "said once more, it does not begin again";
 }
 
 TEST_F(Reclaiming, StopsWhereThereIsHardlyAnything) {
     controls.pods.at({7}).cache = 20_MiB;
-    reclaimer.want({wanted(100_MiB)});
+    reclaimer.reconcile({wanted(100_MiB)});
     EXPECT_EQ(steps(), 3);
     EXPECT_EQ(told.back().bytes, 20_MiB);
     EXPECT_FALSE(told.back().cut_short);
 }
 
 TEST_F(Reclaiming, StopsWhenItIsNotWantedAnyMore) {
-    reclaimer.want({wanted(100_MiB)});
-    EXPECT_TRUE(reclaimer.step());
-    reclaimer.want({});
-    EXPECT_FALSE(reclaimer.step());
+    reclaimer.reconcile({wanted(100_MiB)});
+    EXPECT_TRUE(reclaimer.due());
+    reclaimer.act_on_time();
+    reclaimer.reconcile({});
+    EXPECT_FALSE(reclaimer.due());
     EXPECT_EQ(told.back().bytes, 16_MiB);
     EXPECT_TRUE(told.back().cut_short);
 }
 
 TEST_F(Reclaiming, StopsWhenItsTimeIsOver) {
-    reclaimer.want({wanted(300_MiB, 12ms)});
+    reclaimer.reconcile({wanted(300_MiB, 12ms)});
     EXPECT_EQ(steps(), 3);
     EXPECT_EQ(told.back().bytes, 48_MiB);
 }
 
 TEST_F(Reclaiming, TellsWhatFailsAndForgetsWhoIsGone) {
     controls.broken = "reclaim";
-    reclaimer.want({wanted(100_MiB)});
+    reclaimer.reconcile({wanted(100_MiB)});
     EXPECT_EQ(steps(), 1);
     EXPECT_EQ(told.back().status, RungStatus::failed);
     EXPECT_EQ(told.back().error, "reclaim: it is broken");
     controls.pods.clear();
-    reclaimer.want({wanted(50_MiB)});
+    reclaimer.reconcile({wanted(50_MiB)});
     EXPECT_EQ(steps(), 1);
     EXPECT_EQ(told.back().status, RungStatus::ended);
 }
 
 TEST_F(Reclaiming, ADryRunTouchesNothing) {
     Reclaimer dry(controls, clock, true, [this](RungOutcome outcome) { told.push_back(std::move(outcome)); });
-    dry.want({wanted(100_MiB)});
-    EXPECT_FALSE(dry.step());
+    dry.reconcile({wanted(100_MiB)});
+    EXPECT_FALSE(dry.due());
     EXPECT_THAT(controls.log, IsEmpty());
     ASSERT_EQ(told.size(), 2U);
     EXPECT_TRUE(told[1].dry_run);

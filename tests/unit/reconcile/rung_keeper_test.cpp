@@ -60,12 +60,12 @@ struct RungKeeping : testing::Test {
 TEST_F(RungKeeping, ASqueezeHoldsUntilItIsNotWantedAndTheLimitFromBeforeIsBack) {
     web().high = 2_GiB;
     const auto rung = wanted(RungKind::squeeze);
-    keeper->want({rung});
-    keeper->want({rung});
+    keeper->reconcile({rung});
+    keeper->reconcile({rung});
     EXPECT_THAT(controls.log, ElementsAre("limit=536870912"));
     EXPECT_EQ(held_in(file).size(), 1U);
     clock.advance(3s);
-    keeper->want({});
+    keeper->reconcile({});
     EXPECT_EQ(web().high, 2_GiB);
     EXPECT_THAT(held_in(file), IsEmpty());
     ASSERT_EQ(told.size(), 2U);
@@ -81,7 +81,7 @@ TEST_F(RungKeeping, WhatHasToBePutBackIsRememberedBeforeItIsDone) {
             EXPECT_FALSE(held_in(file).empty()) << text;
         }
     };
-    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     EXPECT_THAT(controls.log, ElementsAre("limit=536870912", "frozen"));
     EXPECT_EQ(held_in(file).size(), 2U);
 }
@@ -89,7 +89,7 @@ TEST_F(RungKeeping, WhatHasToBePutBackIsRememberedBeforeItIsDone) {
 TEST_F(RungKeeping, WhatCannotBeRememberedIsNotDone) {
     file = "/proc/nowhere/rungs";
     make();
-    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     EXPECT_THAT(controls.log, IsEmpty());
     ASSERT_EQ(told.size(), 2U);
     EXPECT_EQ(told[0].status, RungStatus::failed);
@@ -98,7 +98,7 @@ TEST_F(RungKeeping, WhatCannotBeRememberedIsNotDone) {
 
 TEST_F(RungKeeping, ItEndsByItselfWhenItsTimeIsOver) {
     const auto rung = wanted(RungKind::freeze, 500ms);
-    keeper->want({rung});
+    keeper->reconcile({rung});
     EXPECT_EQ(keeper->due(), clock.monotonic() + 500ms);
     clock.advance(499ms);
     keeper->act_on_time();
@@ -107,18 +107,18 @@ TEST_F(RungKeeping, ItEndsByItselfWhenItsTimeIsOver) {
     keeper->act_on_time();
     EXPECT_FALSE(web().frozen);
     EXPECT_FALSE(keeper->due());
-    keeper->want({rung});
+    keeper->reconcile({rung});
     EXPECT_THAT(controls.log, ElementsAre("frozen", "thawed")) << "said once more, it does not begin again";
 }
 
 TEST_F(RungKeeping, WhatSomebodyElseSetIsLeft) {
     web().high = 100_MiB;
-    keeper->want({wanted(RungKind::squeeze)});
+    keeper->reconcile({wanted(RungKind::squeeze)});
     EXPECT_THAT(controls.log, IsEmpty()) << "lower already";
     web() = {.usage = {}, .cache = {}, .frozen = true};
-    keeper->want({wanted(RungKind::freeze)});
+    keeper->reconcile({wanted(RungKind::freeze)});
     EXPECT_THAT(controls.log, IsEmpty());
-    keeper->want({});
+    keeper->reconcile({});
     EXPECT_TRUE(web().frozen);
     ASSERT_EQ(told.size(), 2U);
     EXPECT_THAT(told[0].error, HasSubstr("it is already limited to 104857600 bytes"));
@@ -126,9 +126,9 @@ TEST_F(RungKeeping, WhatSomebodyElseSetIsLeft) {
 }
 
 TEST_F(RungKeeping, ALimitThatSomebodyElseChangedMeanwhileIsLeftAndTold) {
-    keeper->want({wanted(RungKind::squeeze)});
+    keeper->reconcile({wanted(RungKind::squeeze)});
     web().high = 300_MiB;
-    keeper->want({});
+    keeper->reconcile({});
     EXPECT_EQ(web().high, 300_MiB);
     ASSERT_EQ(told.size(), 2U);
     EXPECT_EQ(told[1].status, RungStatus::ended);
@@ -137,9 +137,9 @@ TEST_F(RungKeeping, ALimitThatSomebodyElseChangedMeanwhileIsLeftAndTold) {
 }
 
 TEST_F(RungKeeping, APodThatEndsLeavesNothing) {
-    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     controls.pods.clear();
-    keeper->want({});
+    keeper->reconcile({});
     EXPECT_THAT(held_in(file), IsEmpty());
     ASSERT_EQ(told.size(), 4U);
     EXPECT_EQ(told[2].error + told[3].error, "");
@@ -151,7 +151,7 @@ TEST_F(RungKeeping, EachWriteThatFailsIsToldAndNothingIsLeft) {
         controls.broken = call;
         make();
         const bool limits = std::string(call).ends_with("limit");
-        keeper->want({wanted(limits ? RungKind::squeeze : RungKind::freeze)});
+        keeper->reconcile({wanted(limits ? RungKind::squeeze : RungKind::freeze)});
         ASSERT_EQ(told.size(), 1U) << call;
         EXPECT_EQ(told[0].status, RungStatus::failed) << call;
         EXPECT_THAT(held_in(file), IsEmpty()) << call;
@@ -161,9 +161,9 @@ TEST_F(RungKeeping, EachWriteThatFailsIsToldAndNothingIsLeft) {
 }
 
 TEST_F(RungKeeping, AThawThatFailsIsTriedAgainUntilItIsDone) {
-    keeper->want({wanted(RungKind::freeze, 500ms)});
+    keeper->reconcile({wanted(RungKind::freeze, 500ms)});
     controls.broken = "thaw";
-    keeper->want({});
+    keeper->reconcile({});
     EXPECT_EQ(held_in(file).size(), 1U) << "for whoever comes after us";
     EXPECT_EQ(keeper->due(), clock.monotonic() + 100ms);
     controls.broken = "";
@@ -175,8 +175,8 @@ TEST_F(RungKeeping, AThawThatFailsIsTriedAgainUntilItIsDone) {
 
 TEST_F(RungKeeping, ADryRunTouchesNothingAndTellsAll) {
     make(/*dry_run=*/true);
-    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
-    keeper->want({});
+    keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    keeper->reconcile({});
     EXPECT_THAT(controls.log, IsEmpty());
     EXPECT_THAT(held_in(file), IsEmpty());
     ASSERT_EQ(told.size(), 4U);
@@ -185,7 +185,7 @@ TEST_F(RungKeeping, ADryRunTouchesNothingAndTellsAll) {
 
 // A new keeper over the same file is the next agent, the guard, or `evictd undo`.
 TEST_F(RungKeeping, AnAgentThatIsKilledWithItsRungsHeldLeavesNothing) {
-    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     make();
     EXPECT_EQ(keeper->recover().done.size(), 2U);
     EXPECT_EQ(web().high, port::no_limit);
@@ -203,8 +203,8 @@ TEST_F(RungKeeping, AnAgentThatIsKilledAtAnyStepLeavesNothing) {
             if (text == step) throw Killed{};
         };
         try {
-            keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
-            keeper->want({});
+            keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+            keeper->reconcile({});
             FAIL() << step << " was never written";
         } catch (const Killed&) {}
         controls.on_write = nullptr;
@@ -217,7 +217,7 @@ TEST_F(RungKeeping, AnAgentThatIsKilledAtAnyStepLeavesNothing) {
 }
 
 TEST_F(RungKeeping, WhatCannotBePutBackStaysInTheFileAndSomebodyElsesLimitStays) {
-    keeper->want({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
+    keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     web().high = 300_MiB;
     controls.broken = "thaw";
     const auto result = put_back_all(controls, file);
@@ -265,7 +265,7 @@ TEST(HeldRungs, OfABrokenLedgerWhatIsWholeIsReadAndTheRestReported) {
 }
 
 TEST_F(RungKeeping, ABrokenLedgerIsReportedSetAsideAndTheRestPutBack) {
-    keeper->want({wanted(RungKind::freeze)});
+    keeper->reconcile({wanted(RungKind::freeze)});
     directory.write("state/rungs", remembered_text(file).value().value_or("") + "freeze 7");
     make();
     const auto recovered = keeper->recover();
@@ -278,7 +278,7 @@ TEST_F(RungKeeping, ABrokenLedgerIsReportedSetAsideAndTheRestPutBack) {
 }
 
 TEST_F(RungKeeping, ALedgerThatOthersCouldWriteIsNotBelieved) {
-    keeper->want({wanted(RungKind::freeze)});
+    keeper->reconcile({wanted(RungKind::freeze)});
     for (const mode_t mode : {0666U, 0620U}) {
         ASSERT_EQ(::chmod(file.c_str(), mode), 0);
         make();

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Hands the Decision, as desired state, to every reconciler: what takes microseconds is done inline, the rest is left
+// in the mailbox of a thread, which costs the kill path no more than that. Their outcomes come back for the next look.
+#include <utility>
+
+#include "app/agent.hpp"
+#include "policy/ladder.hpp"
+
+namespace evictd::app {
+
+void Agent::reconcile(Tick& tick) {
+    tick.shed = parts_.socket_shed.carry_out(tick.decision.shed);
+    want_rungs(tick.decision.ladder);
+    want_scores(tick);  // before the watcher: the kernel takes its time to attach a program
+    exits_just_asked_ = watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
+    watcher_.show_pods(tick.observation, tick.decision.ranking);
+}
+
+void Agent::want_rungs(const std::vector<Rung>& rungs) {
+    if (!parts_.want_rungs || rungs == wanted_rungs_) {
+        return;
+    }
+    wanted_rungs_ = rungs;
+    reconcile::DesiredRungs desired;
+    desired.reserve(rungs.size());
+    for (const auto& rung : rungs) {
+        auto cgroup = table_.cgroup_of(rung.pod);
+        if (cgroup && cgroup->id() == rung.cgroup) {
+            desired.push_back({rung, std::move(cgroup)});
+        }
+    }
+    parts_.want_rungs(desired);
+}
+
+// Whether a look would change which pod is on which rung.
+bool Agent::calls_for_rungs(const Observation& observation) const {
+    return parts_.want_rungs && policy::climb(options_.eviction, observation, state_).held != state_.ladder.held;
+}
+
+void Agent::note_rung(RungOutcome outcome) {
+    const bool over = outcome.status != RungStatus::begun;
+    rung_outcomes_.push_back(std::move(outcome));
+    if (over) {
+        tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = parts_.clock.monotonic()});
+    }
+}
+
+// Every pod is looked at when the pods have changed and after each look period; another pod is steered to at once.
+void Agent::want_scores(const Tick& tick) {
+    auto& desired = desired_scores_;
+    const bool steers = tick.decision.steer_to != desired.steer_to;
+    desired.steer_to = tick.decision.steer_to;
+    if (steers || !desired.steer_to) {
+        practised_for_ = desired.steer_to;  // a rehearsal that sees memory near a line again calls for a look again
+    }
+    const auto kind = tick.observation.cause.kind;
+    const bool looks = kind == CauseKind::started || kind == CauseKind::pods_changed ||
+                       last_look_ - scores_looked_at_ >= options_.look_period;
+    if (!parts_.want_scores || (!steers && !looks)) {
+        return;
+    }
+    if (looks) {
+        scores_looked_at_ = last_look_;
+        desired.pods = kept_pods(tick.observation.readings[static_cast<std::size_t>(Signal::memory_available)]);
+    }
+    const bool raises = steers && desired.steer_to;  // putting back has time
+    parts_.want_scores(desired, raises ? reconcile::Urgency::at_once : reconcile::Urgency::can_wait);
+}
+
+std::shared_ptr<const reconcile::KeptPods> Agent::kept_pods(const std::optional<Reading>& node) const {
+    reconcile::KeptPods kept{.pods = {}, .node_memory = Bytes{node ? node->capacity.value : 0}};
+    kept.pods.reserve(table_.rows().size());
+    for (const auto& row : table_.rows()) {
+        if (row.cgroup) {
+            kept.pods.push_back({row.pod, row.cgroup});
+        }
+    }
+    return std::make_shared<const reconcile::KeptPods>(std::move(kept));
+}
+
+// A pod that is new, or that has its first process.
+void Agent::expect_scores(const CgroupLife& life) {
+    const auto uid = table_.uid_of(life.cgroup);
+    const bool begins = life.change == CgroupChange::made || life.change == CgroupChange::populated;
+    if (!parts_.expect_scores || !begins || !uid) {
+        return;
+    }
+    auto pod = table_.pod(*uid);
+    auto cgroup = table_.cgroup_of(*uid);
+    if (pod && cgroup) {
+        parts_.expect_scores({std::move(pod), std::move(cgroup)});
+    }
+}
+
+void Agent::check_scores(const OomScoreChanged& changed) {
+    const auto uid = table_.uid_of(changed.pod_cgroup);
+    if (parts_.check_scores && uid) {
+        parts_.check_scores(*uid);
+    }
+}
+
+}  // namespace evictd::app

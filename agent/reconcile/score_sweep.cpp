@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Once through a pod's processes: kept, raised or put back, a slice at a time.
+#include <algorithm>
+#include <utility>
+
+#include "evictd/model/oom_score.hpp"
+#include "reconcile/score_keeper.hpp"
+
+namespace evictd::reconcile {
+namespace {
+
+// Three regular looks: a sweep that takes longer is reported.
+constexpr Duration slow_after = std::chrono::seconds(30);
+
+}  // namespace
+
+std::string ScoreKeeper::Sweep::rest() const {
+    return std::to_string(pids.size() - next) + " of its " + std::to_string(pids.size()) + " processes";
+}
+
+// A slice of the account's sweep. True: there is more of it.
+bool ScoreKeeper::step(const PodUid& pod) {
+    auto* account = account_of(pod);
+    if (account == nullptr || (!account->sweep && !begin(*account))) {
+        return false;
+    }
+    Sweep& sweep = *account->sweep;
+    const auto pids = std::span(sweep.pids).subspan(sweep.next, std::min(slice, sweep.pids.size() - sweep.next));
+    sweep.next += pids.size();
+    if (advance(*account, pids) && sweep.next < sweep.pids.size()) {
+        note_slow(*account);
+        return true;
+    }
+    finish(*account);
+    return false;
+}
+
+// Lists what is there. False: nothing, or the pod is gone, which is news of its own.
+bool ScoreKeeper::begin(Account& account) {
+    const auto& uid = account.kept.pod->uid;
+    Sweep sweep;
+    sweep.begun = clock_.monotonic();
+    sweep.kind = steered_ == uid                 ? Sweep::Kind::raise
+                 : steered_scores_.contains(uid) ? Sweep::Kind::restore
+                                                 : Sweep::Kind::keep;
+    if (sweep.kind == Sweep::Kind::keep && options_.policy == OomScoreAdjPolicy::off) {
+        return false;
+    }
+    auto listed = scores_.list(*account.kept.cgroup);
+    if (!listed) {
+        if (listed.error().kind != ErrorKind::vanished && !std::exchange(account.slow_before, true)) {
+            account.report.slow = "its processes could not be listed: " + listed.error().text();
+        }
+        return false;
+    }
+    sweep.pids = std::move(*listed);
+    sweep.round = class_scores_.begin(*account.kept.pod, node_memory_);
+    account.sweep = std::move(sweep);
+    return true;
+}
+
+// False: it ends here.
+bool ScoreKeeper::advance(Account& account, std::span<const pid_t> pids) {
+    Sweep& sweep = *account.sweep;
+    const Pod& pod = *account.kept.pod;
+    switch (sweep.kind) {
+        case Sweep::Kind::raise:
+            return raise(account, pids);
+        case Sweep::Kind::restore:
+            account.report.restored += restore(account.kept, pids);
+            return true;
+        case Sweep::Kind::keep:
+            break;
+    }
+    scores_.visit(*account.kept.cgroup, pids, [&](port::ScoredProcess& process) {
+        const auto score = process.score();
+        if (score && !steered_scores_.is_raised(pod.uid, process, *score)) {
+            class_scores_.visit(pod, process, *score, sweep.round, account.history, account.report);
+        }
+    });
+    return true;
+}
+
+bool ScoreKeeper::raise(Account& account, std::span<const pid_t> pids) {
+    const auto raised =
+        steered_scores_.raise(account.kept.pod->uid, *account.kept.cgroup, pids, account.sweep->first_sweep);
+    if (!raised) {
+        return keep_instead(account, raised.error());
+    }
+    ledger_failure_told_ = false;
+    account.not_raised.clear();
+    account.report.raised += *raised;
+    return true;
+}
+
+// The first victim must not stay below its class: the OOM killer would prefer every other pod.
+bool ScoreKeeper::keep_instead(Account& account, const Error& error) {
+    account.not_raised = error.text();
+    if (!std::exchange(ledger_failure_told_, true)) {
+        reports_.say(account.kept.pod,
+                     "No oom_score_adj of pod " + account.kept.pod->full_name() +
+                         " is raised: what its processes have cannot be written down first",
+                     account.not_raised);
+    }
+    if (options_.policy == OomScoreAdjPolicy::off) {
+        return false;
+    }
+    account.sweep->kind = Sweep::Kind::keep;
+    account.sweep->next = 0;
+    return true;
+}
+
+int ScoreKeeper::restore(const KeptPod& kept, std::span<const pid_t> pids) {
+    const auto of_class = [&](const port::ScoredProcess& process, int before) {
+        return options_.wanted(*kept.pod, process.container(), node_memory_).nearest(before);
+    };
+    const bool enforced = options_.policy == OomScoreAdjPolicy::enforce;
+    return steered_scores_.restore(kept.pod->uid, *kept.cgroup, pids,
+                                   enforced ? SteeredScores::Instead(of_class) : SteeredScores::Instead());
+}
+
+void ScoreKeeper::finish(Account& account) {
+    const auto sweep = *std::exchange(account.sweep, std::nullopt);
+    const auto now = clock_.monotonic();
+    account.slow_before = account.slow_before && now - sweep.begun >= slow_after;
+    switch (sweep.kind) {
+        case Sweep::Kind::keep:
+            repaired_ += static_cast<std::uint64_t>(sweep.round.repaired);
+            if (const auto again = ClassScores::end(sweep.round, account.history, account.report, now)) {
+                account.look_at = again;
+            }
+            return;
+        case Sweep::Kind::restore:
+            steered_scores_.forget(account.kept.pod->uid);
+            return;
+        case Sweep::Kind::raise:
+            steered_scores_.forget_ended(account.kept.pod->uid, sweep.pids);
+    }
+}
+
+// Once, until a sweep is in time again.
+void ScoreKeeper::note_slow(Account& account) {
+    const Sweep& sweep = *account.sweep;
+    if (clock_.monotonic() - sweep.begun < slow_after || std::exchange(account.slow_before, true)) {
+        return;
+    }
+    account.report.slow = sweep.rest() + " were not reached within 30s, because evictd spends at most " +
+                          std::to_string(budget_percent) + " % of a CPU on oom_score_adj";
+}
+
+}  // namespace evictd::reconcile

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "reconcile/steered_scores.hpp"
+
+#include <utility>
+
+#include "evictd/model/oom_score.hpp"
+#include "reconcile/memory_file.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::reconcile {
+namespace {
+
+// Below so many entries in the ledger those of ended processes are kept.
+constexpr std::size_t ended_kept = 64;
+
+struct Lowered {
+    int processes = 0;
+    std::optional<Error> failed{};  // the first that is not `vanished`
+};
+
+// Only what still has what we gave it: what was written by others meanwhile is not overruled.
+Lowered lower(port::ProcessScores& scores, const RaisedPod& raised, const port::PodCgroup& cgroup,
+              std::span<const pid_t> pids, const SteeredScores::Instead& instead = {}) {
+    Lowered lowered;
+    scores.visit(cgroup, pids, [&](port::ScoredProcess& process) {
+        const auto score = process.score();
+        const auto before = score && *score == highest_oom_score_adj ? raised.before(process) : std::nullopt;
+        const int wanted = before && instead ? instead(process, *before) : before.value_or(highest_oom_score_adj);
+        if (wanted == highest_oom_score_adj) {
+            return;
+        }
+        auto set = process.set_score(wanted);
+        if (!set && wanted != *before) {
+            set = process.set_score(*before);
+        }
+        if (set) {
+            lowered.processes++;
+        } else if (set.error().kind != ErrorKind::vanished && !lowered.failed) {
+            lowered.failed = set.error();
+        }
+    });
+    return lowered;
+}
+
+using EachPod = std::function<Status(const std::function<void(port::FoundPod)>&)>;
+
+// Removes from `raised` what was put back, and what is in no pod that `each_pod` lists: such a pod is gone, and its
+// processes with it. Unless the listing fails: then it may be there.
+int lower_all(port::ProcessScores& scores, const EachPod& each_pod, RaisedPods& raised, PutBack& result) {
+    int processes = 0;
+    RaisedPods left;
+    const auto listed = each_pod([&](const port::FoundPod& pod) {
+        const auto one = raised.find(pod.uid);
+        if (one == raised.end() || one->second.cgroup != pod.cgroup->id()) {
+            return;
+        }
+        const auto pids = scores.list(*pod.cgroup);
+        auto lowered = pids ? lower(scores, one->second, *pod.cgroup, *pids) : Lowered{0, pids.error()};
+        if (lowered.failed && lowered.failed->kind != ErrorKind::vanished) {
+            const std::string what = "oom_score_adj in " + pod.cgroup->path();
+            result.failed.push_back({lowered.failed->kind, what, lowered.failed->text(), ""});
+            left.insert(*one);
+        }
+        if (lowered.processes > 0) {
+            result.done.push_back("put back oom_score_adj of " + std::to_string(lowered.processes) +
+                                  (lowered.processes == 1 ? " process in " : " processes in ") + pod.cgroup->path());
+        }
+        processes += lowered.processes;
+        raised.erase(one);
+    });
+    if (!listed) {
+        result.failed.push_back(listed.error());
+        left.merge(raised);
+    }
+    raised = std::move(left);
+    return processes;
+}
+
+}  // namespace
+
+Result<int> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
+                                 bool& first_sweep) {
+    const bool first = !raised_.contains(uid);
+    first_sweep = first || first_sweep;
+    RaisedPod& raised = raised_[uid];
+    raised.cgroup = cgroup.id();
+    std::vector<RaisedProcess> originals;
+    std::vector<pid_t> lower_ones;
+    scores_.visit(cgroup, pids, [&](port::ScoredProcess& process) {
+        const auto score = process.score();
+        const bool at_top = score && *score == highest_oom_score_adj;
+        if (!score || (at_top && !first_sweep)) {
+            return;
+        }
+        if (!at_top) {
+            lower_ones.push_back(process.pid());
+        }
+        originals.push_back({process.pid(), process.started(), *score});
+    });
+    if (auto written = record_originals(uid, raised, originals); !written) {
+        if (first) {
+            raised_.erase(uid);
+        }
+        return tl::unexpected(written.error());
+    }
+    int count = 0;
+    scores_.visit(cgroup, lower_ones,
+                  [&](port::ScoredProcess& process) { count += process.set_score(highest_oom_score_adj) ? 1 : 0; });
+    return count;
+}
+
+Status SteeredScores::record_originals(const PodUid& uid, RaisedPod& raised, std::span<const RaisedProcess> more) {
+    if (more.empty() && ledger_whole_) {
+        return {};
+    }
+    for (const auto& process : more) {
+        raised.processes.add(process);
+    }
+    auto written =
+        ledger_whole_ ? remember_more(memory_path_, uid, raised.cgroup, more) : remember_raised(memory_path_, raised_);
+    ledger_whole_ = written.has_value();
+    return written;
+}
+
+int SteeredScores::restore(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
+                           const Instead& instead) {
+    return lower(scores_, raised_.at(uid), cgroup, pids, instead).processes;
+}
+
+bool SteeredScores::is_raised(const PodUid& uid, const port::ScoredProcess& process, int score) const {
+    const auto raised = raised_.find(uid);
+    return score == highest_oom_score_adj && raised != raised_.end() &&
+           raised->second.before(process).value_or(highest_oom_score_adj) != highest_oom_score_adj;
+}
+
+void SteeredScores::forget(const PodUid& uid) {
+    if (raised_.erase(uid) > 0) {
+        remember();
+    }
+}
+
+// A pod whose processes come and go must not fill memory and disk with what those had that are gone.
+void SteeredScores::forget_ended(const PodUid& uid, const std::vector<pid_t>& listed) {
+    const auto raised = raised_.find(uid);
+    if (raised == raised_.end() || raised->second.processes.all().size() < 2 * listed.size() + ended_kept) {
+        return;
+    }
+    raised->second.processes.keep_only(listed);
+    remember();
+}
+
+void SteeredScores::forget_pods(const std::function<bool(const PodUid&, CgroupId)>& is_gone) {
+    if (std::erase_if(raised_, [&](const auto& entry) { return is_gone(entry.first, entry.second.cgroup); }) > 0) {
+        remember();
+    }
+}
+
+void SteeredScores::remember() {
+    const auto written = remember_raised(memory_path_, raised_);
+    ledger_whole_ = written.has_value() && !raised_.empty();
+    if (!written) {
+        sys::log::warn("raised scores cannot be written down: " + written.error().text());
+    }
+}
+
+Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& found, bool dry_run) {
+    auto left = remembered_raised(memory_path_);
+    if (!left) {
+        return tl::unexpected(left.error());
+    }
+    if (dry_run) {
+        return 0;
+    }
+    const auto each_found = [&](const std::function<void(port::FoundPod)>& visit) -> Status {
+        if (!found && found.error().kind != ErrorKind::vanished) {
+            return tl::unexpected(found.error());  // to be put back when the pods are known
+        }
+        for (const auto& pod : found.value_or(std::vector<port::FoundPod>{})) {
+            visit(pod);
+        }
+        return {};
+    };
+    PutBack result;
+    const int processes = lower_all(scores_, each_found, *left, result);
+    raised_ = std::move(*left);
+    remember();
+    return processes;
+}
+
+PutBack put_back_raised(port::ProcessScores& scores, port::Cgroups& cgroups, const std::string& memory_path) {
+    auto raised = remembered_raised(memory_path);
+    if (!raised) {
+        Error fault = raised.error();
+        if (fault.kind == ErrorKind::invalid && set_aside(memory_path)) {
+            fault.remedy = "look at " + memory_path + ".broken and at the pods' oom_score_adj";
+        }
+        return {.done = {}, .left = {}, .failed = {std::move(fault)}};
+    }
+    PutBack result;
+    if (!raised->empty()) {
+        const auto each_pod = [&](const std::function<void(port::FoundPod)>& visit) -> Status {
+            const auto root = cgroups.find_pods_root();
+            if (root) {
+                return cgroups.each_pod(visit);
+            }
+            const bool none = root.error().kind == ErrorKind::vanished;
+            const auto& [kind, what, why, remedy] = root.error();
+            return fail(kind, what, why, none ? "name the kubelet's --cgroup-root as cgroupRoot" : remedy);
+        };
+        (void)lower_all(scores, each_pod, *raised, result);
+    }
+    if (auto written = remember_raised(memory_path, *raised); !written) {
+        result.failed.push_back(written.error());
+    }
+    return result;
+}
+
+}  // namespace evictd::reconcile

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Raises processes' oom_score_adj to 1000 and puts it back, with a ledger of what they had, which is written first. It
+// never chooses a pod, and it does not know when: that is the score keeper's.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evictd/port/cgroups.hpp"
+#include "evictd/port/process_scores.hpp"
+#include "reconcile/put_back.hpp"
+#include "reconcile/raised_scores.hpp"
+
+namespace evictd::reconcile {
+
+class SteeredScores {
+public:
+    // What a process that had `before` gets instead of that, if it can be set.
+    using Instead = std::function<int(const port::ScoredProcess& process, int before)>;
+
+    // `memory_path`: the ledger. `scores` outlives it.
+    SteeredScores(port::ProcessScores& scores, std::string memory_path)
+        : scores_(scores), memory_path_(std::move(memory_path)) {}
+
+    // How many were raised. `first_sweep`: what is at 1000 by itself is remembered too, and not only what was raised or
+    // inherited it; it stays so for the whole sweep. An error: what they had cannot be written down, so they were not.
+    [[nodiscard]] Result<int> raise(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
+                                    bool& first_sweep);
+    // How many were put back.
+    int restore(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids, const Instead& instead);
+
+    [[nodiscard]] bool contains(const PodUid& uid) const { return raised_.contains(uid); }
+    // By us: what was raised before the ledger failed is not repaired.
+    [[nodiscard]] bool is_raised(const PodUid& uid, const port::ScoredProcess& process, int score) const;
+
+    void forget(const PodUid& uid);
+    // Where the ledger has many more than the processes that are there.
+    void forget_ended(const PodUid& uid, const std::vector<pid_t>& listed);
+    void forget_pods(const std::function<bool(const PodUid&, CgroupId)>& is_gone);
+
+    // Puts back what an agent that was killed left in these pods, and says in how many processes; what cannot be put
+    // back now stays. An error: the ledger cannot be read.
+    [[nodiscard]] Result<int> recover(const Result<std::vector<port::FoundPod>>& found, bool dry_run);
+
+private:
+    [[nodiscard]] Status record_originals(const PodUid& uid, RaisedPod& raised, std::span<const RaisedProcess> more);
+    void remember();
+
+    port::ProcessScores& scores_;
+    std::string memory_path_;
+    RaisedPods raised_;          // the steered pod, and those that are still to be put back
+    bool ledger_whole_ = false;  // the file says all of raised_, and can be added to
+};
+
+// All that the ledger at `memory_path` remembers. What could not be put back, and what is in pods that cannot be
+// listed, stays in it. One that cannot be understood is set aside.
+[[nodiscard]] PutBack put_back_raised(port::ProcessScores& scores, port::Cgroups& cgroups,
+                                      const std::string& memory_path);
+
+}  // namespace evictd::reconcile
