@@ -220,13 +220,15 @@ Fault Value::remark(std::string what, std::string remedy) const {
     return {reading_->file_, within_->line, within_->column, std::move(key), std::move(what), std::move(remedy)};
 }
 
-// What follows from a fault at the same place is not reported. Aliases share places: however often one is used, the way
-// to it is looked for once.
+// What follows from another fault is not reported: a second one at the same place, and that a field is missing in what
+// should be a map. Aliases share places: however often one is used, the way to it is looked for once.
 void Value::refuse(std::string what, std::string remedy) const {
     ++reading_->refusals_;
     auto& refused = reading_->refused_;
     const std::pair place{within_, absent_};
-    if (reading_->is_full() || std::find(refused.begin(), refused.end(), place) != refused.end()) return;
+    const bool is_in_no_map = !absent_.empty() && within_->kind != Kind::map && within_->kind != Kind::null;
+    const bool is_known = is_in_no_map || std::find(refused.begin(), refused.end(), place) != refused.end();
+    if (is_known || reading_->is_full()) return;
     reading_->document_.faults.push_back(remark(std::move(what), std::move(remedy)));
     refused.push_back(place);
 }

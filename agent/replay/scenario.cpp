@@ -74,12 +74,13 @@ void read_pods(const Value& pods, Scenario& scenario) {
         auto pod = kube::read_pod(element, {.source = scenario.file, .uid_required = false});
         if (!pod) continue;
         const Value metadata = element["metadata"];
+        // A pod without a uid is called by its name: it is not at fault twice.
         if (!names.insert(pod->full_name()).second) {
             metadata["name"].refuse("the pod " + pod->full_name() + " is listed twice",
                                     "give each pod its own namespace and name");
-        }
-        if (!uids.insert(pod->uid.value).second)
+        } else if (!uids.insert(pod->uid.value).second) {
             metadata["uid"].refuse("two pods have the uid " + pod->uid.value, "give each pod its own");
+        }
         scenario.pods.push_back(std::make_shared<const Pod>(std::move(*pod)));
     }
 }

@@ -103,6 +103,30 @@ INSTANTIATE_TEST_SUITE_P(
              ":1: "}),
     rule_of);
 
+TEST(Scenario, EveryFaultIsReportedOnceInTheOrderOfTheText) {
+    const auto scenario = parse_scenario(
+        "node: []\n"
+        "config: {evictionHard: {memory.available: 1Gx, pid.available: -1}}\n"
+        "pods:\n- {metadata: {name: a}}\n- {metadata: {name: a}}\n- {metadata: {name: b/c}, spec: {containers: {}}}\n"
+        "steps:\n- {at: 1s, stuck: [default/b]}\n- {at: soon, gc: {images: {capacity: -1}}}\n- 5\n",
+        "s.yaml");
+    ASSERT_FALSE(scenario);
+    std::vector<std::string> faults;
+    for (const auto& fault : scenario.error()) faults.push_back(fault.text());
+    EXPECT_THAT(faults,
+                testing::ElementsAre(
+                    StartsWith("s.yaml:1: node: found a list"),
+                    StartsWith("s.yaml:2: config.evictionHard.memory.available: quantities must match"),
+                    StartsWith("s.yaml:2: config.evictionHard.pid.available: eviction threshold"),
+                    StartsWith("s.yaml:5: pods[1].metadata.name: the pod default/a is listed twice"),
+                    StartsWith("s.yaml:6: pods[2].metadata.name: is no valid name"),
+                    StartsWith("s.yaml:8: steps[0].stuck[0]: there is no pod \"default/b\" (did you mean default/a?"),
+                    StartsWith("s.yaml:9: steps[1].at: time: invalid duration"),
+                    StartsWith("s.yaml:9: steps[1].gc.images: available is missing"),
+                    StartsWith("s.yaml:9: steps[1].gc.images.capacity: must not be negative"),
+                    StartsWith("s.yaml:10: steps[2]: invalid value \"5\" (expected a map)")));
+}
+
 TEST(Scenario, WhatIsLeftOutHasItsDefault) {
     const auto scenario = parse_scenario("steps: [{at: 0s}]", "s.yaml");
     ASSERT_TRUE(scenario);
