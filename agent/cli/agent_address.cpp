@@ -6,7 +6,7 @@
 
 namespace evictd::cli {
 
-tl::expected<std::string, config::Faults> socket_path(const AgentAddress& address) {
+tl::expected<std::string, document::Faults> socket_path(const AgentAddress& address) {
     if (address.socket) {
         return *address.socket;
     }

@@ -19,7 +19,7 @@ struct AgentAddress {
 };
 
 // The socket's path, or every fault of the configuration.
-[[nodiscard]] tl::expected<std::string, config::Faults> socket_path(const AgentAddress& address);
+[[nodiscard]] tl::expected<std::string, document::Faults> socket_path(const AgentAddress& address);
 
 // Adds --socket and --config to `verb`; `address` must live until the verb ran.
 void add_address(CLI::App& verb, AgentAddress& address);

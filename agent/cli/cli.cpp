@@ -80,7 +80,7 @@ Exit tell_or_try_again(const Error& error) {
     return code == Exit::unreachable || error.kind == ErrorKind::exhausted ? Exit::try_again : code;
 }
 
-Exit tell(const config::Faults& faults) {
+Exit tell(const document::Faults& faults) {
     Exit code = Exit::no;
     for (const auto& fault : faults) {
         std::cerr << "evictd: " << fault.text() << '\n';

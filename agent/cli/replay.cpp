@@ -17,9 +17,9 @@
 #include "command/one_of.hpp"
 #include "command/terminal.hpp"
 #include "config/load.hpp"
+#include "document/text_file.hpp"
 #include "replay/player.hpp"
 #include "replay/scenario.hpp"
-#include "replay/scenario_file.hpp"
 #include "replay/step_json.hpp"
 #include "replay/step_text.hpp"
 #include "replay/tape_looks.hpp"
@@ -65,16 +65,18 @@ Exit replay_scenario(const ReplayOptions& options, const std::optional<Config>& 
             Error{ErrorKind::invalid, options.files[1], "one scenario at a time", "several files are for a tape"});
         return Exit::usage;
     }
-    const auto file = replay::read_scenario_file(options.files.front());
-    if (!file) {
-        return tell(config::Faults{file.error()});
+    const std::string& path = options.files.front();
+    const auto text = document::read_text_file(path, document::scenario_limits);
+    if (!text) {
+        return tell({text.error()});
     }
-    if (file->text.starts_with(codec::tape_mark)) {
-        return tell(Error{ErrorKind::invalid, file->name, "a tape is played from a file, not from a pipe", {}});
+    const std::string name = path == "-" ? "standard input" : path;
+    if (text->starts_with(codec::tape_mark)) {
+        return tell(Error{ErrorKind::invalid, name, "a tape is played from a file, not from a pipe", {}});
     }
-    const auto scenario = replay::parse_scenario(file->text, file->name);
+    const auto scenario = replay::parse_scenario(*text, name);
     if (!scenario) {
-        return tell(config::Faults{scenario.error()});
+        return tell(scenario.error());
     }
     return other ? compare_scenario(*scenario, *other, *options.with, options.json())
                  : play_scenario(*scenario, options.json());

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "command/exit.hpp"
-#include "config/fault.hpp"
+#include "document/fault.hpp"
 #include "evictd/model/result.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
@@ -27,7 +27,7 @@ using Action = std::function<Exit()>;
 // (`exhausted`), may be there later.
 Exit tell_or_try_again(const Error& error);
 // Every fault, a line each: `evictd: FILE:LINE: KEY: what (remedy)`.
-Exit tell(const config::Faults& faults);
+Exit tell(const document::Faults& faults);
 
 // Each adds its verb to `program`.
 void add_run(CLI::App& program, Action& action);

@@ -17,15 +17,16 @@
 #include "evictd/model/quantity.hpp"
 
 namespace evictd::config {
+
+using document::nearest;
+
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view block_prefix = "evictd.";
-
 // Events and node objects carry it: what the API server takes for a node's name (a DNS subdomain).
-void read_node_name(const Setting& setting, Config& config) {
-    const auto text = setting.text();
+void read_node_name(const Value& setting, Config& config) {
+    const auto text = setting.scalar();
     if (!text) return;
     constexpr std::size_t longest = 253;
     const auto allowed = [](unsigned char c) {
@@ -40,8 +41,8 @@ void read_node_name(const Setting& setting, Config& config) {
 }
 
 template <std::string AgentConfig::*member>
-void read_path(const Setting& setting, Config& config) {
-    const auto path = setting.text();
+void read_path(const Value& setting, Config& config) {
+    const auto path = setting.scalar();
     if (!path) return;
     if (!path->starts_with('/') || path->find('\0') != std::string::npos) {
         setting.refuse('"' + excerpt(*path) + "\" is not a path from the root", "a path that starts with /");
@@ -50,14 +51,14 @@ void read_path(const Setting& setting, Config& config) {
 }
 
 // The mount point is where every program of the host has its pins; evictd needs a directory of its own.
-void read_bpffs_path(const Setting& setting, Config& config) {
+void read_bpffs_path(const Value& setting, Config& config) {
     read_path<&AgentConfig::bpffs_path>(setting, config);
     const auto path = std::filesystem::path(config.agent.bpffs_path + "/").lexically_normal();
     if (path == "/sys/fs/bpf/")
         setting.refuse("the BPF filesystem itself, where others have their pins", "/sys/fs/bpf/evictd");
 }
 
-void read_socket_path(const Setting& setting, Config& config) {
+void read_socket_path(const Value& setting, Config& config) {
     read_path<&AgentConfig::socket_path>(setting, config);
     constexpr std::size_t longest = 107;  // sockaddr_un.sun_path holds 108 bytes, the last of them zero
     if (config.agent.socket_path.size() > longest)
@@ -65,8 +66,8 @@ void read_socket_path(const Setting& setting, Config& config) {
 }
 
 // By number: a name would be asked of a server that may hang, before anything is watched.
-void read_http_address(const Setting& setting, Config& config) {
-    const auto text = setting.text();
+void read_http_address(const Value& setting, Config& config) {
+    const auto text = setting.scalar();
     if (!text) return;
     const auto colon = text->rfind(':');
     const std::string port = colon == std::string::npos ? "" : text->substr(colon + 1);
@@ -84,17 +85,17 @@ void read_http_address(const Setting& setting, Config& config) {
 }
 
 template <bool AgentConfig::*member>
-void read_flag(const Setting& setting, Config& config) {
+void read_flag(const Value& setting, Config& config) {
     config.agent.*member = setting.boolean().value_or(config.agent.*member);
 }
 
 template <int AgentConfig::*member, int least, int most>
-void read_number(const Setting& setting, Config& config) {
+void read_number(const Value& setting, Config& config) {
     config.agent.*member = static_cast<int>(setting.integer(least, most).value_or(config.agent.*member));
 }
 
-template <class Value, std::size_t count>
-using Words = std::array<std::pair<std::string_view, Value>, count>;
+template <class E, std::size_t count>
+using Words = std::array<std::pair<std::string_view, E>, count>;
 constexpr Words<BpfUse, 3> bpf_words{
     {{"auto", BpfUse::automatic}, {"off", BpfUse::off}, {"required", BpfUse::required}}};
 constexpr Words<RankingOrder, 2> ranking_words{{{"kubelet", RankingOrder::kubelet}, {"qos", RankingOrder::qos}}};
@@ -108,60 +109,51 @@ constexpr Words<OomScoreAdjPolicy, 3> oom_score_adj_words{{{"enforce", OomScoreA
                                                            {"observe", OomScoreAdjPolicy::observe},
                                                            {"off", OomScoreAdjPolicy::off}}};
 
-template <class Value, std::size_t count>
-void read_word(const Setting& setting, const Words<Value, count>& words, Value& value) {
-    const auto text = setting.text();
-    if (!text) return;
-    std::string all;
-    for (const auto& [word, meaning] : words) {
-        if (*text == word) return void(value = meaning);
-        all += (all.empty() ? "" : word == words.back().first ? " or " : ", ") + std::string{word};
-    }
-    setting.refuse("invalid value \"" + excerpt(*text) + '"', "expected " + all);
+template <class E, std::size_t count>
+void read_word(const Value& setting, const Words<E, count>& words, E& value) {
+    value = setting.one_of(words).value_or(value);
 }
 
-template <class Value, std::size_t count>
-std::string show_word(const Words<Value, count>& words, Value value) {
+template <class E, std::size_t count>
+std::string show_word(const Words<E, count>& words, E value) {
     for (const auto& [word, meaning] : words) {
         if (meaning == value) return std::string{word};
     }
     return {};
 }
 
-void read_bpf(const Setting& setting, Config& config) { read_word(setting, bpf_words, config.agent.bpf); }
-void read_ranking(const Setting& setting, Config& config) {
-    read_word(setting, ranking_words, config.eviction.ranking);
-}
-void read_tie_break(const Setting& setting, Config& config) {
+void read_bpf(const Value& setting, Config& config) { read_word(setting, bpf_words, config.agent.bpf); }
+void read_ranking(const Value& setting, Config& config) { read_word(setting, ranking_words, config.eviction.ranking); }
+void read_tie_break(const Value& setting, Config& config) {
     read_word(setting, tie_break_words, config.eviction.tie_break);
 }
 
-void read_memory_available(const Setting& setting, Config& config) {
+void read_memory_available(const Value& setting, Config& config) {
     read_word(setting, memory_available_words, config.eviction.memory_available);
 }
 
-void read_shed_sockets(const Setting& setting, Config& config) {
+void read_shed_sockets(const Value& setting, Config& config) {
     config.eviction.shed_sockets = setting.boolean().value_or(config.eviction.shed_sockets);
 }
 
 // More than a handful is not relief but an outage; a thousand is every pod of the largest nodes.
-void read_shed_pods(const Setting& setting, Config& config) {
+void read_shed_pods(const Value& setting, Config& config) {
     config.eviction.shed_pods = static_cast<int>(setting.integer(1, 1000).value_or(config.eviction.shed_pods));
 }
 
-void read_oom_score_adj_policy(const Setting& setting, Config& config) {
+void read_oom_score_adj_policy(const Value& setting, Config& config) {
     read_word(setting, oom_score_adj_words, config.agent.oom_score_adj_policy);
 }
 
 // The two that kubelets have given, older ones -998 (qos/policy.go guaranteedOOMScoreAdj).
-void read_guaranteed_oom_score_adj(const Setting& setting, Config& config) {
+void read_guaranteed_oom_score_adj(const Value& setting, Config& config) {
     const auto score = setting.integer(-998, -997);
     if (score) config.guaranteed_oom_score_adj = static_cast<int>(*score);
 }
 
 // Below 64 KiB a burst of evictions would rotate its own beginning away; above 1 TiB somebody slipped with a suffix.
-void read_max_size(const Setting& setting, Config& config) {
-    const auto text = setting.text();
+void read_max_size(const Value& setting, Config& config) {
+    const auto text = setting.scalar();
     if (!text) return;
     const auto size = parse_quantity(*text);
     if (!size) {
@@ -175,7 +167,7 @@ void read_max_size(const Setting& setting, Config& config) {
 
 // Shorter than 10 ms the looks themselves are the load; longer than an hour a lost kernel event goes unnoticed for
 // good.
-void read_look_period(const Setting& setting, Config& config) {
+void read_look_period(const Value& setting, Config& config) {
     const auto period = setting.duration();
     if (!period) return;
     if (*period < 10ms || *period > 1h) setting.refuse("out of range: " + to_string(*period), "10ms to 1h");
@@ -183,7 +175,7 @@ void read_look_period(const Setting& setting, Config& config) {
 }
 
 // Less than a second nobody can act upon softly; beyond the hour the policy looks ahead no further.
-void read_time_to_exhaustion(const Setting& setting, Config& config) {
+void read_time_to_exhaustion(const Value& setting, Config& config) {
     const auto time = setting.duration();
     if (!time) return;
     if (*time != 0s && (*time < 1s || *time > 1h)) {
@@ -193,7 +185,7 @@ void read_time_to_exhaustion(const Setting& setting, Config& config) {
 }
 
 // Never 0: that would make a hard threshold of it, and an estimate is no reason to kill at once.
-void read_exhaustion_grace_period(const Setting& setting, Config& config) {
+void read_exhaustion_grace_period(const Value& setting, Config& config) {
     const auto period = setting.duration();
     if (!period) return;
     if (*period < 100ms || *period > 1h) setting.refuse("out of range: " + to_string(*period), "100ms to 1h");
@@ -235,7 +227,7 @@ std::string show_exhaustion_grace_period(const Config& config) {
     return to_string(config.eviction.time_to_exhaustion_grace_period);
 }
 
-void read_confirm_pressure(const Setting& setting, Config& config) {
+void read_confirm_pressure(const Value& setting, Config& config) {
     config.eviction.confirm_pressure = setting.boolean().value_or(config.eviction.confirm_pressure);
 }
 std::string show_confirm_pressure(const Config& config) { return config.eviction.confirm_pressure ? "true" : "false"; }
@@ -282,20 +274,18 @@ bool is_block(std::string_view name) {
                        [&](const auto& row) { return row.name.starts_with(start); });
 }
 
-void flatten(const Setting& block, std::vector<Setting>& out) {
-    for (const Setting& setting : block.children()) {
-        const std::string below = setting.key().substr(block_prefix.size());
-        if (is_block(below)) {
-            flatten(setting, out);
-            continue;
-        }
-        std::array<std::string_view, all_agent_settings.size()> names;
-        std::transform(all_agent_settings.begin(), all_agent_settings.end(), names.begin(),
-                       [](const auto& row) { return row.name; });
-        if (std::find(names.begin(), names.end(), below) != names.end()) {
-            out.push_back(setting);
+void flatten(const Value& block, const std::string& above, AgentValues& out) {
+    std::array<std::string_view, all_agent_settings.size()> names;
+    std::transform(all_agent_settings.begin(), all_agent_settings.end(), names.begin(),
+                   [](const auto& row) { return row.name; });
+    for (const Value& setting : block.fields()) {
+        const std::string name = above + setting.key();
+        if (is_block(name)) {
+            flatten(setting, name + ".", out);
+        } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+            out.emplace_back(name, setting);
         } else {
-            setting.refuse("unknown key", "did you mean evictd." + std::string{nearest(below, names)} + "?");
+            setting.refuse("unknown key", "did you mean evictd." + std::string{nearest(name, names)} + "?");
         }
     }
 }
@@ -304,9 +294,9 @@ void flatten(const Setting& block, std::vector<Setting>& out) {
 
 std::span<const AgentSetting> agent_settings() { return all_agent_settings; }
 
-std::vector<Setting> flatten_agent_settings(const Setting& block) {
-    std::vector<Setting> out;
-    flatten(block, out);
+AgentValues flatten_agent_settings(const Value& block) {
+    AgentValues out;
+    flatten(block, {}, out);
     return out;
 }
 

@@ -7,20 +7,26 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "config/setting.hpp"
+#include "document/value.hpp"
 #include "evictd/model/config.hpp"
 
 namespace evictd::config {
 
+using document::Value;
+
 struct AgentSetting {
     std::string_view name;  // dotted, below `evictd:`
-    void (*read)(const Setting& setting, Config& config);
+    void (*read)(const Value& setting, Config& config);
     std::string (*show)(const Config& config);
 };
 [[nodiscard]] std::span<const AgentSetting> agent_settings();
 
-// The settings of an `evictd:` block, blocks inside it opened up; unknown keys are noted as faults and left out.
-[[nodiscard]] std::vector<Setting> flatten_agent_settings(const Setting& block);
+// The settings of an `evictd:` block by name, blocks inside it opened up; unknown keys are noted as faults and left
+// out.
+using AgentValues = std::vector<std::pair<std::string, Value>>;
+[[nodiscard]] AgentValues flatten_agent_settings(const Value& block);
 
 }  // namespace evictd::config

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/agent_settings.hpp"
-#include "config/fault.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::config {
 namespace {

@@ -10,8 +10,8 @@
 #include <limits>
 #include <optional>
 
-#include "config/fault.hpp"
 #include "evictd/model/ascii.hpp"
+#include "evictd/model/text.hpp"
 
 namespace evictd::config {
 namespace {
@@ -113,6 +113,22 @@ std::optional<float> nearest_float(const Number& number) {
 }
 
 }  // namespace
+
+std::string go_quoted(std::string_view text) {
+    constexpr std::size_t longest = 400;
+    constexpr std::string_view named = "\a\b\f\n\r\t\v\"\\";
+    constexpr std::string_view names = "abfnrtv\"\\";
+    std::string out = "\"";
+    for (const char c : text.substr(0, longest)) {
+        const std::size_t at = named.find(c);
+        if (at != std::string_view::npos) {
+            out += {'\\', names[at]};
+        } else {
+            out += printable({&c, 1});
+        }
+    }
+    return out + (text.size() > longest ? "...\"" : "\"");
+}
 
 tl::expected<float, std::string> parse_go_float(std::string_view text) {
     if (const auto word = special(text)) return *word;

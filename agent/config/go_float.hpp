@@ -13,4 +13,7 @@ namespace evictd::config {
 // The nearest float32, ±Inf and NaN where they are written out; else what Go says.
 [[nodiscard]] tl::expected<float, std::string> parse_go_float(std::string_view text);
 
+// In quotes, as Go's strconv.Quote writes it, but for what is not ASCII.
+[[nodiscard]] std::string go_quoted(std::string_view text);
+
 }  // namespace evictd::config

@@ -11,27 +11,30 @@
 #include "evictd/model/quantity.hpp"
 
 namespace evictd::config {
+
+using document::nearest;
+
 namespace {
 
 using namespace std::chrono_literals;
 
-void read_api_version(const Setting& setting, Draft&) {
-    const auto version = setting.text();
+void read_api_version(const Value& setting, Draft&) {
+    const auto version = setting.scalar();
     if (version && !version->starts_with("kubelet.config.k8s.io/")) {
         setting.refuse('"' + excerpt(*version) + "\" is not a kubelet configuration",
                        "kubelet.config.k8s.io/v1beta1, or leave it out");
     }
 }
 
-void read_kind(const Setting& setting, Draft&) {
-    const auto kind = setting.text();
+void read_kind(const Value& setting, Draft&) {
+    const auto kind = setting.scalar();
     if (kind && *kind != "KubeletConfiguration") {
         setting.refuse('"' + excerpt(*kind) + "\" is not a configuration of evictd",
                        "KubeletConfiguration, or leave it out");
     }
 }
 
-void read_transition_period(const Setting& setting, Draft& draft) {
+void read_transition_period(const Value& setting, Draft& draft) {
     const auto period = setting.duration();
     if (!period) return;
     if (*period < 0s) setting.refuse("must not be negative: " + to_string(*period), "0s means the default, 5m");
@@ -39,22 +42,22 @@ void read_transition_period(const Setting& setting, Draft& draft) {
     if (*period > 0s) draft.config.eviction.pressure_transition_period = *period;
 }
 
-void read_max_pod_grace_period(const Setting& setting, Draft& draft) {
+void read_max_pod_grace_period(const Value& setting, Draft& draft) {
     using Limits = std::numeric_limits<std::int32_t>;
     const auto seconds = setting.integer(Limits::min(), Limits::max());
     if (seconds) draft.config.eviction.max_pod_grace_period = std::chrono::seconds(*seconds);
 }
 
-void read_merge_defaults(const Setting& setting, Draft& draft) {
+void read_merge_defaults(const Value& setting, Draft& draft) {
     draft.thresholds.merge_defaults = setting.boolean().value_or(false);
 }
 
-void read_local_storage_isolation(const Setting& setting, Draft& draft) {
+void read_local_storage_isolation(const Value& setting, Draft& draft) {
     draft.config.eviction.local_storage_isolation = setting.boolean().value_or(true);
 }
 
 // The kubelet's validation of enforceNodeAllocatable.
-void read_enforce_node_allocatable(const Setting& setting, Draft& draft) {
+void read_enforce_node_allocatable(const Value& setting, Draft& draft) {
     constexpr std::array<std::string_view, 6> known{"none",
                                                     "pods",
                                                     "system-reserved",
@@ -63,8 +66,8 @@ void read_enforce_node_allocatable(const Setting& setting, Draft& draft) {
                                                     "kube-reserved-compressible"};
     const std::string option_name = "enforceNodeAllocatable (--enforce-node-allocatable)";
     std::vector<std::string> options;
-    for (const Setting& item : setting.items()) {
-        const auto option = item.text();
+    for (const Value& item : setting.elements()) {
+        const auto option = item.scalar();
         if (!option) continue;
         if (std::find(known.begin(), known.end(), *option) == known.end()) {
             item.refuse("invalid configuration: option \"" + excerpt(*option) + "\" specified for " + option_name,
@@ -84,8 +87,8 @@ void read_enforce_node_allocatable(const Setting& setting, Draft& draft) {
     draft.config.enforce_node_allocatable = std::move(options);
 }
 
-void read_cgroup_driver(const Setting& setting, Draft& draft) {
-    const auto driver = setting.text();
+void read_cgroup_driver(const Value& setting, Draft& draft) {
+    const auto driver = setting.scalar();
     if (!driver) return;
     if (!driver->empty() && *driver != "systemd" && *driver != "cgroupfs") {
         setting.refuse('"' + excerpt(*driver) + "\" is not a cgroup driver",
@@ -95,8 +98,8 @@ void read_cgroup_driver(const Setting& setting, Draft& draft) {
 }
 
 // A path below every hierarchy's mount point. Not a way out of it: what evictd kills is below this.
-void read_cgroup_root(const Setting& setting, Draft& draft) {
-    const auto root = setting.text();
+void read_cgroup_root(const Value& setting, Draft& draft) {
+    const auto root = setting.scalar();
     if (!root) return;
     const std::string path = root->starts_with('/') ? *root : "/" + *root;
     if ((path + "/").find("/../") != std::string::npos || path.find('\0') != std::string::npos) {
@@ -105,44 +108,44 @@ void read_cgroup_root(const Setting& setting, Draft& draft) {
     draft.config.cgroup_root = path;
 }
 
-void read_static_pod_path(const Setting& setting, Draft& draft) {
-    draft.config.static_pod_path = setting.text().value_or("");
+void read_static_pod_path(const Value& setting, Draft& draft) {
+    draft.config.static_pod_path = setting.scalar().value_or("");
 }
 
-void read_runtime_endpoint(const Setting& setting, Draft& draft) {
-    draft.config.container_runtime_endpoint = setting.text().value_or("");
+void read_runtime_endpoint(const Value& setting, Draft& draft) {
+    draft.config.container_runtime_endpoint = setting.scalar().value_or("");
 }
 
 // parseResourceList of cmd/kubelet/app/server.go.
-void read_reserved(const Setting& setting, Draft&) {
+void read_reserved(const Value& setting, Draft&) {
     constexpr std::array<std::string_view, 4> known{"cpu", "memory", "ephemeral-storage", "pid"};
-    for (const Setting& entry : setting.children()) {
-        const auto text = entry.text();
-        if (std::find(known.begin(), known.end(), entry.name()) == known.end()) {
-            entry.refuse("cannot reserve \"" + excerpt(entry.name()) + "\" resource",
-                         "did you mean " + std::string{nearest(entry.name(), known)} + "?");
+    for (const Value& entry : setting.fields()) {
+        const auto text = entry.scalar();
+        if (std::find(known.begin(), known.end(), entry.key()) == known.end()) {
+            entry.refuse("cannot reserve \"" + excerpt(entry.key()) + "\" resource",
+                         "did you mean " + std::string{nearest(entry.key(), known)} + "?");
             continue;
         }
         if (!text) continue;
         const auto quantity = parse_quantity(*text);
         if (!quantity) {
-            entry.refuse("failed to parse quantity \"" + excerpt(*text) + "\" for \"" + entry.name() +
+            entry.refuse("failed to parse quantity \"" + excerpt(*text) + "\" for \"" + entry.key() +
                              "\" resource: " + quantity.error().why,
                          "a quantity such as 500m or 1Gi");
         } else if (quantity->sign() < 0) {
-            entry.refuse("resource quantity for \"" + entry.name() + "\" cannot be negative: " + to_string(*quantity),
+            entry.refuse("resource quantity for \"" + entry.key() + "\" cannot be negative: " + to_string(*quantity),
                          "0 or more");
         }
     }
 }
 
-template <std::optional<Setting> ThresholdSettings::*member>
-void keep_thresholds(const Setting& setting, Draft& draft) {
+template <std::optional<Value> ThresholdSettings::*member>
+void keep_thresholds(const Value& setting, Draft& draft) {
     draft.thresholds.*member = setting;
 }
 
-template <std::optional<Setting> Draft::*member>
-void keep(const Setting& setting, Draft& draft) {
+template <std::optional<Value> Draft::*member>
+void keep(const Value& setting, Draft& draft) {
     draft.*member = setting;
 }
 
@@ -173,7 +176,7 @@ constexpr std::array<KubeletSetting, 21> all_kubelet_settings{{
 using Limits32 = std::numeric_limits<std::int32_t>;
 
 // NewImageGCManager's check of its policy.
-std::optional<std::int64_t> image_gc_percent(const std::optional<Setting>& setting, std::int64_t otherwise,
+std::optional<std::int64_t> image_gc_percent(const std::optional<Value>& setting, std::int64_t otherwise,
                                              std::string_view called) {
     if (!setting) return otherwise;
     const auto percent = setting->integer(Limits32::min(), Limits32::max());
@@ -189,7 +192,7 @@ void read_image_gc_percents(Draft& draft) {
     const auto low = image_gc_percent(draft.image_gc_low, policy.low_threshold_percent, "LowThresholdPercent");
     if (!high || !low) return;
     if (*low > *high) {
-        const Setting& named = draft.image_gc_low ? *draft.image_gc_low : *draft.image_gc_high;
+        const Value& named = draft.image_gc_low ? *draft.image_gc_low : *draft.image_gc_high;
         named.refuse("LowThresholdPercent " + std::to_string(*low) + " can not be higher than HighThresholdPercent " +
                          std::to_string(*high),
                      "without being given they are 80 and 85");
@@ -198,7 +201,7 @@ void read_image_gc_percents(Draft& draft) {
     policy.low_threshold_percent = static_cast<int>(*low);
 }
 
-std::optional<Duration> image_age(const std::optional<Setting>& setting, Duration otherwise) {
+std::optional<Duration> image_age(const std::optional<Value>& setting, Duration otherwise) {
     if (!setting) return otherwise;
     const auto age = setting->duration();
     if (!age || *age >= 0s) return age;

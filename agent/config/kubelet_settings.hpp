@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "config/setting.hpp"
 #include "config/thresholds.hpp"
+#include "document/value.hpp"
 #include "evictd/model/config.hpp"
 
 namespace evictd::config {
@@ -16,12 +16,12 @@ namespace evictd::config {
 struct Draft {
     Config config;
     ThresholdSettings thresholds;
-    std::optional<Setting> image_gc_high, image_gc_low, image_minimum_age, image_maximum_age;
+    std::optional<Value> image_gc_high, image_gc_low, image_minimum_age, image_maximum_age;
 };
 
 struct KubeletSetting {
     std::string_view name;
-    void (*read)(const Setting& setting, Draft& draft);
+    void (*read)(const Value& setting, Draft& draft);
 };
 [[nodiscard]] std::span<const KubeletSetting> kubelet_settings();
 

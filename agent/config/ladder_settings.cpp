@@ -7,7 +7,7 @@ namespace evictd::config {
 using namespace std::chrono_literals;
 
 // A pod that may not grow for longer than minutes has been left to starve.
-void read_squeeze_for(const Setting& setting, Config& config) {
+void read_squeeze_for(const Value& setting, Config& config) {
     const auto period = setting.duration();
     if (!period) return;
     if (*period < 1s || *period > 10min) setting.refuse("out of range: " + to_string(*period), "1s to 10m");
@@ -15,7 +15,7 @@ void read_squeeze_for(const Setting& setting, Config& config) {
 }
 
 // Shorter, it thaws before anything came of it; longer, clients and probes take the pod for dead.
-void read_freeze_for(const Setting& setting, Config& config) {
+void read_freeze_for(const Value& setting, Config& config) {
     const auto period = setting.duration();
     if (!period) return;
     if (*period < 20ms || *period > 5s) setting.refuse("out of range: " + to_string(*period), "20ms to 5s");

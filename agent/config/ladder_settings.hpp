@@ -5,13 +5,15 @@
 
 #include <string>
 
-#include "config/setting.hpp"
+#include "document/value.hpp"
 #include "evictd/model/config.hpp"
 
 namespace evictd::config {
 
+using document::Value;
+
 template <bool LadderConfig::*member>
-void read_rung(const Setting& setting, Config& config) {
+void read_rung(const Value& setting, Config& config) {
     config.eviction.ladder.*member = setting.boolean().value_or(config.eviction.ladder.*member);
 }
 template <bool LadderConfig::*member>
@@ -19,10 +21,10 @@ std::string show_rung(const Config& config) {
     return config.eviction.ladder.*member ? "true" : "false";
 }
 
-void read_squeeze_for(const Setting& setting, Config& config);
+void read_squeeze_for(const Value& setting, Config& config);
 [[nodiscard]] std::string show_squeeze_for(const Config& config);
 
-void read_freeze_for(const Setting& setting, Config& config);
+void read_freeze_for(const Value& setting, Config& config);
 [[nodiscard]] std::string show_freeze_for(const Config& config);
 
 }  // namespace evictd::config

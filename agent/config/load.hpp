@@ -13,10 +13,13 @@
 
 #include <tl/expected.hpp>
 
-#include "config/fault.hpp"
+#include "document/value.hpp"
 #include "evictd/model/config.hpp"
 
 namespace evictd::config {
+
+using document::Fault;
+using document::Faults;
 
 using ConfigOutcome = tl::expected<Config, Faults>;
 
@@ -25,6 +28,9 @@ using ConfigOutcome = tl::expected<Config, Faults>;
 enum class Dialect { evictd, kubelet };
 
 [[nodiscard]] ConfigOutcome load(std::string_view text, std::string file_name, Dialect dialect = Dialect::evictd);
+
+// Settings within another document, as a scenario's `config`: faults are noted there.
+[[nodiscard]] Config load(const document::Value& settings);
 
 // A file that cannot be read is a single fault on line 0, of kind `not_permitted` where that is why.
 [[nodiscard]] ConfigOutcome load_file(const std::filesystem::path& path, Dialect dialect = Dialect::evictd);

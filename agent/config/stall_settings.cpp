@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace evictd::config {
 namespace {
@@ -16,21 +18,16 @@ constexpr std::size_t most_thresholds = 15;
 // Longer, and nobody could tell a threshold from one that is switched off.
 constexpr Duration longest_grace = std::chrono::hours(1);
 
-template <class Value, std::size_t count>
-void read_word(const Setting& setting, const std::array<Value, count>& values, Value& value) {
-    const auto text = setting.text();
-    if (!text) return;
-    std::string all;
-    for (const Value one : values) {
-        if (*text == name(one)) return void(value = one);
-        all += (all.empty() ? "" : one == values.back() ? " or " : ", ") + std::string{name(one)};
-    }
-    setting.refuse("invalid value \"" + excerpt(*text) + '"', "expected " + all);
+template <class E, std::size_t count>
+void read_word(const Value& setting, const std::array<E, count>& values, E& value) {
+    std::array<std::pair<std::string_view, E>, count> words;
+    std::transform(values.begin(), values.end(), words.begin(), [](E one) { return std::pair{name(one), one}; });
+    value = setting.one_of(words).value_or(value);
 }
 
 // "10%", "0.5%": from a hundredth of a percent to the whole. More digits than two are more than can be measured.
-void read_share(const Setting& setting, StallThreshold& threshold) {
-    const auto text = setting.text();
+void read_share(const Value& setting, StallThreshold& threshold) {
+    const auto text = setting.scalar();
     if (!text) return;
     double percent = 0;
     const char* end = text->data() + text->size();
@@ -46,7 +43,7 @@ void read_share(const Setting& setting, StallThreshold& threshold) {
     }
 }
 
-void read_grace(const Setting& setting, StallThreshold& threshold) {
+void read_grace(const Value& setting, StallThreshold& threshold) {
     const auto period = setting.duration();
     if (!period) return;
     if (*period < Duration::zero() || *period > longest_grace) {
@@ -57,32 +54,32 @@ void read_grace(const Setting& setting, StallThreshold& threshold) {
 
 constexpr std::array<std::string_view, 6> keys{"resource", "kind", "scope", "share", "window", "gracePeriod"};
 
-void read_key(const Setting& setting, StallThreshold& threshold) {
-    if (setting.name() == "resource") {
+void read_key(const Value& setting, StallThreshold& threshold) {
+    if (setting.key() == "resource") {
         read_word(setting, std::array{StallResource::memory, StallResource::io, StallResource::cpu},
                   threshold.resource);
-    } else if (setting.name() == "kind") {
+    } else if (setting.key() == "kind") {
         read_word(setting, std::array{StallKind::some, StallKind::full}, threshold.kind);
-    } else if (setting.name() == "scope") {
+    } else if (setting.key() == "scope") {
         read_word(setting, std::array{StallScope::node, StallScope::pod}, threshold.scope);
-    } else if (setting.name() == "share") {
+    } else if (setting.key() == "share") {
         read_share(setting, threshold);
-    } else if (setting.name() == "window") {
+    } else if (setting.key() == "window") {
         read_word(setting, std::array{StallWindow::tenth, StallWindow::second, StallWindow::ten_seconds},
                   threshold.window);
-    } else if (setting.name() == "gracePeriod") {
+    } else if (setting.key() == "gracePeriod") {
         read_grace(setting, threshold);
     } else {
-        setting.refuse("unknown key", "did you mean " + std::string{nearest(setting.name(), keys)} + "?");
+        setting.refuse("unknown key", "did you mean " + std::string{document::nearest(setting.key(), keys)} + "?");
     }
 }
 
-StallThreshold read_threshold(const Setting& item) {
+StallThreshold read_threshold(const Value& item) {
     StallThreshold threshold;
     bool has_share = false;
-    for (const Setting& setting : item.children()) {
-        has_share = has_share || setting.name() == "share";
-        if (!setting.absent()) read_key(setting, threshold);
+    for (const Value& setting : item.fields()) {
+        has_share = has_share || setting.key() == "share";
+        if (setting.present()) read_key(setting, threshold);
     }
     if (!has_share) item.refuse("no share of the window is given", "share: 10%, say");
     if (threshold.scope == StallScope::pod && threshold.resource != StallResource::memory) {
@@ -99,15 +96,15 @@ std::string share_text(std::int32_t share) {
 
 }  // namespace
 
-void read_stalls(const Setting& setting, Config& config) {
+void read_stalls(const Value& setting, Config& config) {
     auto& stalls = config.eviction.stalls;
     stalls.clear();
-    const auto items = setting.items();
+    const auto items = setting.elements();
     if (items.size() > most_thresholds) {
         setting.refuse(std::to_string(items.size()) + " thresholds", "at most " + std::to_string(most_thresholds));
         return;
     }
-    for (const Setting& item : items) {
+    for (const Value& item : items) {
         const StallThreshold threshold = read_threshold(item);
         if (std::find(stalls.begin(), stalls.end(), threshold) != stalls.end()) {
             item.refuse("the same threshold stands there twice", "leave one out");

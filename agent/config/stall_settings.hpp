@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "config/setting.hpp"
+#include "document/value.hpp"
 #include "evictd/model/config.hpp"
 
 namespace evictd::config {
 
-void read_stalls(const Setting& setting, Config& config);
+using document::Value;
+
+void read_stalls(const Value& setting, Config& config);
 // "memory some >= 10% of 1s, hard; memory full >= 50% of 10s in a pod, soft after 30s"
 [[nodiscard]] std::string say(const std::vector<StallThreshold>& thresholds);
 [[nodiscard]] std::string show_stalls(const Config& config);

@@ -14,9 +14,9 @@
 namespace evictd::config {
 namespace {
 
-using Map = std::optional<Setting>;
+using Map = std::optional<Value>;
 
-std::vector<Setting> entries(const Map& map) { return map ? map->children() : std::vector<Setting>{}; }
+std::vector<Value> entries(const Map& map) { return map ? map->fields() : std::vector<Value>{}; }
 
 const Threshold* find(const std::vector<Threshold>& thresholds, std::string_view signal, bool hard) {
     const auto found = std::find_if(thresholds.begin(), thresholds.end(), [&](const Threshold& threshold) {
@@ -35,31 +35,36 @@ bool is_above(const ThresholdValue& a, const ThresholdValue& b) {
 
 void warn_of_soft_below_hard(const ThresholdSettings& settings, const std::vector<Threshold>& thresholds,
                              std::vector<std::string>& warnings) {
-    for (const Setting& entry : entries(settings.soft)) {
-        const Threshold* soft = find(thresholds, entry.name(), false);
-        const Threshold* hard = find(thresholds, entry.name(), true);
+    for (const Value& entry : entries(settings.soft)) {
+        const Threshold* soft = find(thresholds, entry.key(), false);
+        const Threshold* hard = find(thresholds, entry.key(), true);
         if (soft == nullptr || hard == nullptr || is_above(soft->value, hard->value)) continue;
-        warnings.push_back(entry.remark("the soft threshold is not above the hard one, which evicts first",
-                                        "a soft threshold above the hard one"));
+        warnings.push_back(entry
+                               .remark("the soft threshold is not above the hard one, which evicts first",
+                                       "a soft threshold above the hard one")
+                               .text());
     }
 }
 
 void warn_of_unused_periods(const ThresholdSettings& settings, std::vector<std::string>& warnings) {
     const auto soft = entries(settings.soft);
-    for (const Setting& entry : entries(settings.soft_grace_period)) {
-        const auto same = [&](const Setting& one) { return one.name() == entry.name(); };
+    for (const Value& entry : entries(settings.soft_grace_period)) {
+        const auto same = [&](const Value& one) { return one.key() == entry.key(); };
         if (std::any_of(soft.begin(), soft.end(), same)) continue;
-        warnings.push_back(entry.remark("a grace period without its soft threshold has no effect",
-                                        "add " + excerpt(entry.name()) + " to evictionSoft, or remove it"));
+        warnings.push_back(entry
+                               .remark("a grace period without its soft threshold has no effect",
+                                       "add " + excerpt(entry.key()) + " to evictionSoft, or remove it")
+                               .text());
     }
 }
 
 void warn_of_capped(const Map& map, std::vector<std::string>& warnings) {
-    for (const Setting& entry : entries(map)) {
-        const auto text = entry.text();
+    for (const Value& entry : entries(map)) {
+        const auto text = entry.scalar();
         const auto quantity = text ? parse_quantity(*text) : fail(ErrorKind::invalid, "", "");
         if (!quantity || quantity->value() < std::numeric_limits<std::int64_t>::max()) continue;
-        warnings.push_back(entry.remark("more than 64 bits hold: it counts as 2^63-1", "a quantity such as 100Mi"));
+        warnings.push_back(
+            entry.remark("more than 64 bits hold: it counts as 2^63-1", "a quantity such as 100Mi").text());
     }
 }
 

@@ -17,6 +17,9 @@
 #include "evictd/model/signal.hpp"
 
 namespace evictd::config {
+
+using document::nearest;
+
 namespace {
 
 struct Wrong {
@@ -48,13 +51,13 @@ constexpr auto quantity_or_share = "a quantity such as 100Mi, or a share of the 
 // Long enough for every value that is meant, and to see what one was that is not.
 std::string value_text(std::string_view text) { return excerpt(text, 200); }
 
-std::optional<Signal> signal_of(const Setting& setting) {
-    const std::optional<Signal> signal = signal_from(setting.name());
+std::optional<Signal> signal_of(const Value& setting) {
+    const std::optional<Signal> signal = signal_from(setting.key());
     if (signal) return signal;
     std::array<std::string_view, signal_count> names;
     std::transform(signal_table.begin(), signal_table.end(), names.begin(), [](const auto& row) { return row.name; });
-    setting.refuse("unsupported eviction signal " + excerpt(setting.name()),
-                   "did you mean " + std::string{nearest(setting.name(), names)} + "?");
+    setting.refuse("unsupported eviction signal " + excerpt(setting.key()),
+                   "did you mean " + std::string{nearest(setting.key(), names)} + "?");
     return std::nullopt;
 }
 
@@ -121,17 +124,17 @@ Parsed<ThresholdValue> minimum_reclaim_value(Signal signal, const std::string& t
 }
 
 struct Statement {
-    Setting setting;
+    Value setting;
     Threshold threshold;
 };
 
 // parseThresholdStatements.
-std::vector<Statement> parse_statements(const std::optional<Setting>& map) {
+std::vector<Statement> parse_statements(const std::optional<Value>& map) {
     std::vector<Statement> out;
     if (!map) return out;
-    for (const Setting& entry : map->children()) {
+    for (const Value& entry : map->fields()) {
         const std::optional<Signal> signal = signal_of(entry);
-        const std::optional<std::string> text = signal ? entry.text() : std::nullopt;
+        const std::optional<std::string> text = signal ? entry.scalar() : std::nullopt;
         if (!text) continue;
         const auto value = threshold_value(*signal, *text);
         if (!value) {
@@ -144,15 +147,15 @@ std::vector<Statement> parse_statements(const std::optional<Setting>& map) {
 }
 
 // parseGracePeriods. A refused one stands as zero, so that its threshold is not reported as being without.
-std::map<Signal, Duration> parse_grace_periods(const std::optional<Setting>& map) {
+std::map<Signal, Duration> parse_grace_periods(const std::optional<Value>& map) {
     std::map<Signal, Duration> out;
     if (!map) return out;
-    for (const Setting& entry : map->children()) {
+    for (const Value& entry : map->fields()) {
         const std::optional<Signal> signal = signal_of(entry);
         if (!signal) continue;
-        const std::optional<Duration> period = entry.duration();
+        const std::optional<Duration> period = entry.scalar() ? entry.duration() : std::nullopt;
         if (period && *period < Duration::zero()) {
-            const std::string text = entry.text().value_or("");
+            const std::string text = entry.scalar().value_or("");
             entry.refuse("invalid eviction grace period specified: " + value_text(text) + ", must be a positive value",
                          "0s or more, such as 90s");
         }
@@ -161,12 +164,12 @@ std::map<Signal, Duration> parse_grace_periods(const std::optional<Setting>& map
     return out;
 }
 
-std::map<Signal, ThresholdValue> parse_minimum_reclaims(const std::optional<Setting>& map) {
+std::map<Signal, ThresholdValue> parse_minimum_reclaims(const std::optional<Value>& map) {
     std::map<Signal, ThresholdValue> out;
     if (!map) return out;
-    for (const Setting& entry : map->children()) {
+    for (const Value& entry : map->fields()) {
         const std::optional<Signal> signal = signal_of(entry);
-        const std::optional<std::string> text = signal ? entry.text() : std::nullopt;
+        const std::optional<std::string> text = signal ? entry.scalar() : std::nullopt;
         if (!text) continue;
         const auto value = minimum_reclaim_value(*signal, *text);
         if (value) {
@@ -182,9 +185,9 @@ std::map<Signal, ThresholdValue> parse_minimum_reclaims(const std::optional<Sett
 std::vector<Threshold> missing_defaults(const ThresholdSettings& settings) {
     std::vector<Threshold> out;
     if (settings.hard && !settings.merge_defaults) return out;
-    const std::vector<Setting> given = settings.hard ? settings.hard->children() : std::vector<Setting>{};
+    const std::vector<Value> given = settings.hard ? settings.hard->fields() : std::vector<Value>{};
     for (const Default& row : default_hard) {
-        const auto names_it = [&row](const Setting& entry) { return entry.name() == name(row.signal); };
+        const auto names_it = [&row](const Value& entry) { return entry.key() == name(row.signal); };
         if (std::any_of(given.begin(), given.end(), names_it)) continue;
         out.push_back({row.signal, **threshold_value(row.signal, std::string{row.value}), {}, std::nullopt});
     }

@@ -8,16 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "config/setting.hpp"
+#include "document/value.hpp"
 #include "evictd/model/config.hpp"
 
 namespace evictd::config {
 
+using document::Value;
+
 struct ThresholdSettings {
-    std::optional<Setting> hard;  // nothing: the kubelet's defaults hold
-    std::optional<Setting> soft;
-    std::optional<Setting> soft_grace_period;
-    std::optional<Setting> minimum_reclaim;
+    std::optional<Value> hard;  // nothing: the kubelet's defaults hold
+    std::optional<Value> soft;
+    std::optional<Value> soft_grace_period;
+    std::optional<Value> minimum_reclaim;
     bool merge_defaults = false;  // mergeDefaultEvictionSettings
     bool pods_enforced = true;    // enforceNodeAllocatable has "pods": hard memory thresholds hold for the pods too
 };

@@ -14,6 +14,7 @@
 
 #include <sys/stat.h>
 
+#include "document/node.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/port/pod_source.hpp"
 #include "kube/manifest_text.hpp"
@@ -21,9 +22,7 @@
 
 namespace evictd::kube {
 
-// A pod's manifest is a few KiB; a directory's whole content as one List is some hundred. The API server refuses
-// objects beyond 1.5 MiB. Half would refuse real lists, twice would only make a mistake slower.
-inline constexpr std::size_t largest_manifest = std::size_t{1} << 20U;
+inline constexpr std::size_t largest_manifest = document::manifest_limits.bytes;
 // As many as the map "pods" has room for (bpf/pods.bpf.c): twenty times the pods of the densest node.
 inline constexpr std::size_t most_manifests = 16'384;
 

@@ -6,16 +6,16 @@
 #include <memory>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "evictd/model/text.hpp"
-#include "kube/document.hpp"
-#include "kube/pod_json.hpp"
+#include "document/value.hpp"
+#include "kube/pod_object.hpp"
 
 namespace evictd::kube {
-namespace {
 
-using nlohmann::json;
+using document::Fault;
+using document::Reading;
+using document::Value;
+
+namespace {
 
 constexpr auto what_is_read = "only Pod, PodList and List are read: keep other objects in another directory";
 
@@ -27,77 +27,73 @@ class Reader {
 public:
     Reader(const std::string& file, std::optional<PodOrigin> origin) : file_(file), origin_(origin) {}
 
-    void read(const Document& document) {
-        if (!has_place()) return;
-        const std::string kind = text_of(document.value, "kind");
-        if (kind == "Pod") return read_pod(document.value, document, {});
-        if (kind == "PodList" || kind == "List") return read_list(document, kind);
-        if (!document.value.is_object()) return reject(document, {}, "is not a Kubernetes object", what_is_read);
-        reject(document, "kind", kind.empty() ? "is missing" : "is " + in_quotes(kind), what_is_read);
-    }
-
-    void reject_at(const std::string& line, const std::string& why, const std::string& remedy) {
-        manifest_.rejected.push_back({ErrorKind::invalid, excerpt(file_, 512) + ":" + line, why, remedy});
+    void read(document::Document document) {
+        const bool is_sound = document.faults.empty();
+        Reading reading(std::move(document), excerpt(file_, 512));
+        reading.limit_faults(most_objects);
+        if (is_sound && has_place()) read_object(reading.root());
+        for (const Fault& fault : reading.take_faults()) reject(fault);
+        if (objects_ <= most_objects || std::exchange(is_full_, true)) return;
+        manifest_.rejected.push_back({ErrorKind::invalid, excerpt(file_, 512),
+                                      "holds more than " + std::to_string(most_objects) + " objects",
+                                      "split it into several files"});
     }
 
     Manifest take() { return std::move(manifest_); }
 
 private:
-    static std::string text_of(const json& object, const char* key) {
-        if (!object.is_object()) return {};
-        const auto found = object.find(key);
-        return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+    static std::string kind_of(const Value& object) {
+        return object.is_map() && object["kind"].present() ? object["kind"].scalar().value_or("") : "";
     }
 
-    bool has_place() {
-        if (++objects_ == most_objects + 1)
-            manifest_.rejected.push_back({ErrorKind::invalid, excerpt(file_, 512),
-                                          "holds more than " + std::to_string(most_objects) + " objects",
-                                          "split it into several files"});
-        return objects_ <= most_objects;
+    void read_object(const Value& object) {
+        if (!object.is_map()) return object.refuse("is not a Kubernetes object", what_is_read);
+        const std::string kind = kind_of(object);
+        if (kind == "Pod") return read_pod(object);
+        if (kind == "PodList" || kind == "List") return read_list(object["items"], kind);
+        object["kind"].refuse(kind.empty() ? "is missing" : "is " + in_quotes(kind), what_is_read);
     }
 
-    void read_list(const Document& document, const std::string& kind) {
-        const auto items = document.value.find("items");
-        if (items == document.value.end() || items->is_null()) return;
-        if (!items->is_array()) return reject(document, "items", "must be a list", "begin each element with \"- \"");
-        for (std::size_t i = 0; i < items->size() && has_place(); ++i) {
-            const json& item = (*items)[i];
-            const std::string path = "items[" + std::to_string(i) + "]";
+    bool has_place() { return ++objects_ <= most_objects; }
+
+    void read_list(const Value& items, const std::string& kind) {
+        for (const Value& item : items.elements()) {
+            if (!has_place()) return;
             // A PodList's items leave their kind out; a List's say it, and need not be pods.
-            const bool is_pod = item.is_object() && (kind == "PodList" || text_of(item, "kind") == "Pod");
-            if (is_pod)
-                read_pod(item, document, path + ".");
+            if (item.is_map() && (kind == "PodList" || kind_of(item) == "Pod"))
+                read_pod(item);
             else
-                reject(document, path, "is not a Pod", what_is_read);
+                item.refuse("is not a Pod", what_is_read);
         }
     }
 
-    void read_pod(const json& object, const Document& document, const std::string& path) {
-        auto pod = pod_from_json(object, {.source = file_, .origin = origin_});
-        if (!pod) return reject(document, path + pod.error().what, pod.error().why, pod.error().remedy);
-        manifest_.pods.push_back(
-            {std::make_shared<const Pod>(std::move(*pod)), document.lines.of(path + "metadata.uid")});
+    void read_pod(const Value& object) {
+        auto pod = kube::read_pod(object, {.source = file_, .origin = origin_});
+        if (!pod) return;
+        const int line = object["metadata"]["uid"].line();
+        manifest_.pods.push_back({std::make_shared<const Pod>(std::move(*pod)), line});
     }
 
-    void reject(const Document& document, const std::string& path, const std::string& why, const std::string& remedy) {
-        const std::string line = std::to_string(document.lines.of(path));
-        reject_at(line, path.empty() ? why : path + ": " + why, remedy);
+    void reject(const Fault& fault) {
+        const std::string place = fault.line > 0 ? ":" + std::to_string(fault.line) : "";
+        manifest_.rejected.push_back({ErrorKind::invalid, fault.file + place,
+                                      (fault.key.empty() ? "" : fault.key + ": ") + fault.what, fault.remedy});
     }
 
     const std::string& file_;
     std::optional<PodOrigin> origin_;
     Manifest manifest_;
     std::size_t objects_ = 0;
+    bool is_full_ = false;
 };
 
 }  // namespace
 
 Manifest parse_manifest(const std::string& file, std::string_view text, std::optional<PodOrigin> origin) {
-    const auto parsed = parse_documents(text, file.ends_with(".json") ? Syntax::json : Syntax::yaml);
+    const auto syntax = file.ends_with(".json") ? document::Syntax::json : document::Syntax::yaml;
     Reader reader(file, origin);
-    for (const Document& document : parsed.documents) reader.read(document);
-    for (const Error& fault : parsed.faults) reader.reject_at(fault.what, fault.why, fault.remedy);
+    for (auto& document : document::parse(text, excerpt(file, 512), syntax, document::manifest_limits))
+        reader.read(std::move(document));
     return reader.take();
 }
 

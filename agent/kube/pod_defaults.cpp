@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "kube/pod_json.hpp"
+#include "kube/pod_object.hpp"
 
 namespace evictd::kube {
 namespace {

@@ -44,9 +44,9 @@ bool is_uid(std::string_view text) {
            std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
 }
 
-void read_name(const Field& metadata, const PodRules& rules, Pod& pod) {
+void read_name(const Value& metadata, const PodRules& rules, Pod& pod) {
     constexpr auto rule = "use up to 253 lower case letters, digits, dashes and dots";
-    const Field field = metadata["name"];
+    const Value field = metadata["name"];
     const auto name = field.text();
     if (!field.present()) field.refuse("is missing", rule);
     const auto is_valid = rules.uid_required ? is_dns_subdomain : is_one_word;
@@ -54,8 +54,8 @@ void read_name(const Field& metadata, const PodRules& rules, Pod& pod) {
     pod.name = name.value_or("");
 }
 
-void read_name_space(const Field& metadata, const PodRules& rules, Pod& pod) {
-    const Field field = metadata["namespace"];
+void read_name_space(const Value& metadata, const PodRules& rules, Pod& pod) {
+    const Value field = metadata["namespace"];
     pod.name_space = field.text().value_or("");
     if (pod.name_space.empty()) pod.name_space = "default";
     const auto is_valid = rules.uid_required ? is_dns_label : is_one_word;
@@ -73,7 +73,7 @@ PodOrigin origin_of(const std::map<std::string, std::string>& annotations) {
 
 // What a manifest says of itself grants nothing, so its source decides. A mirror pod has no cgroup of its own: what has
 // a uid of its own is none.
-PodOrigin origin_of(const Field& metadata, const PodRules& rules,
+PodOrigin origin_of(const Value& metadata, const PodRules& rules,
                     const std::map<std::string, std::string>& annotations) {
     if (!rules.origin) return origin_of(annotations);
     const bool stands_for_another = annotations.contains(config_mirror) && annotations.contains(config_hash);
@@ -83,8 +83,8 @@ PodOrigin origin_of(const Field& metadata, const PodRules& rules,
 
 // The uid the kubelet names the pod's cgroup by. A mirror pod's own uid is another: its cgroup is that of the static
 // pod it stands for, whose uid is the hash (config.generatePodName and applyDefaults).
-void read_uid(const Field& metadata, const PodRules& rules, Pod& pod) {
-    const Field field = metadata["uid"];
+void read_uid(const Value& metadata, const PodRules& rules, Pod& pod) {
+    const Value field = metadata["uid"];
     const auto hash = pod.annotations.find(config_hash);
     std::string uid = field.text().value_or("");
     const bool by_hash = hash != pod.annotations.end() && (pod.origin == PodOrigin::mirror || uid.empty());
@@ -101,9 +101,9 @@ void read_uid(const Field& metadata, const PodRules& rules, Pod& pod) {
     pod.uid = PodUid{std::move(uid)};
 }
 
-std::vector<OwnerReference> read_owners(const Field& list) {
+std::vector<OwnerReference> read_owners(const Value& list) {
     std::vector<OwnerReference> owners;
-    for (const Field& element : list.elements()) {
+    for (const Value& element : list.elements()) {
         owners.push_back({element["kind"].text().value_or(""), element["name"].text().value_or(""),
                           element["uid"].text().value_or(""), element["controller"].boolean().value_or(false),
                           element["blockOwnerDeletion"].boolean().value_or(false)});
@@ -135,7 +135,7 @@ bool is_one_word(std::string_view text) {
     });
 }
 
-void read_metadata(const Field& metadata, const PodRules& rules, Pod& pod) {
+void read_metadata(const Value& metadata, const PodRules& rules, Pod& pod) {
     if (!metadata.present()) metadata.refuse("is missing", "give the pod a metadata.name");
     read_name(metadata, rules, pod);
     read_name_space(metadata, rules, pod);

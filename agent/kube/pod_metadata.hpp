@@ -6,13 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "document/value.hpp"
 #include "evictd/model/pod.hpp"
-#include "kube/field.hpp"
-#include "kube/pod_json.hpp"
+#include "kube/pod_object.hpp"
 
 namespace evictd::kube {
 
-void read_metadata(const Field& metadata, const PodRules& rules, Pod& pod);
+using document::Value;
+
+void read_metadata(const Value& metadata, const PodRules& rules, Pod& pod);
 
 // RFC 1123, as apimachinery's IsDNS1123Label checks it.
 [[nodiscard]] bool is_dns_label(std::string_view text);

@@ -4,6 +4,7 @@
 #include "kube/pod_spec.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "evictd/model/text.hpp"
@@ -13,7 +14,7 @@ namespace evictd::kube {
 namespace {
 
 // SetDefaults_ResourceList.
-std::optional<Quantity> amount(const Field& field) {
+std::optional<Quantity> amount(const Value& field) {
     const auto exact = field.quantity();
     if (!exact) return exact;
     constexpr Int128 milli = 1'000'000;  // in nano
@@ -21,12 +22,12 @@ std::optional<Quantity> amount(const Field& field) {
     return rest == 0 ? *exact : Quantity(exact->nano() - rest + milli, exact->format());
 }
 
-ResourceList read_resources(const Field& field) {
+ResourceList read_resources(const Value& field) {
     return {amount(field["cpu"]), amount(field["memory"]), amount(field["ephemeral-storage"])};
 }
 
 // validateResourceRequirements: a request beyond its limit could never have been admitted.
-void check_against_limit(const Field& requests, const char* name, const std::optional<Quantity>& request,
+void check_against_limit(const Value& requests, const char* name, const std::optional<Quantity>& request,
                          const std::optional<Quantity>& limit) {
     if (request && limit && *limit < *request)
         requests[name].refuse(
@@ -34,8 +35,8 @@ void check_against_limit(const Field& requests, const char* name, const std::opt
             "lower the request, or raise the limit");
 }
 
-std::pair<ResourceList, ResourceList> read_requests_and_limits(const Field& field, const PodRules& rules) {
-    const Field requests = field["requests"];
+std::pair<ResourceList, ResourceList> read_requests_and_limits(const Value& field, const PodRules& rules) {
+    const Value requests = field["requests"];
     std::pair<ResourceList, ResourceList> read{read_resources(requests), read_resources(field["limits"])};
     if (!rules.uid_required) return read;
     check_against_limit(requests, "cpu", read.first.cpu, read.second.cpu);
@@ -44,7 +45,7 @@ std::pair<ResourceList, ResourceList> read_requests_and_limits(const Field& fiel
     return read;
 }
 
-std::string read_container_name(const Field& field, const PodRules& rules) {
+std::string read_container_name(const Value& field, const PodRules& rules) {
     constexpr auto rule = "use up to 63 lower case letters, digits and dashes";
     const auto name = field.text();
     if (rules.uid_required && !field.present()) field.refuse("is missing", rule);
@@ -54,9 +55,9 @@ std::string read_container_name(const Field& field, const PodRules& rules) {
     return name.value_or("");
 }
 
-std::vector<Container> read_containers(const Field& list, const PodRules& rules) {
+std::vector<Container> read_containers(const Value& list, const PodRules& rules) {
     std::vector<Container> containers;
-    for (const Field& element : list.elements()) {
+    for (const Value& element : list.elements()) {
         Container container;
         container.name = read_container_name(element["name"], rules);
         std::tie(container.requests, container.limits) = read_requests_and_limits(element["resources"], rules);
@@ -70,20 +71,21 @@ std::vector<Container> read_containers(const Field& list, const PodRules& rules)
 }
 
 // podutil.IsRestartableInitContainer.
-std::vector<Container> read_init_containers(const Field& list, const PodRules& rules) {
+std::vector<Container> read_init_containers(const Value& list, const PodRules& rules) {
     std::vector<Container> containers = read_containers(list, rules);
-    const std::vector<Field> elements = list.elements();
+    const std::vector<Value> elements = list.elements();
     for (std::size_t i = 0; i < containers.size(); ++i)
         containers[i].restartable = elements[i]["restartPolicy"].text() == "Always";
     return containers;
 }
 
-Volume read_volume(const Field& field) {
+Volume read_volume(const Value& field) {
     Volume volume;
     volume.name = field["name"].text().value_or("");
-    const Field empty_dir = field["emptyDir"];
-    const std::vector<std::string> given = field.names();
-    const bool has_source = std::any_of(given.begin(), given.end(), [](const auto& key) { return key != "name"; });
+    const Value empty_dir = field["emptyDir"];
+    const std::vector<Value> given = field.fields();
+    const bool has_source =
+        std::any_of(given.begin(), given.end(), [](const Value& one) { return one.present() && one.key() != "name"; });
     // SetDefaults_Volume: without any source it is an emptyDir.
     if (empty_dir.present() || !has_source) {
         volume.kind = VolumeKind::empty_dir;
@@ -95,29 +97,27 @@ Volume read_volume(const Field& field) {
     return volume;
 }
 
-Toleration read_toleration(const Field& field) {
+Toleration read_toleration(const Value& field) {
     return {field["key"].text().value_or(""), field["operator"].text().value_or(""), field["value"].text().value_or(""),
             field["effect"].text().value_or(""), field["tolerationSeconds"].integer()};
 }
 
-std::chrono::seconds read_grace(const Field& field) {
+std::chrono::seconds read_grace(const Value& field) {
     // The kubelet gives nobody less than 1 s (pod_workers calculateEffectiveGracePeriod); only a negative one is lifted
     // here, so that 0 stays what was written.
     const std::chrono::seconds grace = field.seconds().value_or(std::chrono::seconds(30));
     return grace.count() < 0 ? std::chrono::seconds(1) : grace;
 }
 
-std::optional<std::int32_t> read_priority(const Field& field) {
-    const auto priority = field.integer();
-    if (!priority) return std::nullopt;
-    if (std::in_range<std::int32_t>(*priority)) return static_cast<std::int32_t>(*priority);
-    field.refuse("does not fit 32 bits: " + std::to_string(*priority), "use a priority below 2147483648");
-    return std::nullopt;
+std::optional<std::int32_t> read_priority(const Value& field) {
+    using Limits = std::numeric_limits<std::int32_t>;
+    const auto priority = field.integer(Limits::min(), Limits::max());
+    return priority ? std::optional(static_cast<std::int32_t>(*priority)) : std::nullopt;
 }
 
 }  // namespace
 
-void read_spec(const Field& spec, const PodRules& rules, Pod& pod) {
+void read_spec(const Value& spec, const PodRules& rules, Pod& pod) {
     if (!spec.present() && rules.uid_required) return spec.refuse("is missing", "a pod needs spec.containers");
     pod.containers = read_containers(spec["containers"], rules);
     pod.init_containers = read_init_containers(spec["initContainers"], rules);
@@ -125,8 +125,8 @@ void read_spec(const Field& spec, const PodRules& rules, Pod& pod) {
         spec["containers"].refuse("is missing or empty", "a pod needs at least one container");
     std::tie(pod.requests, pod.limits) = read_requests_and_limits(spec["resources"], rules);
     pod.overhead = read_resources(spec["overhead"]);
-    for (const Field& volume : spec["volumes"].elements()) pod.volumes.push_back(read_volume(volume));
-    for (const Field& toleration : spec["tolerations"].elements())
+    for (const Value& volume : spec["volumes"].elements()) pod.volumes.push_back(read_volume(volume));
+    for (const Value& toleration : spec["tolerations"].elements())
         pod.tolerations.push_back(read_toleration(toleration));
     pod.node_name = spec["nodeName"].text().value_or("");
     pod.priority = read_priority(spec["priority"]);

@@ -3,12 +3,14 @@
 // spec of a v1 Pod: what it asked for and what it tolerates. What is left out is filled in later, by pod_defaults.
 #pragma once
 
+#include "document/value.hpp"
 #include "evictd/model/pod.hpp"
-#include "kube/field.hpp"
-#include "kube/pod_json.hpp"
+#include "kube/pod_object.hpp"
 
 namespace evictd::kube {
 
-void read_spec(const Field& spec, const PodRules& rules, Pod& pod);
+using document::Value;
+
+void read_spec(const Value& spec, const PodRules& rules, Pod& pod);
 
 }  // namespace evictd::kube

@@ -15,23 +15,19 @@
 namespace evictd::kube {
 namespace {
 
-PodPhase read_phase(const Field& field) {
+PodPhase read_phase(const Value& field) {
     constexpr std::array<std::pair<std::string_view, PodPhase>, 5> phases{{{"Pending", PodPhase::pending},
                                                                            {"Running", PodPhase::running},
                                                                            {"Succeeded", PodPhase::succeeded},
                                                                            {"Failed", PodPhase::failed},
                                                                            {"Unknown", PodPhase::unknown}}};
-    const auto text = field.text();
-    if (!text || text->empty()) return PodPhase::pending;
-    for (const auto& [name, phase] : phases)
-        if (*text == name) return phase;
-    field.refuse("is no phase: " + in_quotes(*text), "use Pending, Running, Succeeded, Failed or Unknown");
-    return PodPhase::unknown;
+    if (field.present() && field.text() == "") return PodPhase::pending;
+    return field.one_of(phases).value_or(PodPhase::pending);
 }
 
 // podutil.GetPodConditionFromList: the first of its type counts.
-void read_readiness(const Field& conditions, Pod& pod) {
-    for (const Field& condition : conditions.elements()) {
+void read_readiness(const Value& conditions, Pod& pod) {
+    for (const Value& condition : conditions.elements()) {
         if (condition["type"].text() != "Ready") continue;
         pod.ready = condition["status"].text() == "True";
         pod.ready_time = condition["lastTransitionTime"].time();
@@ -39,16 +35,16 @@ void read_readiness(const Field& conditions, Pod& pod) {
     }
 }
 
-std::int32_t restarts_of(const Field& container) {
+std::int32_t restarts_of(const Value& container) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     return static_cast<std::int32_t>(
         std::clamp<std::int64_t>(container["restartCount"].integer().value_or(0), 0, most));
 }
 
-void read_restarts(const Field& status, Pod& pod) {
-    for (const Field& container : status["containerStatuses"].elements())
+void read_restarts(const Value& status, Pod& pod) {
+    for (const Value& container : status["containerStatuses"].elements())
         pod.restarts = std::max(pod.restarts, restarts_of(container));
-    for (const Field& container : status["initContainerStatuses"].elements()) {
+    for (const Value& container : status["initContainerStatuses"].elements()) {
         const auto name = container["name"].text();
         const bool sidecar = std::any_of(pod.init_containers.begin(), pod.init_containers.end(),
                                          [&](const Container& init) { return init.restartable && init.name == name; });
@@ -57,8 +53,8 @@ void read_restarts(const Field& status, Pod& pod) {
 }
 
 // "containerd://0123...": what the container's cgroup is named after.
-void read_ids(const Field& statuses, std::vector<Container>& containers) {
-    for (const Field& status : statuses.elements()) {
+void read_ids(const Value& statuses, std::vector<Container>& containers) {
+    for (const Value& status : statuses.elements()) {
         const auto name = status["name"].text();
         for (auto& container : containers)
             if (container.name == name) container.id = status["containerID"].text().value_or("");
@@ -67,7 +63,7 @@ void read_ids(const Field& statuses, std::vector<Container>& containers) {
 
 }  // namespace
 
-void read_status(const Field& status, Pod& pod) {
+void read_status(const Value& status, Pod& pod) {
     pod.phase = read_phase(status["phase"]);
     pod.status_reason = status["reason"].text().value_or("");
     pod.start_time = status["startTime"].time();

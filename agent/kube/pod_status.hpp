@@ -3,12 +3,14 @@
 // status of a v1 Pod, as far as somebody decides by it.
 #pragma once
 
+#include "document/value.hpp"
 #include "evictd/model/pod.hpp"
-#include "kube/field.hpp"
 
 namespace evictd::kube {
 
+using document::Value;
+
 // Which containers are sidecars is known by the spec: it has been read before.
-void read_status(const Field& status, Pod& pod);
+void read_status(const Value& status, Pod& pod);
 
 }  // namespace evictd::kube

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "replay/value.hpp"
-
 namespace evictd::replay {
 namespace {
 

@@ -14,7 +14,7 @@
 
 #include <tl/expected.hpp>
 
-#include "config/fault.hpp"
+#include "document/value.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/pod.hpp"
@@ -27,8 +27,8 @@
 
 namespace evictd::replay {
 
-// Text beyond this is refused unread: a scenario of 10,000 steps over 100 pods has a few MiB.
-inline constexpr std::size_t max_scenario_size = std::size_t{32} << 20U;
+using document::most_of_anything;
+using document::Value;
 
 using PodIndex = std::uint32_t;  // into Scenario::pods
 
@@ -117,8 +117,7 @@ struct Scenario {
     std::vector<policy::OwnedObject> objects;  // each step that asks starts from these
 };
 
-// One fault is reported: its line, its key, what is wrong and what would be right. Memory is bounded whatever the text
-// is.
-[[nodiscard]] tl::expected<Scenario, config::Fault> parse_scenario(std::string_view text, const std::string& file);
+// Every fault is reported, with its line, its key, and what would be right. Memory is bounded whatever the text is.
+[[nodiscard]] tl::expected<Scenario, document::Faults> parse_scenario(std::string_view text, const std::string& file);
 
 }  // namespace evictd::replay

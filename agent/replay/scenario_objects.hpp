@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "replay/scenario.hpp"
-#include "replay/value.hpp"
 
 namespace evictd::replay {
 

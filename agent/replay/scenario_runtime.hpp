@@ -3,10 +3,12 @@
 // What the scenario's container runtime holds. Its times are written relative to the scenario's start.
 #pragma once
 
+#include "document/value.hpp"
 #include "evictd/model/runtime.hpp"
-#include "replay/value.hpp"
 
 namespace evictd::replay {
+
+using document::Value;
 
 [[nodiscard]] Runtime read_runtime(const Value& map, WallTime start);
 

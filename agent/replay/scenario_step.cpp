@@ -6,8 +6,6 @@
 #include <array>
 #include <limits>
 
-#include "config/setting.hpp"
-
 namespace evictd::replay {
 namespace {
 
@@ -27,25 +25,31 @@ std::vector<std::string_view> signal_names(bool (*allowed)(Signal)) {
 
 template <class Take>
 void read_signals(const Value& map, const Take& take, bool (*allowed)(Signal) = any_signal) {
-    map.each_field([&](const Value& field) {
+    for (const Value& field : map.fields()) {
         const auto signal = signal_from(field.key());
-        if (!signal || !allowed(*signal)) return field.refuse_unknown("signal", signal_names(allowed));
+        if (!signal || !allowed(*signal)) {
+            field.refuse_unknown("signal", signal_names(allowed));
+            continue;
+        }
         take(*signal, field.amount());
-    });
+    }
 }
 
 std::vector<PodIndex> read_names(const Value& list, const PodNames& names) {
     std::vector<PodIndex> pods;
     std::vector<bool> seen;
-    list.each_element([&](const Value& element) {
+    for (const Value& element : list.elements()) {
         const auto name = element.text();
-        if (!name) return element.refuse("must be a pod's name", "write it as namespace/name");
+        if (!name) {
+            element.refuse("must be a pod's name", "write it as namespace/name");
+            continue;
+        }
         const auto pod = names.find(*name, element);
-        if (!pod) return;
+        if (!pod) continue;
         seen.resize(names.size());
         if (!seen[*pod]) pods.push_back(*pod);
         seen[*pod] = true;
-    });
+    }
     return pods;
 }
 
@@ -60,19 +64,18 @@ std::vector<std::pair<Signal, std::int64_t>> read_freed(const Value& map) {
 std::optional<std::vector<policy::Taint>> read_taints(const Value& list) {
     if (!list.present()) return std::nullopt;
     std::vector<policy::Taint> taints;
-    list.each_element([&](const Value& element) {
+    for (const Value& element : list.elements()) {
         element.allow({"key", "value", "effect", "timeAdded"});
-        policy::Taint taint{std::string(element.at("key").text().value_or("")),
-                            std::string(element.at("value").text().value_or("")),
-                            std::string(element.at("effect").text().value_or(""))};
+        policy::Taint taint{element["key"].text().value_or(""), element["value"].text().value_or(""),
+                            element["effect"].text().value_or("")};
         constexpr std::array<std::string_view, 3> effects{"NoExecute", "NoSchedule", "PreferNoSchedule"};
         if (taint.key.empty()) element.refuse("a taint without a key", "give it a key");
         if (std::find(effects.begin(), effects.end(), taint.effect) == effects.end()) {
-            element.at("effect").refuse("is no effect of a taint: \"" + excerpt(taint.effect) + "\"",
-                                        "use NoExecute, NoSchedule or PreferNoSchedule");
+            element["effect"].refuse("is no effect of a taint: \"" + excerpt(taint.effect) + "\"",
+                                     "use NoExecute, NoSchedule or PreferNoSchedule");
         }
         taints.push_back(std::move(taint));
-    });
+    }
     return taints;
 }
 
@@ -80,12 +83,11 @@ ContainerGcPolicy read_container_policy(const Value& map) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     ContainerGcPolicy policy;
     map.allow({"evictNonDeletedPods", "minAge", "maxPerPodContainer", "maxContainers"});
-    policy.evict_non_deleted_pods = map.at("evictNonDeletedPods").boolean().value_or(policy.evict_non_deleted_pods);
-    policy.min_age = map.at("minAge").duration().value_or(policy.min_age);
+    policy.evict_non_deleted_pods = map["evictNonDeletedPods"].boolean().value_or(policy.evict_non_deleted_pods);
+    policy.min_age = map["minAge"].duration().value_or(policy.min_age);
     policy.max_per_pod_container =
-        static_cast<int>(map.at("maxPerPodContainer").whole(-most, most).value_or(policy.max_per_pod_container));
-    policy.max_containers =
-        static_cast<int>(map.at("maxContainers").whole(-most, most).value_or(policy.max_containers));
+        static_cast<int>(map["maxPerPodContainer"].integer(-most, most).value_or(policy.max_per_pod_container));
+    policy.max_containers = static_cast<int>(map["maxContainers"].integer(-most, most).value_or(policy.max_containers));
     return policy;
 }
 
@@ -94,8 +96,8 @@ policy::PodGcPolicy read_pod_policy(const Value& map) {
     policy::PodGcPolicy policy;
     map.allow({"terminatedThreshold", "quarantine"});
     policy.terminated_threshold =
-        static_cast<int>(map.at("terminatedThreshold").whole(-most, most).value_or(policy.terminated_threshold));
-    policy.quarantine = map.at("quarantine").duration().value_or(policy.quarantine);
+        static_cast<int>(map["terminatedThreshold"].integer(-most, most).value_or(policy.terminated_threshold));
+    policy.quarantine = map["quarantine"].duration().value_or(policy.quarantine);
     return policy;
 }
 
@@ -103,19 +105,19 @@ std::optional<GcQuestion> read_gc(const Value& map) {
     if (!map.present()) return std::nullopt;
     map.allow({"images", "containers", "logs", "pods"});
     GcQuestion question;
-    if (const Value images = map.at("images"); images.present()) {
+    if (const Value images = map["images"]; images.present()) {
         images.allow({"capacity", "available"});
         for (const auto* key : {"capacity", "available"}) {
-            if (!images.at(key).present()) images.refuse(std::string(key) + " is missing", "give both, as 100Gi");
+            if (!images[key].present()) images.refuse(std::string(key) + " is missing", "give both, as 100Gi");
         }
-        question.images = ImageGcQuestion{Bytes{images.at("capacity").amount().value_or(0)},
-                                          Bytes{images.at("available").amount().value_or(0)}};
+        question.images = ImageGcQuestion{Bytes{images["capacity"].amount().value_or(0)},
+                                          Bytes{images["available"].amount().value_or(0)}};
     }
-    if (const Value containers = map.at("containers"); containers.present()) {
+    if (const Value containers = map["containers"]; containers.present()) {
         question.containers = read_container_policy(containers);
     }
-    question.logs = map.at("logs").present();
-    if (const Value pods = map.at("pods"); pods.present()) question.pods = read_pod_policy(pods);
+    question.logs = map["logs"].present();
+    if (const Value pods = map["pods"]; pods.present()) question.pods = read_pod_policy(pods);
     return question;
 }
 
@@ -126,7 +128,7 @@ void read_time(const Value& at, Step& step) {
     if (*time < Duration::zero()) at.refuse("is before the start", "begin at 0s");
     if (*time > longest_story) at.refuse("is more than a century after the start", "is the unit right?");
     step.at = std::clamp(*time, Duration::zero(), longest_story);
-    step.at_text = at.json().is_string() ? at.json().get<std::string>() : at.json().dump();
+    step.at_text = at.scalar().value_or("");
 }
 
 constexpr std::array<std::string_view, 14> step_keys{
@@ -145,43 +147,42 @@ PodNames::PodNames(const std::vector<PodPtr>& pods) {
 
 std::optional<PodIndex> PodNames::find(std::string_view name, const Value& value) const {
     if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
-    if (value.has_fault()) return std::nullopt;
+    if (value.reading().is_full()) return std::nullopt;
     const std::vector<std::string_view> known(names_.begin(), names_.end());
-    value.refuse("there is no pod \"" + excerpt(name) + "\"",
-                 known.empty() ? "list it in `pods`"
-                               : "did you mean " + std::string(config::nearest(name, known)) + "? List it in `pods`");
+    value.refuse("there is no pod " + in_quotes(name), where_to_list(name, known, "pods"));
     return std::nullopt;
+}
+
+std::string where_to_list(std::string_view name, std::span<const std::string_view> known, const std::string& list) {
+    constexpr std::size_t most_compared = 1000;  // for each of a hundred faults
+    if (known.empty() || known.size() > most_compared) return "list it in `" + list + "`";
+    return "did you mean " + excerpt(document::nearest(name, known)) + "? List it in `" + list + "`";
 }
 
 Step read_step(const Value& map, const PodNames& names) {
     Step step;
     map.allow(step_keys);
     if (!map.present()) map.refuse("is no step", "a step is a map with its time: {at: 30s}");
-    read_time(map.at("at"), step);
-    read_signals(map.at("available"),
-                 [&](Signal signal, Figure amount) { step.available.emplace_back(signal, amount); });
+    read_time(map["at"], step);
+    read_signals(map["available"], [&](Signal signal, Figure amount) { step.available.emplace_back(signal, amount); });
     read_signals(
-        map.at("reclaimable"), [&](Signal signal, Figure amount) { step.reclaimable.emplace_back(signal, amount); },
+        map["reclaimable"], [&](Signal signal, Figure amount) { step.reclaimable.emplace_back(signal, amount); },
         is_memory);
-    const Value usage = map.at("usage");
-    usage.each_field([&](const Value& field) {
+    for (const Value& field : map["usage"].fields()) {
         if (const auto pod = names.find(field.key(), field)) step.usage.push_back(read_usage(field, *pod));
-    });
-    const Value frees = map.at("gcFrees");
+    }
+    const Value frees = map["gcFrees"];
     frees.allow({"containers", "images"});
-    step.gc_frees = {read_freed(frees.at("containers")), read_freed(frees.at("images"))};
-    const auto read_list = [&](std::string_view key) {
-        const Value list = map.at(key);
-        return read_names(list, names);
-    };
+    step.gc_frees = {read_freed(frees["containers"]), read_freed(frees["images"])};
+    const auto read_list = [&](std::string_view key) { return read_names(map[key], names); };
     step.unavailable = read_list("unavailable");
     step.stuck = read_list("stuck");
     step.eviction_fails = read_list("evictionFails");
     step.admit = read_list("admit");
-    step.taints = read_taints(map.at("taints"));
+    step.taints = read_taints(map["taints"]);
     step.scale_down = read_list("scaleDown");
     step.qos = read_list("qos");
-    step.gc = read_gc(map.at("gc"));
+    step.gc = read_gc(map["gc"]);
     return step;
 }
 

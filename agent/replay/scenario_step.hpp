@@ -4,12 +4,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "replay/scenario.hpp"
-#include "replay/value.hpp"
 
 namespace evictd::replay {
 
@@ -25,6 +26,10 @@ private:
     std::vector<std::string> names_;
     std::unordered_map<std::string_view, PodIndex> by_name_;
 };
+
+// The remedy for a name that is not in the scenario's `list`.
+[[nodiscard]] std::string where_to_list(std::string_view name, std::span<const std::string_view> known,
+                                        const std::string& list);
 
 [[nodiscard]] Step read_step(const Value& map, const PodNames& names);
 

@@ -25,11 +25,14 @@ std::optional<std::size_t> position_of(std::string_view name, const std::array<s
 
 ContainerUsageChange read_container(const Value& container) {
     ContainerUsageChange change{std::string(container.key()), {}};
-    container.each_field([&](const Value& field) {
+    for (const Value& field : container.fields()) {
         const auto key = position_of(field.key(), container_names);
-        if (!key) return field.refuse_unknown("key", container_names);
+        if (!key) {
+            field.refuse_unknown("key", container_names);
+            continue;
+        }
         change.figures.emplace_back(static_cast<ContainerKey>(*key), field.amount());
-    });
+    }
     return change;
 }
 
@@ -45,20 +48,20 @@ UsageChange read_usage(const Value& usage, PodIndex pod) {
     UsageChange change;
     change.pod = pod;
     change.forget = !usage.present();
-    usage.each_field([&](const Value& field) {
+    for (const Value& field : usage.fields()) {
         if (const auto key = position_of(field.key(), usage_names)) {
             const auto most = static_cast<UsageKey>(*key) == UsageKey::pids
                                   ? std::int64_t{std::numeric_limits<std::int32_t>::max()}
                                   : most_of_anything;
             change.figures.emplace_back(static_cast<UsageKey>(*key), field.amount(most));
         } else if (field.key() == "containers") {
-            field.each_field([&](const Value& container) { change.containers.push_back(read_container(container)); });
+            for (const Value& container : field.fields()) change.containers.push_back(read_container(container));
         } else if (field.key() == "emptyDirs") {
-            field.each_field([&](const Value& dir) { change.empty_dirs.emplace_back(dir.key(), dir.amount()); });
+            for (const Value& dir : field.fields()) change.empty_dirs.emplace_back(dir.key(), dir.amount());
         } else {
             refuse_key(field);
         }
-    });
+    }
     return change;
 }
 

@@ -64,7 +64,7 @@ void replay(benchmark::State& state, const std::string& text) {
     for (auto _ : state) {
         const auto scenario = replay::parse_scenario(text, "bench");
         if (!scenario) {
-            state.SkipWithError(scenario.error().text().c_str());
+            state.SkipWithError(scenario.error().front().text().c_str());
             break;
         }
         replay::Player player(*scenario);

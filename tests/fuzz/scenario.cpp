@@ -47,8 +47,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
     const std::string_view text(reinterpret_cast<const char*>(input), size);
     const auto scenario = replay::parse_scenario(text, "fuzz.yaml");
     if (!scenario) {
-        const auto& fault = scenario.error();
-        if (fault.what.empty() || fault.remedy.empty() || fault.text().find('\n') != std::string::npos) std::abort();
+        for (const auto& fault : scenario.error())
+            if (fault.what.empty() || fault.remedy.empty() || fault.text().find('\n') != std::string::npos)
+                std::abort();
+        if (scenario.error().empty()) std::abort();
         return 0;
     }
     if (play(*scenario) != play(*scenario)) std::abort();

@@ -126,7 +126,7 @@ TEST(HostileInput, AFileThatIsAllWrongIsNotToldToTheEnd) {
     std::string wrong;
     for (int i = 0; i < 5000; ++i) wrong += "k" + std::to_string(i) + ": 1\n";
     const auto faults = faults_in(wrong);
-    EXPECT_EQ(faults.size(), max_faults + 1);
+    EXPECT_EQ(faults.size(), document::max_faults + 1);
     EXPECT_THAT(faults.back(), HasSubstr("more faults than these"));
 }
 

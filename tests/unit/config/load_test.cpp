@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-std::vector<std::string> faults_of(const std::string& yaml) { return faults_of(load(yaml, "f.yaml")); }
+std::vector<std::string> faults_of(const std::string& yaml) { return config::faults_of(load(yaml, "f.yaml")); }
 
 TEST(Load, AnEmptyFileIsAllDefaults) {
     for (const std::string text : {"", "\n", "# nothing\n", "---\n", "---\n...\n", "null\n", "{}\n", "\xef\xbb\xbf"}) {
@@ -134,7 +134,7 @@ TEST(Load, TheShippedExampleIsValidWithEveryKeyUncommentedAndSaysTheDefaults) {
 
 TEST(Load, TellsEveryFaultAtOnceInTheFilesOrder) {
     const std::string file = EVICTD_FIXTURES "/config/many_faults.yaml";
-    const auto faults = faults_of(load_file(file));
+    const auto faults = config::faults_of(load_file(file));
     const auto one = [&](const std::string& rest) { return StartsWith(file + rest); };
     EXPECT_THAT(
         faults,

@@ -59,6 +59,16 @@ TEST(Manifest, AFileOfNonsenseIsNotToldWithoutEnd) {
     EXPECT_EQ(manifest.rejected.back().text(), "list.yaml: holds more than 1000 objects (split it into several files)");
 }
 
+TEST(Manifest, AFaultyPodIsNoPodHoweverOftenItIsNamed) {
+    const auto manifest = parse_manifest("l.yaml",
+                                         "kind: PodList\nitems:\n- &a {metadata: {name: a, uid: a}, spec: {priority: "
+                                         "x, containers: [{name: c}]}}\n- *a\n",
+                                         {});
+    EXPECT_TRUE(manifest.pods.empty());
+    ASSERT_EQ(manifest.rejected.size(), 1U);
+    EXPECT_EQ(manifest.rejected[0].what, "l.yaml:3");
+}
+
 TEST(Manifest, WhatIsWrongInOneDocumentLeavesTheOthers) {
     const auto manifest = parse_manifest("pods.yaml",
                                          "kind: Pod\n"

@@ -8,7 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "kube/pod_json.hpp"
+#include "document/value.hpp"
+#include "kube/pod_object.hpp"
 
 namespace evictd::kube {
 
@@ -25,6 +26,14 @@ inline json with(const char* pointer, const json& value) {
     return object;
 }
 
+inline tl::expected<Pod, document::Fault> pod_from_json(const json& object, const PodRules& rules = {}) {
+    document::Reading reading(document::parse_one(object.dump(), "f.json", document::manifest_limits), "f.json");
+    if (auto pod = read_pod(reading.root(), rules)) return std::move(*pod);
+    const auto faults = reading.take_faults();
+    EXPECT_EQ(faults.size(), 1U);
+    return tl::unexpected(faults.empty() ? document::Fault{} : faults.front());
+}
+
 inline Pod read(const json& object) {
     auto pod = pod_from_json(object);
     EXPECT_TRUE(pod) << pod.error().text();
@@ -33,7 +42,13 @@ inline Pod read(const json& object) {
 
 inline std::string fault(const json& object) {
     const auto pod = pod_from_json(object);
-    return pod ? "none" : pod.error().what + ": " + pod.error().why;
+    return pod ? "none" : pod.error().key + ": " + pod.error().what;
+}
+
+// With what would be right.
+inline std::string whole_fault(const json& object) {
+    const auto pod = pod_from_json(object);
+    return pod ? "none" : pod.error().key + ": " + pod.error().what + " (" + pod.error().remedy + ")";
 }
 
 }  // namespace evictd::kube

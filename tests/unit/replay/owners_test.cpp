@@ -151,9 +151,9 @@ const Refusal refusals[] = {
     {"AUidWhereThereAreNoObjects", story("", "{uid: u3}"), {"there is no object", "list it in `objects`"}},
     {"AnUnknownPolicy",
      story(web, "{uid: u1, policy: now}"),
-     {"s.yaml:5", "steps[0].delete[0].policy", "no way to delete: \"now\"", "foreground, background or orphan"}},
+     {"s.yaml:5", "steps[0].delete[0].policy", "invalid value \"now\"", "expected background, foreground or orphan"}},
     {"NoUid", story(web, "{policy: orphan}"), {"steps[0].delete[0].uid", "is missing"}},
-    {"NoMap", story(web, "u1"), {"steps[0].delete[0]", "must be a map"}},
+    {"NoMap", story(web, "u1"), {"steps[0].delete[0]", "expected a map"}},
     {"AnUnknownKeyOfADeletion", story(web, "{uid: u1, polcy: orphan}"), {"delete[0].polcy", "did you mean policy?"}},
     {"TwoObjectsWithOneUid",
      story(web + "- {kind: sandbox, uid: u1}\n", ""),
@@ -164,8 +164,8 @@ const Refusal refusals[] = {
      {"s.yaml:2", "objects[0].owners[0].blocks", "unknown key"}},
     {"NoKind", story("- {uid: u1}\n", ""), {"s.yaml:2", "objects[0].kind", "is missing"}},
     {"AnEmptyUid", story("- {kind: pod, uid: ''}\n", ""), {"objects[0].uid", "is missing"}},
-    {"AUidThatIsNoText", story("- {kind: pod, uid: 1}\n", ""), {"objects[0].uid", "must be text"}},
-    {"ObjectsThatAreNoList", "objects: {kind: pod}\nsteps: []\n", {"s.yaml:1", "objects", "must be a list"}},
+    {"AUidThatIsNoText", story("- {kind: pod, uid: 1}\n", ""), {"objects[0].uid", "expected text"}},
+    {"ObjectsThatAreNoList", "objects: {kind: pod}\nsteps: []\n", {"s.yaml:1", "objects", "expected a list"}},
 };
 
 INSTANTIATE_TEST_SUITE_P(Faults, RefusedOwners, testing::ValuesIn(refusals),

@@ -19,12 +19,12 @@ namespace evictd::replay {
 // The fault's one line; empty: there is none.
 inline std::string fault_of(std::string_view text) {
     const auto scenario = parse_scenario(text, "s.yaml");
-    return scenario ? "" : scenario.error().text();
+    return scenario ? "" : scenario.error().front().text();
 }
 
 inline std::vector<std::string> play_lines(std::string_view text) {
     const auto scenario = parse_scenario(text, "s.yaml");
-    if (!scenario) throw std::runtime_error(scenario.error().text());
+    if (!scenario) throw std::runtime_error(scenario.error().front().text());
     Player player(*scenario);
     std::vector<std::string> lines;
     for (const Step& step : scenario->steps) append_json(*scenario, player.play(step), lines.emplace_back());

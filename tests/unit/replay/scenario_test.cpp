@@ -39,10 +39,10 @@ const std::string deep = "steps: " + std::string(200, '[') + std::string(200, ']
 INSTANTIATE_TEST_SUITE_P(
     Scenario, Refused,
     testing::Values(
-        Case{"Empty", "", ": there is nothing in it"}, Case{"NoMap", "- 1\n", ":1: must be a map, but is a list"},
-        Case{"TextOnly", "hello", ":1: must be a map, but is \"hello\""},
-        Case{"Version2", "version: 2\n", ":1: version: must be 1, but is 2"},
-        Case{"VersionAsText", "version: \"1\"\n", ":1: version: must be 1"},
+        Case{"Empty", "", ": there is nothing in it"}, Case{"NoMap", "- 1\n", ":1: found a list (expected a map)"},
+        Case{"TextOnly", "hello", ":1: invalid value \"hello\" (expected a map)"},
+        Case{"Version2", "version: 2\n", ":1: version: invalid value \"2\" (expected 1, the version of the format)"},
+        Case{"VersionAsText", "version: \"1\"\n", ":1: version: invalid value \"1\" (expected a whole number)"},
         Case{"Configuration", "evictionHard: {memory.available: 1Gi}\n",
              ":1: this is a configuration, not a scenario (see evictd replay --help)"},
         Case{"OwnConfiguration", "evictd: {bpf: off}\n", ":1: this is a configuration, not a scenario"},
@@ -62,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
              ":4: config.evictionHard.nodefs.available: eviction threshold nodefs.available must be positive: -1"},
         Case{"NoTime", "steps:\n- {}\n", ":2: steps[0].at: is missing"},
         Case{"NegativeTime", "steps: [{at: -1s}]", ":1: steps[0].at: is before the start"},
-        Case{"NumberAsTime", "steps: [{at: 5}]", ":1: steps[0].at: must be a duration, but is 5"},
+        Case{"NumberAsTime", "steps: [{at: 5}]",
+             ":1: steps[0].at: time: missing unit in duration \"5\" (a duration is numbers with units"},
         Case{"NoDuration", "steps: [{at: soon}]", ":1: steps[0].at: time: invalid duration \"soon\""},
         Case{"ManyYears", "steps: [{at: 2000000h}]", ":1: steps[0].at: is more than a century"},
         Case{"TimeGoesBack", "steps:\n- {at: 10s}\n- {at: 10s}\n- {at: 9s}\n", ":4: steps[2].at: goes back in time"},
@@ -73,16 +74,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UsageOfNoPod", "steps:\n- at: 0s\n  usage:\n    default/a: {memory: 1}\n",
              ":4: steps[0].usage.default/a: there is no pod"},
         Case{"NegativeSize", "steps: [{at: 0s, available: {memory.available: -1Gi}}]",
-             ":1: steps[0].available.memory.available: must not be negative: \"-1Gi\""},
+             ":1: steps[0].available.memory.available: must not be negative: -1Gi"},
         Case{"NegativeNumber", "node: {capacity: {memory: -5}}", ":1: node.capacity.memory: must not be negative: -5"},
         Case{"AbsurdSize", "node: {capacity: {memory: 2Ei}}", ":1: node.capacity.memory: is more than any node has"},
         Case{"AbsurdNumber", "node: {capacity: {memory: 1e30}}", ":1: node.capacity.memory: is more than any node has"},
         Case{"NaN", "node: {capacity: {memory: .nan}}", ":1: node.capacity.memory: quantities must match"},
         Case{"Infinity", "node: {capacity: {memory: .inf}}", ":1: node.capacity.memory: "},
         Case{"TruthAsSize", "node: {capacity: {memory: true}}",
-             ":1: node.capacity.memory: must be a quantity, but is true"},
-        Case{"ListAsMap", "node: []", ":1: node: must be a map, but is a list"},
-        Case{"MapAsList", "steps: {}", ":1: steps: must be a list, but is a map"},
+             ":1: node.capacity.memory: invalid value \"true\" (expected a quantity "},
+        Case{"ListAsMap", "node: []", ":1: node: found a list (expected a map)"},
+        Case{"MapAsList", "steps: {}", ":1: steps: found a map (expected a list)"},
         Case{"DuplicateKey", "node: {capacity: {memory: 1, memory: 2}}", ":1: "},
         Case{"DuplicateKeyInJson", "{\"version\": 1,\n\"version\": 1}", ":2: "},
         Case{"BadPod",
@@ -91,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"BadEffect", "steps: [{at: 0s, taints: [{key: k, effect: Never}]}]",
              ":1: steps[0].taints[0].effect: is no effect"},
         Case{"BadState", "runtime: {containers: [{id: c, pod: p, state: dead}]}",
-             ":1: runtime.containers[0].state: is no state"},
+             ":1: runtime.containers[0].state: invalid value \"dead\" (expected created, running, exited or unknown)"},
         Case{"ImageTwice", "runtime: {images: [{id: a}, {id: a}]}", ":1: runtime.images[1].id: is listed twice"},
         Case{"BadStart", "start: yesterday", ":1: start: is no time from 1970 to 2150"},
         Case{"TwoDocuments", "version: 1\n---\nversion: 1\n", ": more than one YAML document"},
@@ -101,6 +102,30 @@ INSTANTIATE_TEST_SUITE_P(
              "ELF\x01\x02\x03\x00",
              ":1: "}),
     rule_of);
+
+TEST(Scenario, EveryFaultIsReportedOnceInTheOrderOfTheText) {
+    const auto scenario = parse_scenario(
+        "node: []\n"
+        "config: {evictionHard: {memory.available: 1Gx, pid.available: -1}}\n"
+        "pods:\n- {metadata: {name: a}}\n- {metadata: {name: a}}\n- {metadata: {name: b/c}, spec: {containers: {}}}\n"
+        "steps:\n- {at: 1s, stuck: [default/b]}\n- {at: soon, gc: {images: {capacity: -1}}}\n- 5\n",
+        "s.yaml");
+    ASSERT_FALSE(scenario);
+    std::vector<std::string> faults;
+    for (const auto& fault : scenario.error()) faults.push_back(fault.text());
+    EXPECT_THAT(faults,
+                testing::ElementsAre(
+                    StartsWith("s.yaml:1: node: found a list"),
+                    StartsWith("s.yaml:2: config.evictionHard.memory.available: quantities must match"),
+                    StartsWith("s.yaml:2: config.evictionHard.pid.available: eviction threshold"),
+                    StartsWith("s.yaml:5: pods[1].metadata.name: the pod default/a is listed twice"),
+                    StartsWith("s.yaml:6: pods[2].metadata.name: is no valid name"),
+                    StartsWith("s.yaml:8: steps[0].stuck[0]: there is no pod \"default/b\" (did you mean default/a?"),
+                    StartsWith("s.yaml:9: steps[1].at: time: invalid duration"),
+                    StartsWith("s.yaml:9: steps[1].gc.images: available is missing"),
+                    StartsWith("s.yaml:9: steps[1].gc.images.capacity: must not be negative"),
+                    StartsWith("s.yaml:10: steps[2]: invalid value \"5\" (expected a map)")));
+}
 
 TEST(Scenario, WhatIsLeftOutHasItsDefault) {
     const auto scenario = parse_scenario("steps: [{at: 0s}]", "s.yaml");
@@ -157,11 +182,11 @@ TEST(Scenario, AliasesThatExplodeAreRefused) {
         for (int j = 0; j < 9; ++j) bomb += ", " + before;
         bomb += "]\n";
     }
-    EXPECT_THAT(fault_of(bomb), HasSubstr("MiB of values"));
+    EXPECT_THAT(fault_of(bomb), HasSubstr("more than 3145728 values"));
 }
 
 TEST(Scenario, WhatIsTooLargeIsRefusedUnread) {
-    EXPECT_THAT(fault_of(std::string(max_scenario_size + 1, ' ')), HasSubstr("larger than 32 MiB"));
+    EXPECT_THAT(fault_of(std::string(document::scenario_limits.bytes + 1, ' ')), HasSubstr("larger than 32 MiB"));
 }
 
 TEST(Scenario, PodsNeedNoUid) {

@@ -7,10 +7,8 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "document/value.hpp"
 #include "evictd/model/pod.hpp"
-#include "evictd/model/result.hpp"
 
 namespace evictd::kube {
 
@@ -24,10 +22,9 @@ struct PodRules {
     bool uid_required = true;
 };
 
-// A fault is of kind invalid and its `what` is the field's path, such as
-// `spec.containers[0].resources.requests.memory`. apiVersion and kind may be absent, as they are in the items of a
-// list.
-[[nodiscard]] Result<Pod> pod_from_json(const nlohmann::json& object, const PodRules& rules = {});
+// Nothing if something is wrong with it: the first fault is noted in the value's document. apiVersion and kind may be
+// absent, as they are in the items of a list.
+[[nodiscard]] std::optional<Pod> read_pod(const document::Value& object, const PodRules& rules = {});
 
 // system-node-critical and system-cluster-critical, for objects that no admission has resolved
 // (scheduling/types.go SystemCriticalPriority and its two classes).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "kube/pod_json.hpp"
+#include "kube/pod_object.hpp"
 
 #include <string>
 #include <vector>
@@ -128,31 +128,36 @@ TEST(PodJson, NamesAreDnsNames) {
 TEST(PodJson, FaultsNameTheField) {
     const auto memory = "/spec/containers/0/resources/requests/memory";
     EXPECT_EQ(fault(with(memory, "64Mb")).substr(0, 46), "spec.containers[0].resources.requests.memory: ");
-    EXPECT_EQ(fault(with(memory, "-1")),
-              "spec.containers[0].resources.requests.memory: must not be negative, but is the text \"-1\"");
-    EXPECT_EQ(fault(with(memory, true)),
-              "spec.containers[0].resources.requests.memory: must be a quantity, but is the truth value true");
+    EXPECT_EQ(fault(with(memory, "-1")), "spec.containers[0].resources.requests.memory: must not be negative: -1");
+    EXPECT_EQ(whole_fault(with(memory, true)),
+              "spec.containers[0].resources.requests.memory: invalid value \"true\" (expected a quantity such as 500m, "
+              "64Mi or 2)");
     EXPECT_EQ(fault(with("/spec/containers/0/resources", {{"requests", {{"cpu", 2}}}, {"limits", {{"cpu", 1}}}})),
               "spec.containers[0].resources.requests.cpu: must be less than or equal to the cpu limit of 1");
-    EXPECT_EQ(fault(with("/spec/priority", "high")), "spec.priority: must be a whole number, but is the text \"high\"");
-    EXPECT_EQ(fault(with("/spec/priority", 1LL << 31)), "spec.priority: does not fit 32 bits: 2147483648");
-    EXPECT_EQ(fault(with("/spec/containers", {{"name", "app"}})), "spec.containers: must be a list, but is a map");
+    EXPECT_EQ(whole_fault(with("/spec/priority", "high")),
+              "spec.priority: invalid value \"high\" (expected a whole number from -2147483648 to 2147483647)");
+    EXPECT_EQ(whole_fault(with("/spec/priority", 1LL << 31)),
+              "spec.priority: invalid value \"2147483648\" (expected a whole number from -2147483648 to 2147483647)");
+    EXPECT_EQ(whole_fault(with("/spec/containers", {{"name", "app"}})),
+              "spec.containers: found a map (expected a list)");
     EXPECT_EQ(fault(with("/spec/containers", json::array())), "spec.containers: is missing or empty");
     EXPECT_EQ(fault(with("/spec/containers/1", {{"name", "app"}})), "spec.containers[1].name: is used twice: \"app\"");
-    EXPECT_EQ(fault(with("/spec/containers/0", 5)), "spec.containers[0]: must be a map, but is the number 5");
-    EXPECT_EQ(fault(with("/metadata/annotations", {{"a", 1}})),
-              "metadata.annotations.a: must be text, but is the number 1");
-    EXPECT_EQ(fault(with("/metadata/name", 5)), "metadata.name: must be text, but is the number 5");
+    EXPECT_EQ(whole_fault(with("/spec/containers/0", 5)), "spec.containers[0]: invalid value \"5\" (expected a map)");
+    EXPECT_EQ(whole_fault(with("/metadata/annotations", {{"a", 1}})),
+              "metadata.annotations.a: invalid value \"1\" (expected text: put it in quotes)");
+    EXPECT_EQ(whole_fault(with("/metadata/name", 5)),
+              "metadata.name: invalid value \"5\" (expected text: put it in quotes)");
     EXPECT_EQ(fault(with("/metadata/creationTimestamp", "today")), "metadata.creationTimestamp: is no time: \"today\"");
-    EXPECT_EQ(fault(with("/status/phase", "Zombie")), "status.phase: is no phase: \"Zombie\"");
+    EXPECT_EQ(whole_fault(with("/status/phase", "Zombie")),
+              "status.phase: invalid value \"Zombie\" (expected Pending, Running, Succeeded, Failed or Unknown)");
     EXPECT_EQ(fault(with("/kind", "Service")), "kind: is \"Service\"");
     EXPECT_EQ(fault(with("/apiVersion", "v2")), "apiVersion: is \"v2\"");
-    EXPECT_EQ(fault(json::array()), ": must be a map, but is a list");
+    EXPECT_EQ(whole_fault(json::array()), ": found a list (expected a map)");
 }
 
 TEST(PodJson, ForeignTextIsHarmlessInMessages) {
-    EXPECT_EQ(fault(with("/metadata/name", "a\x1b[31m\n\xff" + std::string(100, 'b'))),
-              "metadata.name: is no valid name: \"a\\x1b[31m\\x0a\\xff" + std::string(72, 'b') + "...\"");
+    EXPECT_EQ(fault(with("/metadata/name", "a\x1b[31m\n\xc3\xa4" + std::string(100, 'b'))),
+              "metadata.name: is no valid name: \"a\\x1b[31m\\x0a\\xc3\\xa4" + std::string(71, 'b') + "...\"");
 }
 
 TEST(PodJson, GracePeriodsStayWithinReason) {

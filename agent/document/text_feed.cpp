@@ -2,14 +2,14 @@
 // Copyright The evictd authors
 // yaml-cpp keeps every token since a bracket that could still become a key, up to 250 bytes of memory for a byte of
 // text. What it is given in advance is what bounds it.
-#include "kube/text_feed.hpp"
+#include "document/text_feed.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "kube/document_builder.hpp"
+#include "document/node_builder.hpp"
 
-namespace evictd::kube {
+namespace evictd::document {
 namespace {
 
 // As long as all annotations of a pod may be together, so that every scalar of an object fits, and 64 MiB of tokens.
@@ -18,7 +18,7 @@ constexpr std::ptrdiff_t longest_silence = std::ptrdiff_t{256} << 10U;
 
 }  // namespace
 
-TextFeed::TextFeed(std::string_view text) : heard_(text.data()) {
+TextFeed::TextFeed(std::string_view text, const std::string& file) : file_(file), heard_(text.data()) {
     // Nothing is ever written: a character that is put back is the one that stands there.
     auto* begin = const_cast<char*>(text.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     setg(begin, begin, begin + text.size());
@@ -27,11 +27,14 @@ TextFeed::TextFeed(std::string_view text) : heard_(text.data()) {
 std::streamsize TextFeed::xsgetn(char* to, std::streamsize count) {
     if (gptr() - heard_ > longest_silence) {
         const auto line = 1 + std::count(static_cast<const char*>(eback()), heard_, '\n');
-        throw Refused(static_cast<int>(line),
-                      "no value ends in the " + std::to_string(longest_silence >> 10U) + " KiB from here on",
-                      "close every bracket and quote; a file that is one long line can be JSON, not YAML");
+        throw Refused({file_,
+                       static_cast<int>(line),
+                       0,
+                       {},
+                       "no value ends in the " + std::to_string(longest_silence >> 10U) + " KiB from here on",
+                       "close every bracket and quote; a file that is one long line can be JSON, not YAML"});
     }
     return std::streambuf::xsgetn(to, count);
 }
 
-}  // namespace evictd::kube
+}  // namespace evictd::document

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What is wrong with a configuration and where, for a person with an editor. Faults are collected, never thrown: all of
-// them are reported at once.
+// What is wrong with a text that a person wrote, and where. Faults are collected, never thrown: all of them are
+// reported at once.
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "evictd/model/result.hpp"
 #include "evictd/model/text.hpp"
 
-namespace evictd::config {
+namespace evictd::document {
 
 struct Fault {
     std::string file;
-    int line = 0;  // from 1; 0: the file as a whole
-    int column = 0;
+    int line = 0;        // from 1; 0: the file as a whole
+    int column = 0;      // from 1; 0: unknown, as in JSON
     std::string key;     // dotted, from the top level; empty: no single key
-    std::string what;    // the kubelet's own text where it has one
+    std::string what;    // Kubernetes' own text where it has one
     std::string remedy;  // what would be right
     ErrorKind kind = ErrorKind::invalid;
 
@@ -28,10 +28,11 @@ struct Fault {
 };
 using Faults = std::vector<Fault>;
 // More than one hand mends in a sitting, and few enough for a journal: the rest of a file that is all wrong is not
-// told.
+// reported.
 inline constexpr std::size_t max_faults = 100;
 
-// In quotes, as Go's strconv.Quote writes it, but for what is not ASCII.
-[[nodiscard]] std::string go_quoted(std::string_view text);
+// Adds a step to a dotted key: `spec`, then `spec.containers`, then `spec.containers[0]`.
+void append_name(std::string& key, std::string_view name);
+void append_index(std::string& key, std::size_t index);
 
-}  // namespace evictd::config
+}  // namespace evictd::document

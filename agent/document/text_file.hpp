@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// The text of a file that a person named. What is in it is not known here.
+#pragma once
+
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "document/node.hpp"
+
+namespace evictd::document {
+
+// Regular files, and what this process was started with: a pipe as /dev/stdin, "-" or /dev/fd/N. Of a file that is too
+// large, one byte more than parse() takes. A file that cannot be read is a fault on line 0, of kind `not_permitted`
+// where that is why.
+[[nodiscard]] tl::expected<std::string, Fault> read_text_file(const std::string& path, const Limits& limits);
+
+}  // namespace evictd::document

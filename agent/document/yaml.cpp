@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// yaml-cpp's events turned into the builder's. YAML::Node is not used because it neither limits nor reports duplicate
+// keys.
+#include <algorithm>
+#include <istream>
+#include <optional>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include "document/node_builder.hpp"
+#include "document/parsers.hpp"
+#include "document/scalar.hpp"
+#include "document/text_feed.hpp"
+
+namespace evictd::document {
+namespace {
+
+constexpr auto where_to_look = "look at indentation, quotes and brackets on this line and above";
+
+class YamlEvents final : public YAML::EventHandler {
+public:
+    YamlEvents(TextFeed& feed, const std::string& file, const Limits& limits) : builder(file, limits), feed_(feed) {}
+    NodeBuilder builder;
+
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        // yaml-cpp 0.7 meets what follows a closed bracket, as in `{},`, as an empty document, again and again.
+        if (mark.pos <= last_start_) {
+            builder.refuse(at(mark), "not valid YAML: something is left after the last bracket is closed",
+                           where_to_look);
+        }
+        last_start_ = mark.pos;
+        builder.start(at(mark));
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        if (builder.wants_key()) builder.refuse(at(mark), "a key is missing", "write `key: value`");
+        builder.scalar(Node::Kind::null, {}, at(mark), anchor);
+    }
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override { builder.alias(anchor, at(mark)); }
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& value) override {
+        // yaml-cpp's tags: "!" was quoted, "?" or none was plain.
+        const bool is_text = tag == "!" || tag == "tag:yaml.org,2002:str";
+        if (!builder.wants_key())
+            return builder.scalar(is_text ? Node::Kind::text : kind_of_plain(value), value, at(mark), anchor);
+        if (anchor != 0) builder.refuse(at(mark), "an anchor stands at a key", "put it at the value");
+        builder.key(value, at(mark), !is_text && value == "<<");
+    }
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value /*style*/) override {
+        builder.open(Node::Kind::list, at(mark), anchor);
+    }
+    void OnSequenceEnd() override { builder.close(); }
+    void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value /*style*/) override {
+        builder.open(Node::Kind::map, at(mark), anchor);
+    }
+    void OnMapEnd() override { builder.close(); }
+
+private:
+    // The place, and a sign of life: every event that takes memory says where it is.
+    Mark at(const YAML::Mark& mark) {
+        feed_.heard();
+        return {mark.line + 1, mark.column + 1};
+    }
+    TextFeed& feed_;
+    int last_start_ = -1;
+};
+
+// Where a line ends in a carriage return alone. To YAML that is a line's end and to our parser it is not: a comment in
+// the first line would hide the whole file.
+std::optional<std::size_t> first_bare_return(std::string_view text) {
+    for (std::size_t i = text.find('\r'); i != std::string_view::npos; i = text.find('\r', i + 1)) {
+        if (text.substr(i + 1, 1) != "\n") return i;
+    }
+    return std::nullopt;
+}
+
+// The first byte that cannot be in a YAML file: not UTF-8, or a control character.
+std::optional<std::size_t> first_binary_byte(std::string_view text) {
+    std::size_t i = 0;
+    while (i < text.size()) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const std::size_t more = byte < 0x80         ? 0
+                                 : byte >> 5 == 0x6  ? 1
+                                 : byte >> 4 == 0xe  ? 2
+                                 : byte >> 3 == 0x1e ? 3
+                                                     : 4;
+        const bool control = byte < ' ' && byte != '\t' && byte != '\n' && byte != '\r';
+        if (control || byte == 0x7f || more == 4 || i + more >= text.size()) return i;
+        for (std::size_t tail = 1; tail <= more; ++tail) {
+            if ((static_cast<unsigned char>(text[i + tail]) & 0xc0) != 0x80) return i;
+        }
+        i += 1 + more;
+    }
+    return std::nullopt;
+}
+
+std::optional<Fault> refuse_unread(std::string_view text, const std::string& file) {
+    const auto at = [&](std::size_t place, std::string what, std::string remedy) {
+        const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+        return Fault{file, static_cast<int>(lines) + 1, 0, {}, std::move(what), std::move(remedy)};
+    };
+    if (const auto binary = first_binary_byte(text))
+        return at(*binary, "not a text file", "YAML or JSON in UTF-8 is expected");
+    if (const auto bare = first_bare_return(text))
+        return at(*bare, "a line ends in a carriage return alone", "save it with \\n at the end of each line");
+    return std::nullopt;
+}
+
+void read_documents(std::string_view text, const std::string& file, const Limits& limits,
+                    std::vector<Document>& documents) {
+    TextFeed feed(text, file);
+    std::istream stream(&feed);
+    YAML::Parser parser(stream);
+    YamlEvents events(feed, file, limits);
+    while (parser.HandleNextDocument(events)) {
+        Document document = events.builder.take();
+        const bool is_sound = document.faults.empty();
+        if (document.root.kind != Node::Kind::null || !is_sound) documents.push_back(std::move(document));
+        if (!is_sound) return;
+    }
+}
+
+}  // namespace
+
+std::vector<Document> parse_yaml(std::string_view text, const std::string& file, const Limits& limits) {
+    if (auto fault = refuse_unread(text, file)) return {{{}, {std::move(*fault)}}};
+    std::vector<Document> documents;
+    Fault fault{file, 1, 0, {}, {}, where_to_look};
+    try {
+        read_documents(text, file, limits, documents);
+        return documents;
+    } catch (const Refused& refused) {
+        fault = refused.fault;
+    } catch (const YAML::Exception& broken) {
+        fault.line = std::max(broken.mark.line, 0) + 1;
+        fault.column = std::max(broken.mark.column, 0) + 1;
+        fault.what = "not valid YAML: " + excerpt(broken.msg, 200);
+    } catch (const std::exception& other) {
+        fault.what = excerpt(other.what(), 200);
+    }
+    documents.push_back({{}, {std::move(fault)}});
+    return documents;
+}
+
+}  // namespace evictd::document
