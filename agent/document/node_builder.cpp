@@ -163,7 +163,7 @@ void NodeBuilder::place(Node node, std::size_t height) {
     frame.children.push_back(std::move(node));
 }
 
-void NodeBuilder::take_merge(Frame& frame, const Node& node) {
+void NodeBuilder::take_merge(Frame& frame, const Node& node) const {
     const auto is_map = [](const Node& one) { return one.kind == Node::Kind::map; };
     if (is_map(node)) return frame.merges.push_back(node);
     const bool is_list = node.kind == Node::Kind::list && std::all_of(node.each().begin(), node.each().end(), is_map);

@@ -63,7 +63,7 @@ private:
     void spend(std::size_t values, Mark at);
     void keep(Anchor anchor, const Kept& kept);
     void place(Node node, std::size_t height);
-    void take_merge(Frame& frame, const Node& node);
+    void take_merge(Frame& frame, const Node& node) const;
     void report(Mark at, std::string key, std::string what, std::string remedy);
     void report_given_twice(const std::vector<Node>& entries);
     [[nodiscard]] std::string path() const;  // of the innermost key

@@ -35,9 +35,9 @@ std::string path_to(const Node* wanted, const Node& root) {
     Seen seen;
     std::vector<std::pair<const Node*, std::size_t>> steps;
     (void)find_path(root, wanted, seen, steps);
+    std::reverse(steps.begin(), steps.end());
     std::string path;
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-        const auto& [parent, index] = *step;
+    for (const auto& [parent, index] : steps) {
         if (parent->kind == Kind::list) {
             append_index(path, index);
         } else {

@@ -31,6 +31,7 @@ class Value;
 class Reading {
 public:
     Reading(Document document, std::string file);
+    ~Reading() = default;
     Reading(const Reading&) = delete;
     Reading& operator=(const Reading&) = delete;
 
