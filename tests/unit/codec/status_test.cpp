@@ -57,7 +57,7 @@ TEST(StatusJson, HoldsSignalsAgainstEveryConfiguredThreshold) {
     EXPECT_EQ(signals[0]["thresholds"][1]["state"], "pending");
     EXPECT_EQ(signals[0]["thresholds"][1]["grace_period"], "1m30s");
     EXPECT_EQ(signals[1]["thresholds"][0]["value"], "10%");
-    EXPECT_EQ(signals[1]["thresholds"][0]["quantity"], "322122560");
+    EXPECT_EQ(signals[1]["thresholds"][0]["quantity"], "322122552");
     EXPECT_EQ(signals[1]["thresholds"][0]["state"], "clear");
     EXPECT_EQ(status["conditions"][0]["status"], "True");
 }
