@@ -84,9 +84,14 @@ void read_http_address(const Value& setting, Config& config) {
     config.agent.http_address = *text;
 }
 
-template <bool AgentConfig::*member>
+// Where a flag is.
+constexpr auto part(bool AgentConfig::* /*member*/) { return &Config::agent; }
+constexpr auto part(bool EvictionConfig::* /*member*/) { return &Config::eviction; }
+
+template <auto member>
 void read_flag(const Value& setting, Config& config) {
-    config.agent.*member = setting.boolean().value_or(config.agent.*member);
+    bool& flag = config.*part(member).*member;
+    flag = setting.boolean().value_or(flag);
 }
 
 template <int AgentConfig::*member, int least, int most>
@@ -130,10 +135,6 @@ void read_tie_break(const Value& setting, Config& config) {
 
 void read_memory_available(const Value& setting, Config& config) {
     read_word(setting, memory_available_words, config.eviction.memory_available);
-}
-
-void read_shed_sockets(const Value& setting, Config& config) {
-    config.eviction.shed_sockets = setting.boolean().value_or(config.eviction.shed_sockets);
 }
 
 // More than a handful is not relief but an outage; a thousand is every pod of the largest nodes.
@@ -196,9 +197,9 @@ template <std::string AgentConfig::*member>
 std::string show_text(const Config& config) {
     return excerpt(config.agent.*member);
 }
-template <bool AgentConfig::*member>
+template <auto member>
 std::string show_flag(const Config& config) {
-    return config.agent.*member ? "true" : "false";
+    return config.*part(member).*member ? "true" : "false";
 }
 template <int AgentConfig::*member>
 std::string show_number(const Config& config) {
@@ -210,7 +211,6 @@ std::string show_tie_break(const Config& config) { return show_word(tie_break_wo
 std::string show_memory_available(const Config& config) {
     return show_word(memory_available_words, config.eviction.memory_available);
 }
-std::string show_shed_sockets(const Config& config) { return config.eviction.shed_sockets ? "true" : "false"; }
 std::string show_shed_pods(const Config& config) { return std::to_string(config.eviction.shed_pods); }
 std::string show_oom_score_adj_policy(const Config& config) {
     return show_word(oom_score_adj_words, config.agent.oom_score_adj_policy);
@@ -227,12 +227,8 @@ std::string show_exhaustion_grace_period(const Config& config) {
     return to_string(config.eviction.time_to_exhaustion_grace_period);
 }
 
-void read_confirm_pressure(const Value& setting, Config& config) {
-    config.eviction.confirm_pressure = setting.boolean().value_or(config.eviction.confirm_pressure);
-}
-std::string show_confirm_pressure(const Config& config) { return config.eviction.confirm_pressure ? "true" : "false"; }
-
 using Agent = AgentConfig;
+using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
 constexpr std::array<AgentSetting, 31> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
@@ -253,7 +249,7 @@ constexpr std::array<AgentSetting, 31> all_agent_settings{{
     {"timeToExhaustion.softGracePeriod", read_exhaustion_grace_period, show_exhaustion_grace_period},
     {"ranking", read_ranking, show_ranking},
     {"tieBreak", read_tie_break, show_tie_break},
-    {"sockets.shed", read_shed_sockets, show_shed_sockets},
+    {"sockets.shed", read_flag<&Eviction::shed_sockets>, show_flag<&Eviction::shed_sockets>},
     {"sockets.shedPods", read_shed_pods, show_shed_pods},
     {"ladder.reclaim", read_rung<&LadderConfig::reclaim>, show_rung<&LadderConfig::reclaim>},
     {"ladder.squeeze", read_rung<&LadderConfig::squeeze>, show_rung<&LadderConfig::squeeze>},
@@ -264,7 +260,7 @@ constexpr std::array<AgentSetting, 31> all_agent_settings{{
     {"oomScoreAdjPolicy", read_oom_score_adj_policy, show_oom_score_adj_policy},
     {"oomScoreAdjSteering", read_flag<&Agent::oom_score_adj_steering>, show_flag<&Agent::oom_score_adj_steering>},
     {"psi", read_stalls, show_stalls},
-    {"confirmPressure", read_confirm_pressure, show_confirm_pressure},
+    {"confirmPressure", read_flag<&Eviction::confirm_pressure>, show_flag<&Eviction::confirm_pressure>},
     {"realtimePriority", read_number<&Agent::realtime_priority, 0, 99>, show_number<&Agent::realtime_priority>},
 }};
 
