@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include <gtest/gtest.h>
-
 #include "app/score_row.hpp"
+
+#include <gtest/gtest.h>
 
 namespace evictd::app {
 namespace {
