@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "act/signals.hpp"
 #include "act/victim_freeze.hpp"
 #include "sys/log.hpp"
@@ -248,8 +250,8 @@ bool Reaper::pursue(Pursuit& pursuit) {
     note(pursuit);
     if (over) {
         if (pursuit.freezes > 0) {
-            sys::log::info(pursuit.victim->path() + ": took " + std::to_string(pursuit.rounds + 1) +
-                           " rounds of SIGKILL, " + std::to_string(pursuit.freezes) + " of them under the freezer");
+            sys::log::info(fmt::format("{}: took {} rounds of SIGKILL, {} of them under the freezer",
+                                       pursuit.victim->path(), pursuit.rounds + 1, pursuit.freezes));
         }
         return true;
     }
@@ -257,8 +259,8 @@ bool Reaper::pursue(Pursuit& pursuit) {
     const bool overdue = now - pursuit.since > overdue_after;
     const bool some_left = pursuit.seen && !pursuit.seen->empty();  // an empty list is no process that hangs
     if (overdue && some_left && !std::exchange(pursuit.warned, true)) {
-        sys::log::warn(pursuit.victim->path() + ": " + std::to_string(pursuit.seen->size()) +
-                       " processes are left 30 s after SIGKILL: they hang in the kernel");
+        sys::log::warn(fmt::format("{}: {} processes are left 30 s after SIGKILL: they hang in the kernel",
+                                   pursuit.victim->path(), pursuit.seen->size()));
     }
     const Duration rest = (now - begun) * (pursuit.evades ? 1 : rest_per_work);
     pursuit.pause = pursuit.evades ? first_pause : std::min(longest_pause, 2 * pursuit.pause);

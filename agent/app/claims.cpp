@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "sys/own_directory.hpp"
@@ -27,7 +28,7 @@ Result<sys::LockFile> claim_state(const std::string& state_path) {
     if (fstat(directory->get(), &status) != 0) {
         return sys::fail_errno(state_path, errno);
     }
-    return sys::LockFile::take({.name = "state-" + std::to_string(status.st_dev) + "-" + std::to_string(status.st_ino),
+    return sys::LockFile::take({.name = fmt::format("state-{}-{}", status.st_dev, status.st_ino),
                                 .object = state_path,
                                 .holder = "another evictd keeps its ledgers there",
                                 .remedy = "stop it first, or give this one another evictd.statePath",

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sys/log.hpp"
 
 namespace evictd::app {
@@ -39,8 +41,8 @@ void Watchdog::tell_slow(const std::vector<sys::LifeSign>& signs) {
             slow_.erase(sign.name);
         } else if (slow_.insert(sign.name).second) {
             const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(sign.silent).count();
-            sys::log::warn("watchdog: " + sign.name + " is busy with one task for " + std::to_string(seconds) + " s" +
-                           (sign.in_kernel ? ", which waits in the kernel" : ""));
+            sys::log::warn(fmt::format("watchdog: {} is busy with one task for {} s{}", sign.name, seconds,
+                                       sign.in_kernel ? ", which waits in the kernel" : ""));
         }
     }
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "event_json.hpp"
 #include "event_text.hpp"
 #include "evictd/model/text.hpp"
@@ -90,8 +92,8 @@ std::string facts(const std::vector<Event>& events, const std::vector<Event>& de
     std::string text = fact("id", printable(last.id), style);
     if (last.pod && last.pod->qos) {
         text += fact("pod",
-                     std::string(name(*last.pod->qos)) + ", priority " +
-                         std::to_string(last.pod->priority.value_or(0)) + ", uid " + printable(last.pod->uid),
+                     fmt::format("{}, priority {}, uid {}", name(*last.pod->qos), last.pod->priority.value_or(0),
+                                 printable(last.pod->uid)),
                      style);
     }
     text += fact("why", printable(history && !history->why.empty() ? history->why : last.message), style);

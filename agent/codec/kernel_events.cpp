@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "event_id.hpp"
 #include "evictd/model/text.hpp"
 #include "sentence.hpp"
@@ -18,7 +20,7 @@ std::string phrase_of(const WatermarkCrossed& event) {
            ", to " + text(event.available);
 }
 std::string phrase_of(const OomKill& event) {
-    return "the OOM killer chose " + event.comm + " (pid " + std::to_string(event.pid) + ")";
+    return fmt::format("the OOM killer chose {} (pid {})", event.comm, event.pid);
 }
 std::string phrase_of(const CgroupLife& event) {
     switch (event.change) {
@@ -50,10 +52,10 @@ std::string phrase_of(const StallCrossed& event) {
            share_text(event.lost, event.window) + " of the last " + std::string(name(event.window));
 }
 std::string phrase_of(const EventsLost& event) {
-    return std::to_string(event.count) + " kernel events lost (" + event.cause + ")";
+    return fmt::format("{} kernel events lost ({})", event.count, event.cause);
 }
 std::string phrase_of(const OomScoreChanged& event) {
-    return "oom_score_adj of pid " + std::to_string(event.pid) + " is now " + std::to_string(event.oom_score_adj);
+    return fmt::format("oom_score_adj of pid {} is now {}", event.pid, event.oom_score_adj);
 }
 
 // No pod's process: it has no container either, and what it was to its cgroup tells nothing.
@@ -77,8 +79,8 @@ std::string consequence_of(const OomKill& kill) {
 // The kubelet's OOM watcher: `System OOM encountered, victim process: %s, pid: %d`. It is silent about cgroup limits.
 std::string oom_sentence(const OomKill& kill, const std::string& pod) {
     std::string text =
-        (kill.memcg ? "Memory cgroup out of memory, victim process: " : "System OOM encountered, victim process: ") +
-        kill.comm + ", pid: " + std::to_string(kill.pid);
+        fmt::format("{}, victim process: {}, pid: {}",
+                    kill.memcg ? "Memory cgroup out of memory" : "System OOM encountered", kill.comm, kill.pid);
     if (!kill.container.empty()) {
         text += ", of container " + kill.container;
     } else if (!kill.container_cgroup.empty()) {
@@ -165,8 +167,8 @@ void tell(const SocketMemoryShort& memory, const KernelEvent& /*kernel*/, const 
 
 void tell(const EventsLost& lost, const KernelEvent& /*kernel*/, const std::string& /*pod*/, Event& event) {
     event.reason = Reason::kernel_events_lost;
-    event.message = std::to_string(lost.count) + (lost.count == 1 ? " kernel event was" : " kernel events were") +
-                    " lost: " + lost.cause;
+    event.message =
+        fmt::format("{} kernel {} lost: {}", lost.count, lost.count == 1 ? "event was" : "events were", lost.cause);
     event.cause = lost.cause;
 }
 

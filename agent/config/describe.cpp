@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "config/agent_settings.hpp"
 #include "evictd/model/text.hpp"
 
@@ -87,9 +89,8 @@ std::string containerfs_notes(const Config& config) {
 }
 
 std::string image_gc(const ImageGcPolicy& policy) {
-    std::string out = "above " + std::to_string(policy.high_threshold_percent) + "% down to " +
-                      std::to_string(policy.low_threshold_percent) + "%, images of " + to_string(policy.min_age) +
-                      " and older";
+    std::string out = fmt::format("above {}% down to {}%, images of {} and older", policy.high_threshold_percent,
+                                  policy.low_threshold_percent, to_string(policy.min_age));
     return policy.max_age > Duration::zero() ? out + ", all unused for " + to_string(policy.max_age) : out;
 }
 

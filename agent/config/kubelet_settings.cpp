@@ -8,6 +8,8 @@
 #include <array>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "evictd/model/quantity.hpp"
 
 namespace evictd::config {
@@ -181,8 +183,7 @@ std::optional<std::int64_t> image_gc_percent(const std::optional<Value>& setting
     if (!setting) return otherwise;
     const auto percent = setting->integer(Limits32::min(), Limits32::max());
     if (!percent || (*percent >= 0 && *percent <= 100)) return percent;
-    setting->refuse("invalid " + std::string{called} + " " + std::to_string(*percent) + ", must be in range [0-100]",
-                    "0 to 100");
+    setting->refuse(fmt::format("invalid {} {}, must be in range [0-100]", called, *percent), "0 to 100");
     return std::nullopt;
 }
 
@@ -193,8 +194,7 @@ void read_image_gc_percents(Draft& draft) {
     if (!high || !low) return;
     if (*low > *high) {
         const Value& named = draft.image_gc_low ? *draft.image_gc_low : *draft.image_gc_high;
-        named.refuse("LowThresholdPercent " + std::to_string(*low) + " can not be higher than HighThresholdPercent " +
-                         std::to_string(*high),
+        named.refuse(fmt::format("LowThresholdPercent {} can not be higher than HighThresholdPercent {}", *low, *high),
                      "without being given they are 80 and 85");
     }
     policy.high_threshold_percent = static_cast<int>(*high);

@@ -2,6 +2,8 @@
 // Copyright The evictd authors
 #include "demo/documents.hpp"
 
+#include <fmt/format.h>
+
 namespace evictd::demo {
 namespace {
 
@@ -34,13 +36,21 @@ std::string quoted(const std::string& text) {
 
 std::string manifest(const Plan& plan, const PodPlan& pod) {
     const auto grace = plan.pod_grace.count() > 0 ? plan.pod_grace : std::chrono::seconds(30);
-    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + pod.name + ", namespace: " + pod.name_space +
-           ", uid: " + pod.uid + "}\nspec:\n" +
-           (pod.critical ? "  priorityClassName: system-node-critical\n" : std::string{}) +
-           "  priority: " + std::to_string(pod.priority) +
-           "\n  terminationGracePeriodSeconds: " + std::to_string(grace.count()) +
-           "\n  containers:\n  - name: app\n    image: evictd-demo\n    resources: " + resources(pod) +
-           "\nstatus: {phase: Running, startTime: \"2026-01-01T00:00:00Z\"}\n";
+    return fmt::format(R"(apiVersion: v1
+kind: Pod
+metadata: {{name: {}, namespace: {}, uid: {}}}
+spec:
+{}  priority: {}
+  terminationGracePeriodSeconds: {}
+  containers:
+  - name: app
+    image: evictd-demo
+    resources: {}
+status: {{phase: Running, startTime: "2026-01-01T00:00:00Z"}}
+)",
+                       pod.name, pod.name_space, pod.uid,
+                       pod.critical ? "  priorityClassName: system-node-critical\n" : "", pod.priority, grace.count(),
+                       resources(pod));
 }
 
 std::string agent_config(const Plan& plan, const AgentPlaces& places, bool bpf) {

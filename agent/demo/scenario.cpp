@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "evictd/model/quantity.hpp"
 
 namespace evictd::demo {
@@ -79,8 +81,8 @@ Result<Bytes> limit_for(Bytes available) {
     const Bytes limit{std::min(most.value, available.value / share) / step * step};
     if (limit < least) {
         return fail(ErrorKind::failed, "demo", "this machine has too little memory left",
-                    "it needs " + std::to_string((least.value * share) >> 20U) + "Mi available, and would use " +
-                        std::to_string(least.value >> 20U) + "Mi");
+                    fmt::format("it needs {}Mi available, and would use {}Mi", (least.value * share) >> 20U,
+                                least.value >> 20U));
     }
     return limit;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "demo/oomrace.hpp"
 #include "evictd/model/text.hpp"
 
@@ -120,8 +122,8 @@ std::vector<std::string> remarks_on_spike(const Plan& plan, const Story& story) 
 std::vector<std::string> remarks_on_thrash(const Plan& plan, const Story& story) {
     std::vector<std::string> remarks;
     if (const auto after = story.crossed_after()) {
-        remarks.push_back("Tasks stalled for " + std::to_string(plan.stall) + " % of a second " + latency_text(*after) +
-                          " after it began.");
+        remarks.push_back(
+            fmt::format("Tasks stalled for {} % of a second {} after it began.", plan.stall, latency_text(*after)));
     }
     const auto& latency = story.evicted().front().latency;
     if (latency.total) {
@@ -164,9 +166,9 @@ Verdict shed_verdict(const Plan& plan, const Story& story, const Facts& facts) {
     told("From the crossing until its sockets were refused: ", story.shed());
     told("From memory being back above the line until it got them again: ", story.restored());
     verdict.remarks.emplace_back("Its own processes saw EPERM from socket(2), and a socket when it was over.");
-    verdict.remarks.push_back(plan.pods[*plan.neighbour].full_name() + " opened more than " +
-                              std::to_string(10 * (facts.opened_meanwhile - 1)) +
-                              " sockets meanwhile and was refused none; all pods are alive.");
+    verdict.remarks.push_back(
+        fmt::format("{} opened more than {} sockets meanwhile and was refused none; all pods are alive.",
+                    plan.pods[*plan.neighbour].full_name(), 10 * (facts.opened_meanwhile - 1)));
     return verdict;
 }
 
@@ -188,9 +190,9 @@ Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
     }
     if (!plan.expects_eviction()) {
         verdict.sentence = "No pod was evicted: unused page cache is reclaimed before any pod has to go.";
-        verdict.remarks.push_back("All " + std::to_string(plan.pods.size()) + " pods are alive, with " +
-                                  bytes_text(facts.most_used.value) + " of " + bytes_text(plan.limit.value) +
-                                  " in use; the kernel's OOM killer killed no process.");
+        verdict.remarks.push_back(
+            fmt::format("All {} pods are alive, with {} of {} in use; the kernel's OOM killer killed no process.",
+                        plan.pods.size(), bytes_text(facts.most_used.value), bytes_text(plan.limit.value)));
         return verdict;
     }
     const auto biggest = std::max_element(plan.pods.begin(), plan.pods.end(),
@@ -200,9 +202,9 @@ Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
                       : plan.scenario == Scenario::thrash ? remarks_on_thrash(plan, story)
                                                           : remarks_on_spike(plan, story);
     verdict.remarks.insert(verdict.remarks.begin(),
-                           "The other " + std::to_string(plan.pods.size() - 1) + " pods are alive, " +
-                               biggest->full_name() +
-                               " among them, which is bigger but critical; the kernel's OOM killer killed no process.");
+                           fmt::format("The other {} pods are alive, {} among them, which is bigger but critical; the "
+                                       "kernel's OOM killer killed no process.",
+                                       plan.pods.size() - 1, biggest->full_name()));
     return verdict;
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "codec/text_table.hpp"
 #include "evictd/model/text.hpp"
 
@@ -34,9 +36,7 @@ std::string repeated(std::string_view text, std::size_t count) {
 // "1.204 s": always as wide, so that a column of them is a time line.
 std::string seconds(Duration after) {
     const auto ms = std::chrono::round<std::chrono::milliseconds>(std::max(after, Duration{0})).count();
-    std::string text = std::to_string(ms % 1000 + 1000).substr(1);
-    text = std::to_string(ms / 1000) + "." + text + " s";
-    return text.size() < 9 ? std::string(9 - text.size(), ' ') + text : text;
+    return fmt::format("{:3}.{:03} s", ms / 1000, ms % 1000);
 }
 
 std::string thresholds_text(const Plan& plan) {
@@ -154,9 +154,9 @@ std::vector<std::string> upper(const Scene& scene, const TextStyle& style) {
 }  // namespace
 
 std::vector<std::string> opening(const Plan& plan) {
-    return {"evictd demo, " + std::string(name(plan.scenario)) + ": " + plan.headline,
-            std::to_string(plan.pods.size()) + " pods may use " + bytes_text(plan.limit.value) + " together; evictd " +
-                thresholds_text(plan)};
+    return {fmt::format("evictd demo, {}: {}", name(plan.scenario), plan.headline),
+            fmt::format("{} pods may use {} together; evictd {}", plan.pods.size(), bytes_text(plan.limit.value),
+                        thresholds_text(plan))};
 }
 
 std::string story_line(const StoryLine& line, const TextStyle& style) {

@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 #include <evictd/skeleton.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "kernel/bpf_links.hpp"
@@ -193,10 +194,9 @@ Status Bpf::watch_exits(bool on) {
 
 Status Bpf::set_thresholds(const std::vector<evictd_watermark>& lines) {
     if (lines.size() > EVICTD_MAX_WATERMARKS) {
-        return fail(
-            ErrorKind::invalid, "thresholds",
-            std::to_string(lines.size()) + " lines to watch, at most " + std::to_string(EVICTD_MAX_WATERMARKS) + " fit",
-            "configure fewer thresholds");
+        return fail(ErrorKind::invalid, "thresholds",
+                    fmt::format("{} lines to watch, at most {} fit", lines.size(), EVICTD_MAX_WATERMARKS),
+                    "configure fewer thresholds");
     }
     settings_.watermarks = 0;  // the timer must not compare half of the old with half of the new
     if (auto written = write_settings(); !written) {

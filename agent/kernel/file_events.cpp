@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -131,8 +132,7 @@ std::optional<FileEvents::Watched> FileEvents::usage_watch(const Watermark& wate
     if (level <= 0 || !counter || !control || !event) {
         return std::nullopt;
     }
-    const std::string request =
-        std::to_string(event.get()) + " " + std::to_string(counter->get()) + " " + std::to_string(level);
+    const std::string request = fmt::format("{} {} {}", event.get(), counter->get(), level);
     if (!sys::write_text(control->get(), request)) {
         return std::nullopt;
     }

@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -68,7 +69,7 @@ Result<sys::LockFile> claim(const sys::Fd& directory, const std::string& path) {
     if (fstat(directory.get(), &status) != 0) {
         return sys::fail_errno(path, errno);
     }
-    return sys::LockFile::take({.name = "pins-" + std::to_string(status.st_dev) + "-" + std::to_string(status.st_ino),
+    return sys::LockFile::take({.name = fmt::format("pins-{}-{}", status.st_dev, status.st_ino),
                                 .object = path,
                                 .holder = "another evictd's maps are pinned here",
                                 .remedy = "choose another evictd.bpffsPath"});

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
 #include <sched.h>
@@ -108,8 +109,7 @@ int probe_lower_oom_score() {
 // A tenth of the window stalled; the trigger goes with its descriptor, before it could fire.
 int probe_pressure_trigger(std::chrono::microseconds window) {
     // The kernel takes the last byte for the end of the text, whatever it is.
-    return write_to("/proc/pressure/memory",
-                    "some " + std::to_string(window.count() / 10) + " " + std::to_string(window.count()) + "\n");
+    return write_to("/proc/pressure/memory", fmt::format("some {} {}\n", window.count() / 10, window.count()));
 }
 
 int probe_cgroup_file(const Hierarchies& hierarchies, const std::string& file) {

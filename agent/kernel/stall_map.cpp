@@ -8,6 +8,7 @@
 #include <string>
 
 #include <bpf/bpf.h>
+#include <fmt/format.h>
 
 #include "sys/fd.hpp"
 
@@ -45,8 +46,7 @@ Status StallMap::keep(const std::vector<CgroupId>& pods) {
 Status StallMap::watch(const std::vector<evictd_stall_line>& lines) const {
     if (lines.size() > EVICTD_MAX_STALL_LINES) {
         return fail(ErrorKind::invalid, "evictd.psi",
-                    std::to_string(lines.size()) + " lines to watch, at most " +
-                        std::to_string(EVICTD_MAX_STALL_LINES) + " fit",
+                    fmt::format("{} lines to watch, at most {} fit", lines.size(), EVICTD_MAX_STALL_LINES),
                     "configure fewer thresholds");
     }
     evictd_stall_lines all{};

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include "evictd/abi/event.h"
@@ -45,10 +46,10 @@ Status UsageRows::reach(std::size_t count) {
 
 Result<std::span<const std::byte>> UsageRows::first(std::size_t count) {
     if (count > EVICTD_MAX_CGROUPS) {
-        return fail(ErrorKind::failed, "usage",
-                    "there are " + std::to_string(count) + " cgroups below the pods' root, at most " +
-                        std::to_string(EVICTD_MAX_CGROUPS) + " can be read",
-                    "set evictd.bpf: off to have them read from files");
+        return fail(
+            ErrorKind::failed, "usage",
+            fmt::format("there are {} cgroups below the pods' root, at most {} can be read", count, EVICTD_MAX_CGROUPS),
+            "set evictd.bpf: off to have them read from files");
     }
     if (count > rows_.get_deleter().rows) {
         if (auto mapped = reach(count); !mapped) {

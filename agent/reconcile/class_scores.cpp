@@ -2,6 +2,8 @@
 // Copyright The evictd authors
 #include "reconcile/class_scores.hpp"
 
+#include <fmt/format.h>
+
 namespace evictd::reconcile {
 namespace {
 
@@ -17,8 +19,8 @@ bool is_sandbox(const Pod& pod, const std::string& container, int score) {
 }
 
 std::string refusal_text(const port::ScoredProcess& process, int wanted, const Error& error) {
-    return "oom_score_adj " + std::to_string(wanted) + " for pid " + std::to_string(process.pid()) + ": " + error.why +
-           (error.kind == ErrorKind::not_permitted ? " (give evictd CAP_SYS_RESOURCE)" : "");
+    return fmt::format("oom_score_adj {} for pid {}: {}{}", wanted, process.pid(), error.why,
+                       error.kind == ErrorKind::not_permitted ? " (give evictd CAP_SYS_RESOURCE)" : "");
 }
 
 }  // namespace
@@ -38,8 +40,8 @@ void ClassScores::visit(const Pod& pod, port::ScoredProcess& process, int score,
         return;
     }
     const int wanted = range.nearest(score);
-    report.example = "pid " + std::to_string(process.pid()) + (container.empty() ? "" : " in " + container) + " had " +
-                     std::to_string(score) + ", not " + std::to_string(wanted);
+    report.example = fmt::format("pid {}{}{} had {}, not {}", process.pid(), container.empty() ? "" : " in ", container,
+                                 score, wanted);
     if (options_.only_looks()) {
         round.found++;
         return;

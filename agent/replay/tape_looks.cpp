@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sys/fd.hpp"
 
 namespace evictd::replay {
@@ -97,11 +99,9 @@ Result<std::optional<PlacedLook>> TapeLooks::next() {
         placed.follows = last_look_ != 0 && look.number == last_look_ + 1;
         if (!part_begins_ && !placed.follows)
             return fail(ErrorKind::invalid, placed.place,
-                        "look " + std::to_string(look.number) + " comes after look " + std::to_string(last_look_) +
-                            ": lines are missing");
+                        fmt::format("look {} comes after look {}: lines are missing", look.number, last_look_));
         if (part_begins_ && last_look_ != 0 && look.number > last_look_ + 1)
-            note_(placed.place + ": the looks between " + std::to_string(last_look_) + " and " +
-                  std::to_string(look.number) + " were lost");
+            note_(fmt::format("{}: the looks between {} and {} were lost", placed.place, last_look_, look.number));
         if (look.number <= last_look_)
             return fail(ErrorKind::invalid, placed.place, "older than what was played before it",
                         "name the older file first: FILE.1 FILE");

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,8 +28,7 @@ constexpr Duration patience_with_directory = std::chrono::seconds(1);
 constexpr std::size_t most_text = 256;
 
 std::string text_of(const ProcessIdentity& process) {
-    return std::to_string(process.pid) + ' ' + std::to_string(process.started) + ' ' +
-           std::to_string(process.pid_namespace) + '\n';
+    return fmt::format("{} {} {}\n", process.pid, process.started, process.pid_namespace);
 }
 
 ProcessIdentity holder_in(int file) {
