@@ -7,7 +7,7 @@ set -euo pipefail
 
 declare -A packages=(
     [build]="cmake ninja-build g++ clang llvm pkg-config bpftool libbpf-dev libelf-dev zlib1g-dev libcgroup-dev libsystemd-dev
-             libspdlog-dev libexpected-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libgtest-dev libgmock-dev
+             libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libgtest-dev libgmock-dev
              libbenchmark-dev prometheus-cpp-dev libmicrohttpd-dev"
     [lint]="clang-format clang-tidy shellcheck"
     [vm]="qemu-system-x86 busybox-static cpio xz-utils e2fsprogs binutils"
