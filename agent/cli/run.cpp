@@ -26,8 +26,10 @@ struct RunOptions {
     std::string record_size;
 };
 
-config::ConfigOutcome load(const RunOptions& options) {
-    auto config = config::load_files(options.kubelet_config, options.config);
+using LoadFiles = decltype(config::load_files);
+
+config::ConfigOutcome load(const RunOptions& options, LoadFiles& load_files) {
+    auto config = load_files(options.kubelet_config, options.config);
     if (config && options.dry_run) {
         config->agent.dry_run = true;
     }
@@ -52,7 +54,7 @@ Result<std::optional<publish::TapeOptions>> tape(const RunOptions& options) {
 
 Exit run_with(const Config& config, const RunOptions& options, const std::optional<publish::TapeOptions>& record) {
     auto wiring = app::Wiring::make(
-        config, [options] { return load(options); }, record);
+        config, [options] { return load(options, config::reload_files); }, record);
     if (!wiring) {
         return tell_or_try_again(wiring.error());
     }
@@ -70,7 +72,7 @@ Exit run_agent(const RunOptions& options) {
         (void)tell(record.error());
         return Exit::usage;
     }
-    const auto config = load(options);
+    const auto config = load(options, config::load_files);
     if (!config) {
         return tell(config.error());
     }

@@ -145,9 +145,28 @@ ConfigOutcome load_files(const std::optional<std::filesystem::path>& kubelet_con
             faults.push_back(std::move(text.error()));
         }
     };
+    if (kubelet_config && kubelet_config == config && document::is_inherited(config->string())) {
+        return tl::unexpected(
+            Faults{{config->string(), 0, 0, {}, "given twice, and can be read once", "name two files"}});
+    }
     add(kubelet_config, Dialect::kubelet);
     add(config, Dialect::evictd);
     return load_sources(sources, faults);
+}
+
+ConfigOutcome reload_files(const std::optional<std::filesystem::path>& kubelet_config,
+                           const std::optional<std::filesystem::path>& config) {
+    for (const auto& path : {kubelet_config, config}) {
+        if (path && document::is_inherited(path->string())) {
+            return tl::unexpected(Faults{{path->string(),
+                                          0,
+                                          0,
+                                          {},
+                                          "cannot be read a second time",
+                                          "start evictd with a configuration file to reload it"}});
+        }
+    }
+    return load_files(kubelet_config, config);
 }
 
 }  // namespace evictd::config

@@ -38,5 +38,8 @@ enum class Dialect { evictd, kubelet };
 // `run --kubelet-config FILE --config FILE`. Without either: the defaults.
 [[nodiscard]] ConfigOutcome load_files(const std::optional<std::filesystem::path>& kubelet_config,
                                        const std::optional<std::filesystem::path>& config);
+// The same files again, in an agent that runs: never blocks, and what can be read only once is a fault.
+[[nodiscard]] ConfigOutcome reload_files(const std::optional<std::filesystem::path>& kubelet_config,
+                                         const std::optional<std::filesystem::path>& config);
 
 }  // namespace evictd::config

@@ -27,11 +27,6 @@ tl::unexpected<Fault> unreadable(const std::string& file, int error) {
         file, 0, 0, {}, std::move(what), std::move(remedy), denied ? ErrorKind::not_permitted : ErrorKind::failed});
 }
 
-// What this process was started with: a shell's `check /dev/stdin` or `check <(...)`. Its writer is there.
-bool is_inherited(const std::string& path) {
-    return path == "-" || path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
-}
-
 // Anything else than a plain file may never end, and a FIFO without a writer would not even open. 0: it is one.
 int why_not_plain(int fd) {
     struct stat status {};
@@ -40,6 +35,11 @@ int why_not_plain(int fd) {
 }
 
 }  // namespace
+
+// As a shell's `check /dev/stdin` or `check <(...)`.
+bool is_inherited(const std::string& path) {
+    return path == "-" || path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
 
 tl::expected<std::string, Fault> read_text_file(const std::string& path, const Limits& limits) {
     constexpr std::size_t chunk = std::size_t{256} << 10U;

@@ -88,6 +88,25 @@ TEST_F(LoadFile, WhatThisProcessHasOpenMayBeAPipe) {
     EXPECT_EQ(config->eviction.thresholds.at(0).signal, Signal::memory_available);
 }
 
+// A second time it is empty, or a terminal, and an empty configuration is one of defaults.
+TEST_F(LoadFiles, WhatCanBeReadOnceIsNotReloaded) {
+    for (const char* path : {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}) {
+        for (const bool kubelet : {true, false}) {
+            const std::optional<fs::path> once(path);
+            const auto config = reload_files(kubelet ? once : std::nullopt, kubelet ? std::nullopt : once);
+            ASSERT_FALSE(config) << path;
+            EXPECT_EQ(config.error()[0].text(), std::string(path) +
+                                                    ": cannot be read a second time (start evictd with a configuration "
+                                                    "file to reload it)");
+        }
+    }
+    const auto twice = load_files("-", "-");
+    ASSERT_FALSE(twice);
+    EXPECT_EQ(twice.error()[0].text(), "-: given twice, and can be read once (name two files)");
+    const auto path = write("file.yaml", "evictionHard: {memory.available: 1Gi}");
+    EXPECT_TRUE(reload_files(std::nullopt, path));
+}
+
 TEST_F(LoadFiles, WithoutFilesTheDefaultsHold) {
     const auto config = load_files(std::nullopt, std::nullopt);
     ASSERT_TRUE(config);
