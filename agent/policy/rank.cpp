@@ -183,8 +183,11 @@ Exemption exemption_by(const RankRow& row, const ObservedPod& observed, Exemptio
                        const std::vector<Victim>& in_flight) {
     const auto is_it = [&](const Victim& victim) { return victim.pod == observed.pod->uid; };
     if (std::any_of(in_flight.begin(), in_flight.end(), is_it)) return Exemption::in_flight;
-    const bool may_change = decided == Exemption::none || decided == Exemption::memory_not_returned;
-    return may_change && has_nothing_of(row, observed) ? Exemption::no_processes : decided;
+    const bool may_change =
+        decided == Exemption::none || decided == Exemption::memory_not_returned || decided == Exemption::no_processes;
+    if (!may_change) return decided;
+    if (has_nothing_of(row, observed)) return Exemption::no_processes;
+    return decided == Exemption::no_processes ? Exemption::none : decided;
 }
 
 // Orders equals, which are rare: nothing is prepared for them before there are some.

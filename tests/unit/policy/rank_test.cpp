@@ -227,6 +227,10 @@ TEST(Rank, ByAnotherSignalIsAsTheDecisionWouldHaveRankedByIt) {
     const auto again = rank_again({}, Signal::pid_available, observation, decided);
     const auto chosen = std::find_if(again.begin(), again.end(), [](const RankedPod& one) { return one.pod == 0; });
     EXPECT_EQ(chosen->exemption, Exemption::in_flight) << "chosen at this very look";
+    decided.ranking = rank_pods({}, Signal::nodefs_available, observation, state);
+    const auto by_memory = rank_again({}, Signal::memory_available, observation, decided);
+    const auto holding = std::find_if(by_memory.begin(), by_memory.end(), [](const auto& one) { return one.pod == 7; });
+    EXPECT_EQ(holding->exemption, Exemption::none) << "it has no processes, and memory to give back";
 }
 
 }  // namespace
