@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "evictd/model/memory_available.hpp"
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"
