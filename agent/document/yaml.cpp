@@ -142,9 +142,8 @@ void read_documents(std::string_view text, const std::string& file, const Limits
     YamlEvents events(feed, file, limits);
     while (parser.HandleNextDocument(events)) {
         Document document = events.builder.take();
-        const bool is_sound = document.faults.empty();
-        if (document.root.kind != Node::Kind::null || !is_sound) documents.push_back(std::move(document));
-        if (!is_sound) return;
+        if (document.root.kind != Node::Kind::null || !document.faults.empty())
+            documents.push_back(std::move(document));
     }
 }
 
@@ -166,6 +165,7 @@ std::vector<Document> parse_yaml(std::string_view text, const std::string& file,
     } catch (const std::exception& other) {
         fault.what = excerpt(other.what(), 200);
     }
+    if (text.find("\n---") != std::string_view::npos) fault.what += "; what follows it in the file is not read";
     documents.push_back({{}, {std::move(fault)}});
     return documents;
 }
