@@ -20,6 +20,7 @@ namespace evictd::document {
 struct Node {
     enum class Kind : std::uint8_t { null, boolean, integer, fraction, text, list, map };
     Kind kind = Kind::null;
+    bool is_ambiguous = false;                          // it, or a key below it, is given twice
     int line = 0;                                       // of its key in a map, else of its own beginning
     int column = 0;                                     // 0 in JSON
     std::string key;                                    // in a map
@@ -55,7 +56,8 @@ struct Document {
     Faults faults;  // of the text itself; keys given twice and merge keys leave a root to look for more in
 };
 
-// Text that is sound up to a fault gives the documents before it, and one with the fault. Empty documents are left out.
+// Text that is sound up to a fault gives the documents before it, and one with the fault; keys given twice and merge
+// keys leave the documents after them too. Empty documents are left out.
 // Never throws.
 [[nodiscard]] std::vector<Document> parse(std::string_view text, const std::string& file, Syntax syntax,
                                           const Limits& limits);

@@ -4,7 +4,6 @@
 #include "document/node_builder.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace evictd::document {
@@ -16,17 +15,6 @@ constexpr std::size_t max_depth = 64;
 constexpr std::size_t values_of_a_document = 4;
 
 std::size_t cost_of(std::string_view text) { return 1 + text.size() / 16; }
-
-// Keys of the map itself win over merged ones, earlier merges over later ones.
-void add_merged(const std::vector<Node>& merges, std::vector<Node>& entries) {
-    std::set<std::string> known;
-    for (const Node& entry : entries) known.insert(entry.key);
-    for (const Node& merge : merges) {
-        for (const Node& entry : merge.each()) {
-            if (known.insert(entry.key).second) entries.push_back(entry);
-        }
-    }
-}
 
 }  // namespace
 
@@ -97,11 +85,11 @@ void NodeBuilder::key(std::string name, Mark at, bool merge) {
 
 // Only a finished list or map can be named by an alias: that is what keeps circles out.
 void NodeBuilder::close() {
-    Frame& top = open_.back();
-    report_given_twice(top.children);
-    Frame frame = std::move(top);
+    const bool is_ambiguous = report_given_twice(open_.back().children);
+    Frame frame = std::move(open_.back());
     open_.pop_back();
-    if (!frame.merges.empty()) add_merged(frame.merges, frame.children);
+    frame.made.node.is_ambiguous |= is_ambiguous;
+    if (!frame.merges.empty() && !is_ambiguous) apply_merges(frame);
     frame.children.shrink_to_fit();
     Kept& made = frame.made;
     made.node.children = std::make_shared<const std::vector<Node>>(std::move(frame.children));
@@ -152,6 +140,7 @@ void NodeBuilder::place(Node node, std::size_t height) {
     }
     Frame& frame = open_.back();
     frame.made.height = std::max(frame.made.height, height);
+    frame.made.node.is_ambiguous |= node.is_ambiguous;
     if (frame.made.node.kind == Node::Kind::map) {
         if (!std::exchange(frame.has_key, false))
             refuse({node.line, node.column}, "a key is not plain text", "write `key: value`");
@@ -165,29 +154,54 @@ void NodeBuilder::place(Node node, std::size_t height) {
 
 void NodeBuilder::take_merge(Frame& frame, const Node& node) const {
     const auto is_map = [](const Node& one) { return one.kind == Node::Kind::map; };
-    if (is_map(node)) return frame.merges.push_back(node);
+    const std::size_t before = frame.children.size();
+    if (is_map(node)) return frame.merges.push_back({before, node});
     const bool is_list = node.kind == Node::Kind::list && std::all_of(node.each().begin(), node.each().end(), is_map);
     if (!is_list) refuse(frame.key_at, "<< takes a map or a list of maps", "write the keys out");
-    frame.merges.insert(frame.merges.end(), node.each().begin(), node.each().end());
+    // Earlier ones win over later ones.
+    const auto& maps = node.each();
+    std::for_each(maps.rbegin(), maps.rend(), [&](const Node& map) { frame.merges.push_back({before, map}); });
 }
 
-void NodeBuilder::report_given_twice(const std::vector<Node>& entries) {
-    if (open_.back().made.node.kind != Node::Kind::map) return;
-    std::vector<const Node*> sorted;
+// In the file's order, as go-yaml v2, which the kubelet uses: what stands later wins, merged or the map's own.
+void NodeBuilder::apply_merges(Frame& frame) {
+    std::vector<Node> own = std::exchange(frame.children, {});
+    std::map<std::string, std::size_t> places;
+    const auto put = [&](Node entry) {
+        const auto [place, is_new] = places.emplace(entry.key, frame.children.size());
+        if (is_new)
+            frame.children.push_back(std::move(entry));
+        else
+            frame.children[place->second] = std::move(entry);
+    };
+    auto merge = frame.merges.begin();
+    for (std::size_t i = 0; i <= own.size(); ++i) {
+        for (; merge != frame.merges.end() && merge->before == i; ++merge)
+            std::for_each(merge->node.each().begin(), merge->node.each().end(), put);
+        if (i < own.size()) put(std::move(own[i]));
+    }
+}
+
+bool NodeBuilder::report_given_twice(std::vector<Node>& entries) {
+    if (open_.back().made.node.kind != Node::Kind::map) return false;
+    bool is_any = false;
+    std::vector<Node*> sorted;
     sorted.reserve(entries.size());
-    for (const Node& entry : entries) sorted.push_back(&entry);
+    for (Node& entry : entries) sorted.push_back(&entry);
     std::stable_sort(sorted.begin(), sorted.end(), [](const Node* a, const Node* b) { return a->key < b->key; });
     const Node* first = nullptr;
-    for (const Node* entry : sorted) {
+    for (Node* entry : sorted) {
         if (first == nullptr || first->key != entry->key) {
             first = entry;
             continue;
         }
+        is_any = entry->is_ambiguous = true;
         std::string key = path();
         append_name(key, entry->key);
         report({entry->line, entry->column}, std::move(key), "given twice",
                "the first is on line " + std::to_string(first->line) + ": keep one");
     }
+    return is_any;
 }
 
 }  // namespace evictd::document

@@ -49,11 +49,15 @@ private:
         std::size_t values = 0;
         std::size_t height = 0;  // lists and maps within each other, itself included
     };
+    struct Merge {
+        std::size_t before;  // of the map's own entries, which one it stands before
+        Node node;
+    };
     struct Frame {
         Kept made;
         Anchor anchor = 0;
         std::vector<Node> children;
-        std::vector<Node> merges;
+        std::vector<Merge> merges;
         bool has_key = false;
         bool merge = false;  // the key is `<<`
         std::string key;
@@ -65,7 +69,8 @@ private:
     void place(Node node, std::size_t height);
     void take_merge(Frame& frame, const Node& node) const;
     void report(Mark at, std::string key, std::string what, std::string remedy);
-    void report_given_twice(const std::vector<Node>& entries);
+    bool report_given_twice(std::vector<Node>& entries);  // whether there were any
+    static void apply_merges(Frame& frame);
     [[nodiscard]] std::string path() const;  // of the innermost key
 
     const std::string& file_;

@@ -60,8 +60,9 @@ public:
     // null is absent, as it is to the API server.
     [[nodiscard]] bool present() const { return node_ != nullptr && node_->kind != Node::Kind::null; }
     [[nodiscard]] bool is_map() const { return present() && node_->kind == Node::Kind::map; }
-    [[nodiscard]] const std::string& key() const { return within_->key; }  // of one of fields()
-    [[nodiscard]] int line() const { return within_->line; }               // of the nearest that exists
+    [[nodiscard]] bool is_ambiguous() const { return node_ != nullptr && node_->is_ambiguous; }  // as Node's
+    [[nodiscard]] const std::string& key() const { return within_->key; }                        // of one of fields()
+    [[nodiscard]] int line() const { return within_->line; }  // of the nearest that exists
     [[nodiscard]] Reading& reading() const { return *reading_; }
 
     // A field of this map; absent where this is, or has none of the name.

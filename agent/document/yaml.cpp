@@ -3,6 +3,7 @@
 // yaml-cpp's events turned into the builder's. YAML::Node is not used because it neither limits nor reports duplicate
 // keys.
 #include <algorithm>
+#include <array>
 #include <istream>
 #include <optional>
 
@@ -78,8 +79,26 @@ std::optional<std::size_t> first_bare_return(std::string_view text) {
     return std::nullopt;
 }
 
-// The first byte that cannot be in a YAML file: not UTF-8, or a control character.
+// The other line ends of YAML 1.1, which our parser does not know either.
+std::optional<std::size_t> first_wide_line_end(std::string_view text) {
+    std::optional<std::size_t> first;
+    for (const std::string_view end : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
+        if (const std::size_t at = text.find(end); at != std::string_view::npos)
+            first = std::min(at, first.value_or(at));
+    }
+    return first;
+}
+
+// As go-yaml's reader has it, which the kubelet uses.
+bool is_text(char32_t point) {
+    if (point < ' ') return point == '\t' || point == '\n' || point == '\r';
+    return point < 0x7f || point == 0x85 || (point >= 0xa0 && point < 0xd800) || (point >= 0xe000 && point < 0xfffe) ||
+           (point >= 0x10000 && point < 0x110000);
+}
+
+// The first byte that cannot be in a YAML file: not UTF-8, or of no character of a text.
 std::optional<std::size_t> first_binary_byte(std::string_view text) {
+    constexpr std::array<char32_t, 4> least{0, 0x80, 0x800, 0x10000};  // less has a shorter form
     std::size_t i = 0;
     while (i < text.size()) {
         const auto byte = static_cast<unsigned char>(text[i]);
@@ -88,11 +107,14 @@ std::optional<std::size_t> first_binary_byte(std::string_view text) {
                                  : byte >> 4 == 0xe  ? 2
                                  : byte >> 3 == 0x1e ? 3
                                                      : 4;
-        const bool control = byte < ' ' && byte != '\t' && byte != '\n' && byte != '\r';
-        if (control || byte == 0x7f || more == 4 || i + more >= text.size()) return i;
+        if (more == 4 || i + more >= text.size()) return i;
+        char32_t point = more == 0 ? byte : byte & (0x3fU >> more);
         for (std::size_t tail = 1; tail <= more; ++tail) {
-            if ((static_cast<unsigned char>(text[i + tail]) & 0xc0) != 0x80) return i;
+            const auto next = static_cast<unsigned char>(text[i + tail]);
+            if ((next & 0xc0U) != 0x80) return i;
+            point = point << 6U | (next & 0x3fU);
         }
+        if (point < least.at(more) || !is_text(point)) return i;
         i += 1 + more;
     }
     return std::nullopt;
@@ -107,6 +129,8 @@ std::optional<Fault> refuse_unread(std::string_view text, const std::string& fil
         return at(*binary, "not a text file", "YAML or JSON in UTF-8 is expected");
     if (const auto bare = first_bare_return(text))
         return at(*bare, "a line ends in a carriage return alone", "save it with \\n at the end of each line");
+    if (const auto wide = first_wide_line_end(text))
+        return at(*wide, "a line ends in U+0085, U+2028 or U+2029", "use \\n, or escape it in double quotes");
     return std::nullopt;
 }
 
@@ -118,9 +142,8 @@ void read_documents(std::string_view text, const std::string& file, const Limits
     YamlEvents events(feed, file, limits);
     while (parser.HandleNextDocument(events)) {
         Document document = events.builder.take();
-        const bool is_sound = document.faults.empty();
-        if (document.root.kind != Node::Kind::null || !is_sound) documents.push_back(std::move(document));
-        if (!is_sound) return;
+        if (document.root.kind != Node::Kind::null || !document.faults.empty())
+            documents.push_back(std::move(document));
     }
 }
 
@@ -142,6 +165,7 @@ std::vector<Document> parse_yaml(std::string_view text, const std::string& file,
     } catch (const std::exception& other) {
         fault.what = excerpt(other.what(), 200);
     }
+    if (text.find("\n---") != std::string_view::npos) fault.what += "; what follows it in the file is not read";
     documents.push_back({{}, {std::move(fault)}});
     return documents;
 }

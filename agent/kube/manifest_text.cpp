@@ -3,6 +3,7 @@
 // What is wrong in one document or list item leaves the others as they are.
 #include "kube/manifest_text.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -28,10 +29,10 @@ public:
     Reader(const std::string& file, std::optional<PodOrigin> origin) : file_(file), origin_(origin) {}
 
     void read(document::Document document) {
-        const bool is_sound = document.faults.empty();
+        const bool is_readable = document.faults.empty() || document.root.is_ambiguous;
         Reading reading(std::move(document), excerpt(file_, 512));
         reading.limit_faults(most_objects);
-        if (is_sound && has_place()) read_object(reading.root());
+        if (has_place() && is_readable) read_object(reading.root());
         for (const Fault& fault : reading.take_faults()) reject(fault);
         if (objects_ <= most_objects || std::exchange(is_full_, true)) return;
         manifest_.rejected.push_back({ErrorKind::invalid, excerpt(file_, 512),
@@ -50,8 +51,17 @@ private:
         if (!object.is_map()) return object.refuse("is not a Kubernetes object", what_is_read);
         const std::string kind = kind_of(object);
         if (kind == "Pod") return read_pod(object);
+        if (is_ambiguous_itself(object)) return;  // as told
         if (kind == "PodList" || kind == "List") return read_list(object["items"], kind);
         object["kind"].refuse(kind.empty() ? "is missing" : "is " + in_quotes(kind), what_is_read);
+    }
+
+    // A key given twice that is not within an item: which items are meant, and of what, is not known.
+    static bool is_ambiguous_itself(const Value& list) {
+        const auto fields = list.fields();
+        const auto count =
+            std::count_if(fields.begin(), fields.end(), [](auto& field) { return field.is_ambiguous(); });
+        return count > (list["items"].is_ambiguous() ? 1 : 0);
     }
 
     bool has_place() { return ++objects_ <= most_objects; }
@@ -68,6 +78,7 @@ private:
     }
 
     void read_pod(const Value& object) {
+        if (object.is_ambiguous()) return;  // as told
         auto pod = kube::read_pod(object, {.source = file_, .origin = origin_});
         if (!pod) return;
         const int line = object["metadata"]["uid"].line();
@@ -75,6 +86,7 @@ private:
     }
 
     void reject(const Fault& fault) {
+        if (manifest_.rejected.size() >= most_objects) return;
         const std::string place = fault.line > 0 ? ":" + std::to_string(fault.line) : "";
         manifest_.rejected.push_back({ErrorKind::invalid, fault.file + place,
                                       (fault.key.empty() ? "" : fault.key + ": ") + fault.what, fault.remedy});

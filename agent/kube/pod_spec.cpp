@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "evictd/model/text.hpp"
@@ -12,6 +14,9 @@
 
 namespace evictd::kube {
 namespace {
+
+// No node runs a pod of so many. What a pod costs grows with them, and a file of a MiB could have 60,000.
+constexpr std::size_t most_containers = 1000;
 
 // SetDefaults_ResourceList.
 std::optional<Quantity> amount(const Value& field) {
@@ -57,13 +62,17 @@ std::string read_container_name(const Value& field, const PodRules& rules) {
 
 std::vector<Container> read_containers(const Value& list, const PodRules& rules) {
     std::vector<Container> containers;
-    for (const Value& element : list.elements()) {
+    const std::vector<Value> elements = list.elements();
+    if (elements.size() > most_containers) {
+        list.refuse("has more than " + std::to_string(most_containers) + " containers", "is this a Pod?");
+        return containers;
+    }
+    std::set<std::string> names;
+    for (const Value& element : elements) {
         Container container;
         container.name = read_container_name(element["name"], rules);
         std::tie(container.requests, container.limits) = read_requests_and_limits(element["resources"], rules);
-        const bool taken = std::any_of(containers.begin(), containers.end(),
-                                       [&](const Container& other) { return other.name == container.name; });
-        if (taken && !container.name.empty())
+        if (!container.name.empty() && !names.insert(container.name).second)
             element["name"].refuse("is used twice: " + in_quotes(container.name), "give each container its own name");
         containers.push_back(std::move(container));
     }

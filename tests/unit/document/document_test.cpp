@@ -85,8 +85,33 @@ TEST(Yaml, QuotedWordsStayText) {
 }
 
 TEST(Yaml, AliasesAndMergesAreExpanded) {
-    EXPECT_EQ(yaml("a: &x {cpu: 1}\nb: *x\nc: {<<: *x, memory: 2}\nd: {cpu: 9, <<: [*x, {e: 3}]}\n"),
+    EXPECT_EQ(yaml("a: &x {cpu: 1}\nb: *x\nc: {<<: *x, memory: 2}\nd: {<<: [*x, {e: 3}], cpu: 9}\n"),
               json::parse(R"({"a":{"cpu":1},"b":{"cpu":1},"c":{"cpu":1,"memory":2},"d":{"cpu":9,"e":3}})"));
+}
+
+TEST(Yaml, MergesAreAppliedWhereTheyStandAsByTheKubelet) {
+    EXPECT_EQ(yaml("a: &x {m: 1}\nb: {m: 2, <<: *x}\nc: {<<: *x, m: 2}\nd: {m: 2, <<: [*x, {m: 3, n: 4}], n: 5}\n"),
+              json::parse(R"({"a":{"m":1},"b":{"m":1},"c":{"m":2},"d":{"m":1,"n":5}})"));
+    EXPECT_EQ(document_fault("a: {m: 1, <<: {n: 2}, m: 3}\n"),
+              "1: a.m: given twice (the first is on line 1: keep one)");
+}
+
+TEST(Yaml, LineEndsThatItsReaderDoesNotKnowAreRefused) {
+    constexpr auto fault = "2: a line ends in U+0085, U+2028 or U+2029 (use \\n, or escape it in double quotes)";
+    for (const std::string end : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"})
+        EXPECT_EQ(document_fault("# one\n# hi" + end + "a: 1\n"), fault);
+    EXPECT_TRUE(parsed("{\"a\": \"\xe2\x80\xa8\"}", Syntax::json)[0].faults.empty());
+    EXPECT_EQ(yaml("a: \"\\L\"\n"), json({{"a", "\xe2\x80\xa8"}}));
+}
+
+TEST(Yaml, WhatTheKubeletsReaderDoesNotTakeForTextIsRefused) {
+    constexpr auto fault = "2: not a text file (YAML or JSON in UTF-8 is expected)";
+    for (const std::string bad : {"\xc0\xaf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                                  "\xc2\x80", "\xc2\x9f", "\xef\xbf\xbe", "\xef\xbf\xbf", "\xff", "\x7f"})
+        EXPECT_EQ(document_fault("a: 1\nb: x" + bad + "y\n"), fault);
+    for (const std::string good :
+         {"\xc2\xa0", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbd", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbd"})
+        EXPECT_EQ(yaml("a: x" + good + "y\n"), json({{"a", "x" + good + "y"}}));
 }
 
 TEST(Yaml, ManyDocumentsAndEmptyOnes) {
@@ -99,6 +124,17 @@ TEST(Yaml, DocumentsBeforeAFaultAreKept) {
     ASSERT_EQ(documents.size(), 2U);
     EXPECT_TRUE(documents[0].faults.empty());
     EXPECT_EQ(documents[1].faults.size(), 1U);
+    EXPECT_NE(documents[1].faults[0].what.find("; what follows it in the file is not read"), std::string::npos);
+}
+
+TEST(Yaml, DocumentsAfterOneWithAKeyGivenTwiceAreRead) {
+    const auto documents = parsed("a: 1\na: 2\n---\nb: {c: [{d: 1, d: 2}]}\n---\ne: 1\n");
+    ASSERT_EQ(documents.size(), 3U);
+    EXPECT_TRUE(documents[0].root.is_ambiguous);
+    EXPECT_TRUE(documents[1].root.is_ambiguous);
+    EXPECT_EQ(documents[1].faults.size(), 1U);
+    EXPECT_FALSE(documents[2].root.is_ambiguous);
+    EXPECT_TRUE(documents[2].faults.empty());
 }
 
 TEST(Yaml, FaultsNameTheirLine) {

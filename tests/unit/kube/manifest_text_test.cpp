@@ -112,5 +112,43 @@ TEST(Manifest, WhatIsWrongInOneDocumentLeavesTheOthers) {
     EXPECT_EQ(manifest.rejected[4].why, "items[2].metadata.uid: is missing");
 }
 
+std::string names_in(const Manifest& manifest) {
+    std::string all;
+    for (const auto& each : manifest.pods) all += each.pod->name + ' ';
+    return all;
+}
+
+std::string pod(const std::string& name, const std::string& more = "") {
+    return "{kind: Pod, metadata: {name: " + name + ", uid: " + name + more + "}, spec: {containers: [{name: c}]}}\n";
+}
+
+TEST(Manifest, AKeyGivenTwiceCostsItsOwnObjectOnly) {
+    const auto documents = parse_manifest("d.yaml", pod("a", ", uid: x") + "---\n" + pod("b") + "---\n" + pod("c"), {});
+    EXPECT_EQ(names_in(documents), "b c ");
+    ASSERT_EQ(documents.rejected.size(), 1U);
+    EXPECT_EQ(documents.rejected[0].text().substr(0, 32), "d.yaml:1: metadata.uid: given tw");
+    const auto list =
+        parse_manifest("l.yaml", "kind: List\nitems:\n- " + pod("a", ", labels: {a: b, a: c}") + "- " + pod("b"), {});
+    EXPECT_EQ(names_in(list), "b ");
+    ASSERT_EQ(list.rejected.size(), 1U);
+    EXPECT_EQ(list.rejected[0].what, "l.yaml:3");
+}
+
+TEST(Manifest, AListThatGivesItsOwnKeyTwiceIsRejectedWhole) {
+    const std::string items = "items:\n- " + pod("a");
+    const std::string other = "items:\n- " + pod("b");
+    EXPECT_EQ(names_in(parse_manifest("l.yaml", "kind: List\n" + items + other, {})), "");
+    EXPECT_EQ(names_in(parse_manifest("l.yaml", "kind: List\n<<: {x: 1}\n" + items + other, {})), "");
+    const auto list = parse_manifest("l.yaml", "kind: List\nkind: PodList\n" + items, {});
+    EXPECT_EQ(names_in(list), "");
+    EXPECT_EQ(list.rejected.size(), 1U);
+}
+
+TEST(Manifest, KeysGivenTwiceAreNotToldWithoutEnd) {
+    std::string twice;
+    for (int i = 0; i < 5'000; ++i) twice += "---\n{a: 1, a: 2, a: 3, a: 4}\n";
+    EXPECT_LE(parse_manifest("t.yaml", twice, {}).rejected.size(), 1001U);
+}
+
 }  // namespace
 }  // namespace evictd::kube

@@ -124,5 +124,14 @@ TEST(PodFields, GosZeroTimeIsNone) {
     EXPECT_FALSE(read(with("/metadata/creationTimestamp", "0001-01-01T00:00:00Z")).creation_time);
 }
 
+TEST(PodSpec, HasNoMoreContainersThanAPodCanRun) {
+    json containers = json::array();
+    for (int i = 0; i < 1000; ++i) containers.push_back({{"name", "c" + std::to_string(i)}});
+    EXPECT_EQ(fault(with("/spec/containers", containers)), "none");
+    containers.push_back({{"name", "c0"}});
+    EXPECT_EQ(fault(with("/spec/containers", containers)), "spec.containers: has more than 1000 containers");
+    EXPECT_EQ(fault(with("/spec/initContainers", containers)), "spec.initContainers: has more than 1000 containers");
+}
+
 }  // namespace
 }  // namespace evictd::kube
