@@ -28,13 +28,16 @@ Lowered lower(port::ProcessScores& scores, const RaisedPod& raised, const port::
     Lowered lowered;
     const auto visited = scores.visit(cgroup, pids, [&](port::ScoredProcess& process) {
         const auto score = process.score();
+        if (score && *score != highest_oom_score_adj) {
+            return;
+        }
         if (!score || process.started() == 0) {
             const auto again = process.score();  // it may just have ended
             note_failure(lowered,
                          again ? Error{ErrorKind::failed, "stat", "the start time cannot be read", {}} : again.error());
             return;
         }
-        const auto before = *score == highest_oom_score_adj ? raised.before(process) : std::nullopt;
+        const auto before = raised.before(process);
         const int wanted = before && instead ? instead(process, *before) : before.value_or(highest_oom_score_adj);
         if (wanted == highest_oom_score_adj) {
             return;
