@@ -101,12 +101,8 @@ int lower_all(port::ProcessScores& scores, const EachPod& each_pod, RaisedPods& 
 
 Result<int> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
                                  bool& first_sweep) {
-    if (ledger_unread_) {
-        auto left = read_ledger();
-        if (!left) {
-            return tl::unexpected(left.error());
-        }
-        raised_ = std::move(*left);  // put back when their pods are looked at
+    if (auto known = learn_ledger(); !known) {
+        return tl::unexpected(known.error());
     }
     const bool first = !contains(uid, cgroup.id());
     if (first && raised_.erase(uid) > 0) {
@@ -199,6 +195,19 @@ Result<RaisedPods> SteeredScores::read_ledger() {
     }
     ledger_unread_ = !read && !aside;
     return read;
+}
+
+// What it says is put back when the pods are looked at.
+Status SteeredScores::learn_ledger() {
+    if (!ledger_unread_) {
+        return {};
+    }
+    auto left = read_ledger();
+    if (!left) {
+        return tl::unexpected(left.error());
+    }
+    raised_ = std::move(*left);
+    return {};
 }
 
 Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& found, bool dry_run) {

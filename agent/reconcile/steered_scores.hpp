@@ -55,6 +55,7 @@ public:
 
 private:
     [[nodiscard]] Result<RaisedPods> read_ledger();
+    [[nodiscard]] Status learn_ledger();
     [[nodiscard]] Status record_originals(const PodUid& uid, RaisedPod& raised, std::span<const RaisedProcess> more);
     void remember();
 
