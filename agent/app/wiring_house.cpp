@@ -149,9 +149,10 @@ codec::AgentStatus Wiring::House::describe() const {
     return status;
 }
 
-void Wiring::House::show_scores(const reconcile::ScoreFigures& figures) {
-    loop->post([this, row = app::score_row(config.agent.oom_score_adj_policy, config.agent.oom_score_adj_steering,
-                                           figures)]() mutable {
+// False: refused.
+bool Wiring::House::show_scores(const reconcile::ScoreFigures& figures) {
+    return loop->post([this, row = app::score_row(config.agent.oom_score_adj_policy,
+                                                  config.agent.oom_score_adj_steering, figures)]() mutable {
         score_row = std::move(row);
         publishers.board->set_agent(facts());
     });
@@ -161,8 +162,9 @@ void Wiring::House::show_scores(const reconcile::ScoreFigures& figures) {
 Status Wiring::House::make_scores() {
     using Scores = reconcile::ControlLoop<reconcile::ScoreKeeper>;
     std::optional<Result<std::vector<port::FoundPod>>> left;
-    if (claim && why_no_ledger.empty()) {
-        left = kernel.cgroups->list_pods();
+    if (why_no_ledger.empty()) {
+        // Also where no pods are known yet: what is remembered must not be overwritten.
+        left = claim ? kernel.cgroups->list_pods() : fail(ErrorKind::failed, "pods' cgroup", "it is not known yet");
     }
     const auto start = [left = std::move(left)](reconcile::ScoreKeeper& keeper) {
         // Of this thread alone, which is what Linux means by a process here. Refused: slower, no more.
@@ -172,9 +174,8 @@ Status Wiring::House::make_scores() {
         }
     };
     const auto after_each = [this, shown = std::optional<reconcile::ScoreFigures>()](const auto& keeper) mutable {
-        if (auto figures = keeper.figures(); figures != shown) {
+        if (auto figures = keeper.figures(); figures != shown && show_scores(figures)) {
             shown = std::move(figures);
-            show_scores(*shown);
         }
     };
     auto made = Scores::make({.name = "evictd-scores",

@@ -74,7 +74,7 @@ struct Wiring::House {
     Status make_publishers();
     Status make_scores();
     Status make_rungs();
-    void show_scores(const reconcile::ScoreFigures& figures);
+    [[nodiscard]] bool show_scores(const reconcile::ScoreFigures& figures);
     Status make_agent();
     Status start_pod_sources();
     Status listen_to_signals();

@@ -52,23 +52,27 @@ public:
         : pid_(pid), directory_(std::move(directory)), pod_path_(pod_path), resource_(resource) {}
 
     [[nodiscard]] pid_t pid() const override { return pid_; }
-    [[nodiscard]] std::uint64_t started() const override { return start_time_in(text_of("stat")); }
-    [[nodiscard]] std::string container() const override { return container_cgroup_in(text_of("cgroup"), pod_path_); }
+    [[nodiscard]] std::uint64_t started() const override { return start_time_in(text_of("stat").value_or("")); }
+    [[nodiscard]] std::string container() const override {
+        return container_cgroup_in(text_of("cgroup").value_or(""), pod_path_);
+    }
     [[nodiscard]] Result<int> score() const override {
-        auto file = sys::openat(directory_.get(), score_file, O_RDONLY);
-        std::string text;
-        auto read = file ? sys::read_text(file->get(), text) : Status(tl::unexpected(file.error()));
-        if (!read) {
-            return tl::unexpected(read.error());
+        const auto text = text_of(score_file);
+        if (!text) {
+            return tl::unexpected(text.error());
         }
         int score = 0;
-        const bool number = std::from_chars(text.data(), text.data() + text.size(), score).ec == std::errc();
+        const bool number = std::from_chars(text->data(), text->data() + text->size(), score).ec == std::errc();
         return number ? Result<int>(score) : fail(ErrorKind::failed, score_file, "is no number");
     }
     // A pid that was listed and was given to another process before it was opened is found here: the directory is that
     // process's, and so is the cgroup that it names.
     [[nodiscard]] Status set_score(int score) override {
-        if (!is_in_pod(text_of("cgroup"), pod_path_)) {
+        const auto cgroup = text_of("cgroup");
+        if (!cgroup) {
+            return tl::unexpected(cgroup.error());
+        }
+        if (!is_in_pod(*cgroup, pod_path_)) {
             return fail(ErrorKind::vanished, score_file, "pid " + std::to_string(pid_) + " is no process of the pod");
         }
         auto written = write(score);
@@ -85,12 +89,11 @@ private:
         auto file = sys::openat(directory_.get(), score_file, O_WRONLY);
         return file ? sys::write_text(file->get(), std::to_string(score)) : tl::unexpected<Error>(file.error());
     }
-    [[nodiscard]] std::string text_of(const char* name) const {
+    [[nodiscard]] Result<std::string> text_of(const char* name) const {
+        const auto file = sys::openat(directory_.get(), name, O_RDONLY);
         std::string text;
-        if (auto file = sys::openat(directory_.get(), name, O_RDONLY)) {
-            (void)sys::read_text(file->get(), text);
-        }
-        return text;
+        auto read = file ? sys::read_text(file->get(), text) : Status(tl::unexpected(file.error()));
+        return read ? Result<std::string>(std::move(text)) : tl::unexpected(read.error());
     }
 
     pid_t pid_;
@@ -125,16 +128,20 @@ std::string memory_path_in(const std::string& proc_cgroup) {
 
 Result<std::vector<pid_t>> ProcScores::list(const port::PodCgroup& pod) { return pod.processes(); }
 
-void ProcScores::visit(const port::PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) {
+Status ProcScores::visit(const port::PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) {
     WithoutResource resource;
     const pid_t self = ::getpid();
+    Status result;
     for (const pid_t pid : pids) {
         auto directory = sys::open("/proc/" + std::to_string(pid), O_PATH | O_DIRECTORY);
         if (directory && pid != self) {
             HeldProcess process(pid, std::move(*directory), pod.path(), resource);
             visit(process);
+        } else if (!directory && directory.error().kind != ErrorKind::vanished && result) {
+            result = tl::unexpected(directory.error());
         }
     }
+    return result;
 }
 
 // Our mount may show a part of the hierarchy only, so the path may begin with more than the pod's. From another cgroup

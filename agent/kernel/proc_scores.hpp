@@ -13,7 +13,7 @@ namespace evictd::kernel {
 class ProcScores final : public port::ProcessScores {
 public:
     [[nodiscard]] Result<std::vector<pid_t>> list(const port::PodCgroup& pod) override;
-    void visit(const port::PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) override;
+    Status visit(const port::PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) override;
 };
 
 // The component behind that of the pod's cgroup in /proc/PID/cgroup, in the hierarchy of the memory controller if it

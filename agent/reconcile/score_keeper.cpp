@@ -50,6 +50,28 @@ ScoreKeeper::Account* ScoreKeeper::account_of(const PodUid& pod) {
     return found == accounts_.end() ? nullptr : &found->second;
 }
 
+bool ScoreKeeper::is_raised(const Account& account) const {
+    return steered_scores_.contains(account.kept.pod->uid, account.kept.cgroup->id());
+}
+
+// What was raised in the one before is put back first; where that fails, the pod is the one before until it is done.
+void ScoreKeeper::leave_other_cgroup(const KeptPod& kept) {
+    const auto& uid = kept.pod->uid;
+    auto* account = account_of(uid);
+    if (account == nullptr || account->kept.cgroup->id() == kept.cgroup->id()) {
+        return;
+    }
+    if (is_raised(*account)) {
+        account->leaving = true;
+        account->sweep.reset();
+        (void)schedule_.work_at_once(uid, [this](const PodUid& pod) { return step(pod); });
+    }
+    if (!is_raised(*account)) {
+        schedule_.remove(uid);
+        accounts_.erase(uid);
+    }
+}
+
 void ScoreKeeper::look(const std::vector<KeptPod>& pods, Bytes node_memory) {
     const auto now = clock_.monotonic();
     const bool first = accounts_.empty();
@@ -57,22 +79,27 @@ void ScoreKeeper::look(const std::vector<KeptPod>& pods, Bytes node_memory) {
     std::unordered_map<PodUid, Account> accounts;
     accounts.reserve(pods.size());
     for (const auto& kept : pods) {
+        leave_other_cgroup(kept);
         const auto before = accounts_.find(kept.pod->uid);
         Account& account = accounts[kept.pod->uid];
-        if (before != accounts_.end() && before->second.kept.cgroup->id() == kept.cgroup->id()) {
+        if (before != accounts_.end()) {
             account = std::move(before->second);
+            accounts_.erase(before);
         } else {
             schedule_.remove(kept.pod->uid);
             account.look_at = first ? std::nullopt : std::optional(now + settling);
         }
-        account.kept = kept;
+        if (!account.leaving) {
+            account.kept = kept;
+        }
+    }
+    // A pod that is not listed may live on, without its manifest for example: only its cgroup says that it is gone.
+    for (auto& [uid, account] : accounts_) {
+        if (is_raised(account)) {
+            accounts.try_emplace(uid, std::move(account));
+        }
     }
     accounts_ = std::move(accounts);
-    // Pods that are no more take their processes with them.
-    steered_scores_.forget_pods([&](const PodUid& uid, CgroupId cgroup) {
-        const auto* account = account_of(uid);
-        return account == nullptr || account->kept.cgroup->id() != cgroup;
-    });
     for (auto& [uid, account] : accounts_) {
         if (!account.look_at || *account.look_at <= now) {
             look_at(account);
@@ -83,10 +110,10 @@ void ScoreKeeper::look(const std::vector<KeptPod>& pods, Bytes node_memory) {
 }
 
 void ScoreKeeper::expect(KeptPod pod) {
+    leave_other_cgroup(pod);
     Account& account = accounts_[pod.pod->uid];
-    if (account.kept.cgroup && account.kept.cgroup->id() != pod.cgroup->id()) {
-        schedule_.remove(pod.pod->uid);
-        account = {};
+    if (account.leaving) {
+        return;
     }
     account.kept = std::move(pod);
     account.look_at = clock_.monotonic() + settling;
@@ -108,7 +135,8 @@ void ScoreKeeper::check(const PodUid& pod) {
 
 void ScoreKeeper::look_at(Account& account) {
     account.look_at.reset();
-    if (options_.policy == OomScoreAdjPolicy::off) {
+    const bool to_put_back = is_raised(account) && (account.leaving || steered_ != account.kept.pod->uid);
+    if (options_.policy == OomScoreAdjPolicy::off && !to_put_back) {
         return;
     }
     if (clock_.monotonic() < account.history.left_alone_until) {
@@ -159,9 +187,7 @@ void ScoreKeeper::raise_now(const PodUid& pod) {
 // Begins it; within the budget, as memory is not short any more or another pod is raised.
 void ScoreKeeper::put_back(const PodUid& pod) {
     auto* account = account_of(pod);
-    if (account == nullptr) {
-        steered_scores_.forget(pod);
-    } else if (steered_scores_.contains(pod)) {
+    if (account != nullptr && is_raised(*account)) {
         account->sweep.reset();
         schedule_.add(pod);
     }
@@ -223,7 +249,7 @@ void ScoreKeeper::release() {
     raise_again_at_.reset();
     steered_.reset();
     for (auto& [uid, account] : accounts_) {
-        if (steered_scores_.contains(uid)) {
+        if (is_raised(account)) {
             account.sweep.reset();
             while (step(uid)) {}
         }
@@ -257,7 +283,7 @@ ScoreFigures ScoreKeeper::figures() const {
         const auto name = account.kept.pod->full_name();
         if (!account.not_raised.empty()) {
             figures.not_raised = name + " is not raised: " + account.not_raised;
-        } else if (steered_scores_.contains(uid)) {
+        } else if (is_raised(account)) {
             figures.steered = name;
         }
     }

@@ -87,12 +87,14 @@ private:
         MonotonicTime begun{};
         bool first_sweep = false;  // when raising
         ClassScores::Round round{};
+        std::optional<Error> failed{};           // why not all could be put back
         [[nodiscard]] std::string rest() const;  // how many are left, for people
     };
     struct Account {
         KeptPod kept;
         std::optional<MonotonicTime> look_at;
         std::optional<Sweep> sweep;
+        bool leaving = false;      // its pod has another cgroup now, and this one is still to be put back
         bool slow_before = false;  // its last sweep took too long, which is reported once
         std::string not_raised;    // why; empty: it is, or was not tried
         ClassScores::History history{};
@@ -100,14 +102,17 @@ private:
     };
 
     [[nodiscard]] Account* account_of(const PodUid& pod);
+    [[nodiscard]] bool is_raised(const Account& account) const;
+    void leave_other_cgroup(const KeptPod& kept);
     void look_at(Account& account);
     void work();
     bool step(const PodUid& pod);
     [[nodiscard]] bool begin(Account& account);
+    void note_unlisted(Account& account, Sweep::Kind kind, const Error& error);
     [[nodiscard]] bool advance(Account& account, std::span<const pid_t> pids);
     [[nodiscard]] bool raise(Account& account, std::span<const pid_t> pids);
     [[nodiscard]] bool keep_instead(Account& account, const Error& error);
-    int restore(const KeptPod& kept, std::span<const pid_t> pids);
+    void restore(Account& account, std::span<const pid_t> pids);
     void finish(Account& account);
     void note_slow(Account& account);
     void raise_now(const PodUid& pod);

@@ -12,6 +12,8 @@ namespace {
 
 // Three regular looks: a sweep that takes longer is reported.
 constexpr Duration slow_after = std::chrono::seconds(30);
+// What could not be put back, because descriptors are short for example.
+constexpr Duration restore_again_after = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -41,23 +43,36 @@ bool ScoreKeeper::begin(Account& account) {
     const auto& uid = account.kept.pod->uid;
     Sweep sweep;
     sweep.begun = clock_.monotonic();
-    sweep.kind = steered_ == uid                 ? Sweep::Kind::raise
-                 : steered_scores_.contains(uid) ? Sweep::Kind::restore
-                                                 : Sweep::Kind::keep;
+    sweep.kind = steered_ == uid && !account.leaving ? Sweep::Kind::raise
+                 : is_raised(account)                ? Sweep::Kind::restore
+                                                     : Sweep::Kind::keep;
     if (sweep.kind == Sweep::Kind::keep && options_.policy == OomScoreAdjPolicy::off) {
         return false;
     }
     auto listed = scores_.list(*account.kept.cgroup);
     if (!listed) {
-        if (listed.error().kind != ErrorKind::vanished && !std::exchange(account.slow_before, true)) {
-            account.report.slow = "its processes could not be listed: " + listed.error().text();
-        }
+        note_unlisted(account, sweep.kind, listed.error());
         return false;
     }
     sweep.pids = std::move(*listed);
     sweep.round = class_scores_.begin(*account.kept.pod, node_memory_);
     account.sweep = std::move(sweep);
     return true;
+}
+
+void ScoreKeeper::note_unlisted(Account& account, Sweep::Kind kind, const Error& error) {
+    if (error.kind == ErrorKind::vanished) {
+        if (is_raised(account)) {
+            steered_scores_.forget(account.kept.pod->uid);
+        }
+        return;
+    }
+    if (kind == Sweep::Kind::restore) {
+        account.look_at = clock_.monotonic() + restore_again_after;
+    }
+    if (!std::exchange(account.slow_before, true)) {
+        account.report.slow = "its processes could not be listed: " + error.text();
+    }
 }
 
 // False: it ends here.
@@ -68,14 +83,14 @@ bool ScoreKeeper::advance(Account& account, std::span<const pid_t> pids) {
         case Sweep::Kind::raise:
             return raise(account, pids);
         case Sweep::Kind::restore:
-            account.report.restored += restore(account.kept, pids);
+            restore(account, pids);
             return true;
         case Sweep::Kind::keep:
             break;
     }
-    scores_.visit(*account.kept.cgroup, pids, [&](port::ScoredProcess& process) {
+    (void)scores_.visit(*account.kept.cgroup, pids, [&](port::ScoredProcess& process) {
         const auto score = process.score();
-        if (score && !steered_scores_.is_raised(pod.uid, process, *score)) {
+        if (score && !steered_scores_.is_raised(pod.uid, account.kept.cgroup->id(), process, *score)) {
             class_scores_.visit(pod, process, *score, sweep.round, account.history, account.report);
         }
     });
@@ -111,18 +126,30 @@ bool ScoreKeeper::keep_instead(Account& account, const Error& error) {
     return true;
 }
 
-int ScoreKeeper::restore(const KeptPod& kept, std::span<const pid_t> pids) {
+void ScoreKeeper::restore(Account& account, std::span<const pid_t> pids) {
+    const KeptPod& kept = account.kept;
     const auto of_class = [&](const port::ScoredProcess& process, int before) {
         return options_.wanted(*kept.pod, process.container(), node_memory_).nearest(before);
     };
     const bool enforced = options_.policy == OomScoreAdjPolicy::enforce;
-    return steered_scores_.restore(kept.pod->uid, *kept.cgroup, pids,
-                                   enforced ? SteeredScores::Instead(of_class) : SteeredScores::Instead());
+    auto lowered = steered_scores_.restore(kept.pod->uid, *kept.cgroup, pids,
+                                           enforced ? SteeredScores::Instead(of_class) : SteeredScores::Instead());
+    account.report.restored += lowered.processes;
+    if (lowered.failed && !account.sweep->failed) {
+        account.sweep->failed = std::move(lowered.failed);
+    }
 }
 
 void ScoreKeeper::finish(Account& account) {
     const auto sweep = *std::exchange(account.sweep, std::nullopt);
     const auto now = clock_.monotonic();
+    if (sweep.failed) {
+        account.look_at = now + restore_again_after;
+        if (!std::exchange(account.slow_before, true)) {
+            account.report.slow = "not all of it could be put back: " + sweep.failed->text();
+        }
+        return;
+    }
     account.slow_before = account.slow_before && now - sweep.begun >= slow_after;
     switch (sweep.kind) {
         case Sweep::Kind::keep:

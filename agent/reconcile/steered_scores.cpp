@@ -14,18 +14,30 @@ namespace {
 // Below so many entries in the ledger those of ended processes are kept.
 constexpr std::size_t ended_kept = 64;
 
-struct Lowered {
-    int processes = 0;
-    std::optional<Error> failed{};  // the first that is not `vanished`
-};
+using Lowered = SteeredScores::Lowered;
+
+void note_failure(Lowered& lowered, const Error& error) {
+    if (error.kind != ErrorKind::vanished && !lowered.failed) {
+        lowered.failed = error;
+    }
+}
 
 // Only what still has what we gave it: what was written by others meanwhile is not overruled.
 Lowered lower(port::ProcessScores& scores, const RaisedPod& raised, const port::PodCgroup& cgroup,
               std::span<const pid_t> pids, const SteeredScores::Instead& instead = {}) {
     Lowered lowered;
-    scores.visit(cgroup, pids, [&](port::ScoredProcess& process) {
+    const auto visited = scores.visit(cgroup, pids, [&](port::ScoredProcess& process) {
         const auto score = process.score();
-        const auto before = score && *score == highest_oom_score_adj ? raised.before(process) : std::nullopt;
+        if (score && *score != highest_oom_score_adj) {
+            return;
+        }
+        if (!score || process.started() == 0) {
+            const auto again = process.score();  // it may just have ended
+            note_failure(lowered,
+                         again ? Error{ErrorKind::failed, "stat", "the start time cannot be read", {}} : again.error());
+            return;
+        }
+        const auto before = raised.before(process);
         const int wanted = before && instead ? instead(process, *before) : before.value_or(highest_oom_score_adj);
         if (wanted == highest_oom_score_adj) {
             return;
@@ -36,11 +48,19 @@ Lowered lower(port::ProcessScores& scores, const RaisedPod& raised, const port::
         }
         if (set) {
             lowered.processes++;
-        } else if (set.error().kind != ErrorKind::vanished && !lowered.failed) {
-            lowered.failed = set.error();
+        } else {
+            note_failure(lowered, set.error());
         }
     });
+    if (!visited) {
+        note_failure(lowered, visited.error());
+    }
     return lowered;
+}
+
+Error as_set_aside(Error fault, const std::string& ledger) {
+    fault.remedy = "look at " + ledger + ".broken and at the pods' oom_score_adj";
+    return fault;
 }
 
 using EachPod = std::function<Status(const std::function<void(port::FoundPod)>&)>;
@@ -81,22 +101,30 @@ int lower_all(port::ProcessScores& scores, const EachPod& each_pod, RaisedPods& 
 
 Result<int> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
                                  bool& first_sweep) {
-    const bool first = !raised_.contains(uid);
+    if (auto known = learn_ledger(); !known) {
+        return tl::unexpected(known.error());
+    }
+    const bool first = !contains(uid, cgroup.id());
+    if (first && raised_.erase(uid) > 0) {
+        ledger_whole_ = false;
+    }
     first_sweep = first || first_sweep;
     RaisedPod& raised = raised_[uid];
     raised.cgroup = cgroup.id();
     std::vector<RaisedProcess> originals;
     std::vector<pid_t> lower_ones;
-    scores_.visit(cgroup, pids, [&](port::ScoredProcess& process) {
+    // What cannot be looked at now is raised a moment later.
+    (void)scores_.visit(cgroup, pids, [&](port::ScoredProcess& process) {
         const auto score = process.score();
         const bool at_top = score && *score == highest_oom_score_adj;
-        if (!score || (at_top && !first_sweep)) {
+        const auto started = score ? process.started() : 0;
+        if (started == 0 || (at_top && !first_sweep)) {
             return;
         }
         if (!at_top) {
             lower_ones.push_back(process.pid());
         }
-        originals.push_back({process.pid(), process.started(), *score});
+        originals.push_back({process.pid(), started, *score});
     });
     if (auto written = record_originals(uid, raised, originals); !written) {
         if (first) {
@@ -105,8 +133,9 @@ Result<int> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgrou
         return tl::unexpected(written.error());
     }
     int count = 0;
-    scores_.visit(cgroup, lower_ones,
-                  [&](port::ScoredProcess& process) { count += process.set_score(highest_oom_score_adj) ? 1 : 0; });
+    (void)scores_.visit(cgroup, lower_ones, [&](port::ScoredProcess& process) {
+        count += process.set_score(highest_oom_score_adj) ? 1 : 0;
+    });
     return count;
 }
 
@@ -123,15 +152,14 @@ Status SteeredScores::record_originals(const PodUid& uid, RaisedPod& raised, std
     return written;
 }
 
-int SteeredScores::restore(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
-                           const Instead& instead) {
-    return lower(scores_, raised_.at(uid), cgroup, pids, instead).processes;
+SteeredScores::Lowered SteeredScores::restore(const PodUid& uid, const port::PodCgroup& cgroup,
+                                              std::span<const pid_t> pids, const Instead& instead) {
+    return lower(scores_, raised_.at(uid), cgroup, pids, instead);
 }
 
-bool SteeredScores::is_raised(const PodUid& uid, const port::ScoredProcess& process, int score) const {
-    const auto raised = raised_.find(uid);
-    return score == highest_oom_score_adj && raised != raised_.end() &&
-           raised->second.before(process).value_or(highest_oom_score_adj) != highest_oom_score_adj;
+bool SteeredScores::is_raised(const PodUid& uid, CgroupId cgroup, const port::ScoredProcess& process, int score) const {
+    return score == highest_oom_score_adj && contains(uid, cgroup) &&
+           raised_.at(uid).before(process).value_or(highest_oom_score_adj) != highest_oom_score_adj;
 }
 
 void SteeredScores::forget(const PodUid& uid) {
@@ -150,12 +178,6 @@ void SteeredScores::forget_ended(const PodUid& uid, const std::vector<pid_t>& li
     remember();
 }
 
-void SteeredScores::forget_pods(const std::function<bool(const PodUid&, CgroupId)>& is_gone) {
-    if (std::erase_if(raised_, [&](const auto& entry) { return is_gone(entry.first, entry.second.cgroup); }) > 0) {
-        remember();
-    }
-}
-
 void SteeredScores::remember() {
     const auto written = remember_raised(memory_path_, raised_);
     ledger_whole_ = written.has_value() && !raised_.empty();
@@ -164,13 +186,37 @@ void SteeredScores::remember() {
     }
 }
 
-Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& found, bool dry_run) {
-    auto left = remembered_raised(memory_path_);
+// One that is not understood is set aside, so that what it says is not lost with the next raise.
+Result<RaisedPods> SteeredScores::read_ledger() {
+    auto read = remembered_raised(memory_path_);
+    const bool aside = !read && read.error().kind == ErrorKind::invalid && set_aside(memory_path_);
+    if (aside) {
+        read = tl::unexpected(as_set_aside(read.error(), memory_path_));
+    }
+    ledger_unread_ = !read && !aside;
+    return read;
+}
+
+// What it says is put back when the pods are looked at.
+Status SteeredScores::learn_ledger() {
+    if (!ledger_unread_) {
+        return {};
+    }
+    auto left = read_ledger();
     if (!left) {
         return tl::unexpected(left.error());
     }
+    raised_ = std::move(*left);
+    return {};
+}
+
+Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& found, bool dry_run) {
     if (dry_run) {
-        return 0;
+        return remembered_raised(memory_path_).map([](const RaisedPods& /*left*/) { return 0; });
+    }
+    auto left = read_ledger();
+    if (!left) {
+        return tl::unexpected(left.error());
     }
     const auto each_found = [&](const std::function<void(port::FoundPod)>& visit) -> Status {
         if (!found && found.error().kind != ErrorKind::vanished) {
@@ -182,7 +228,10 @@ Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& fo
         return {};
     };
     PutBack result;
-    const int processes = lower_all(scores_, each_found, *left, result);
+    const int processes = left->empty() ? 0 : lower_all(scores_, each_found, *left, result);
+    for (const auto& error : result.failed) {
+        sys::log::warn("what a killed evictd raised is not put back yet: " + error.text());
+    }
     raised_ = std::move(*left);
     remember();
     return processes;
@@ -191,11 +240,8 @@ Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& fo
 PutBack put_back_raised(port::ProcessScores& scores, port::Cgroups& cgroups, const std::string& memory_path) {
     auto raised = remembered_raised(memory_path);
     if (!raised) {
-        Error fault = raised.error();
-        if (fault.kind == ErrorKind::invalid && set_aside(memory_path)) {
-            fault.remedy = "look at " + memory_path + ".broken and at the pods' oom_score_adj";
-        }
-        return {.done = {}, .left = {}, .failed = {std::move(fault)}};
+        const bool aside = raised.error().kind == ErrorKind::invalid && set_aside(memory_path);
+        return {.done = {}, .left = {}, .failed = {aside ? as_set_aside(raised.error(), memory_path) : raised.error()}};
     }
     PutBack result;
     if (!raised->empty()) {

@@ -30,30 +30,40 @@ public:
     // inherited it; it stays so for the whole sweep. An error: what they had cannot be written down, so they were not.
     [[nodiscard]] Result<int> raise(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
                                     bool& first_sweep);
-    // How many were put back.
-    int restore(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids, const Instead& instead);
+    struct Lowered {
+        int processes = 0;
+        std::optional<Error> failed{};  // the first that is not `vanished`: to be tried again
+    };
+    [[nodiscard]] Lowered restore(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
+                                  const Instead& instead);
 
-    [[nodiscard]] bool contains(const PodUid& uid) const { return raised_.contains(uid); }
+    [[nodiscard]] bool contains(const PodUid& uid, CgroupId cgroup) const {
+        const auto raised = raised_.find(uid);
+        return raised != raised_.end() && raised->second.cgroup == cgroup;
+    }
     // By us: what was raised before the ledger failed is not repaired.
-    [[nodiscard]] bool is_raised(const PodUid& uid, const port::ScoredProcess& process, int score) const;
+    [[nodiscard]] bool is_raised(const PodUid& uid, CgroupId cgroup, const port::ScoredProcess& process,
+                                 int score) const;
 
     void forget(const PodUid& uid);
     // Where the ledger has many more than the processes that are there.
     void forget_ended(const PodUid& uid, const std::vector<pid_t>& listed);
-    void forget_pods(const std::function<bool(const PodUid&, CgroupId)>& is_gone);
 
     // Puts back what an agent that was killed left in these pods, and says in how many processes; what cannot be put
-    // back now stays. An error: the ledger cannot be read.
+    // back now stays. An error: the ledger cannot be read, or not be understood, and is set aside then.
     [[nodiscard]] Result<int> recover(const Result<std::vector<port::FoundPod>>& found, bool dry_run);
 
 private:
+    [[nodiscard]] Result<RaisedPods> read_ledger();
+    [[nodiscard]] Status learn_ledger();
     [[nodiscard]] Status record_originals(const PodUid& uid, RaisedPod& raised, std::span<const RaisedProcess> more);
     void remember();
 
     port::ProcessScores& scores_;
     std::string memory_path_;
-    RaisedPods raised_;          // the steered pod, and those that are still to be put back
-    bool ledger_whole_ = false;  // the file says all of raised_, and can be added to
+    RaisedPods raised_;           // the steered pod, and those that are still to be put back
+    bool ledger_whole_ = false;   // the file says all of raised_, and can be added to
+    bool ledger_unread_ = false;  // it may remember what must not be overwritten, so nothing is raised
 };
 
 // All that the ledger at `memory_path` remembers. What could not be put back, and what is in pods that cannot be

@@ -40,9 +40,9 @@ public:
         for (const auto& process : found->second) pids.push_back(process.pid);
         return pids;
     }
-    void visit(const port::PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) override {
+    Status visit(const port::PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) override {
         const auto found = processes.find(pod.id());
-        if (found == processes.end()) return;
+        if (found == processes.end()) return {};
         for (const pid_t pid : pids) {
             const auto process = std::find_if(found->second.begin(), found->second.end(),
                                               [&](const FakeProcess& one) { return one.pid == pid; });
@@ -52,8 +52,11 @@ public:
             Handle handle(*this, *process);
             visit(handle);
         }
+        return visit_error ? Status(tl::unexpected(*visit_error)) : Status{};
     }
     std::optional<Error> list_error;
+    std::optional<Error> visit_error;  // as if there were one more process, which cannot be opened
+    std::optional<Error> score_error;
     std::size_t visits = 0;
     [[nodiscard]] FakeProcess& at(std::uint64_t cgroup, std::size_t index = 0) {
         return processes.at(CgroupId{cgroup}).at(index);
@@ -67,7 +70,9 @@ private:
         [[nodiscard]] pid_t pid() const override { return process_.pid; }
         [[nodiscard]] std::uint64_t started() const override { return process_.started; }
         [[nodiscard]] std::string container() const override { return process_.container; }
-        [[nodiscard]] Result<int> score() const override { return process_.score; }
+        [[nodiscard]] Result<int> score() const override {
+            return all_.score_error ? Result<int>(tl::unexpected(*all_.score_error)) : Result<int>(process_.score);
+        }
         [[nodiscard]] Status set_score(int score) override {
             if (score < process_.lowest) return fail(ErrorKind::not_permitted, "oom_score_adj", "Permission denied");
             process_.score = score;

@@ -49,8 +49,9 @@ public:
     // The processes of the pod. `vanished`: the cgroup is gone.
     [[nodiscard]] virtual Result<std::vector<pid_t>> list(const PodCgroup& pod) = 0;
     // Hands over those of `pids`, as listed, that are still there, but never this process. One at a time is held, so
-    // that neither their number nor the time between two calls matters.
-    virtual void visit(const PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) = 0;
+    // that neither their number nor the time between two calls matters. An error: the first that could not be opened
+    // though it is there, after all the rest was handed over.
+    virtual Status visit(const PodCgroup& pod, std::span<const pid_t> pids, const Visit& visit) = 0;
 
     // All of them at once.
     Status each(const PodCgroup& pod, const Visit& visit_one) {
@@ -58,8 +59,7 @@ public:
         if (!listed) {
             return tl::unexpected(listed.error());
         }
-        visit(pod, *listed, visit_one);
-        return {};
+        return visit(pod, *listed, visit_one);
     }
 };
 

@@ -2,7 +2,13 @@
 // Copyright The evictd authors
 #include "kernel/proc_scores.hpp"
 
+#include <array>
+
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "fakes/fake_cgroups.hpp"
+#include "fakes/few_descriptors.hpp"
 
 namespace evictd::kernel {
 namespace {
@@ -50,6 +56,32 @@ TEST(StartTimeIn, IsTheTwentySecondFieldWhateverTheNameIs) {
     EXPECT_EQ(start_time_in("7 (a) S 1 2 3\n"), 0U);
     EXPECT_EQ(start_time_in("nonsense"), 0U);
     EXPECT_EQ(start_time_in(""), 0U);
+}
+
+// With no pid that could be written to: this is another process, which is in no pod.
+TEST(ProcScores, AProcessThatIsThereAndCannotBeLookedAtIsAnErrorAndNotGone) {
+    ProcScores scores;
+    const fakes::FakePodCgroup pod({1}, "/kubepods/podaaaa-bbbb");
+    const std::array<pid_t, 2> pids{-2, ::getppid()};
+    constexpr auto no_descriptor = ErrorKind::exhausted;
+    int visits = 0;
+    EXPECT_TRUE(scores.visit(pod, pids, [&](port::ScoredProcess& process) {
+        visits++;
+        EXPECT_EQ(process.set_score(500).error().kind, ErrorKind::vanished);
+    }));
+    EXPECT_EQ(visits, 1);
+    {
+        const fakes::FewDescriptors one(1);
+        EXPECT_TRUE(scores.visit(pod, pids, [&](port::ScoredProcess& process) {
+            EXPECT_EQ(process.started(), 0U);
+            EXPECT_EQ(process.score().error().kind, no_descriptor);
+            EXPECT_EQ(process.set_score(500).error().kind, no_descriptor);
+        }));
+    }
+    const fakes::FewDescriptors none(0);
+    const auto visited = scores.visit(pod, pids, [](port::ScoredProcess&) { ADD_FAILURE(); });
+    ASSERT_FALSE(visited);
+    EXPECT_EQ(visited.error().kind, no_descriptor);
 }
 
 }  // namespace

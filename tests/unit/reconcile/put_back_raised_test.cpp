@@ -79,6 +79,15 @@ TEST_F(PutBackRaised, APodWhereItFailsStaysInTheLedger) {
     EXPECT_THAT(remembered(), ElementsAre("a"));
 }
 
+TEST_F(PutBackRaised, APodWithAProcessThatCannotBeLookedAtStaysInTheLedger) {
+    for (auto* error : {&scores.visit_error, &scores.score_error}) {
+        *error = Error{ErrorKind::failed, "/proc/10", "Too many open files", {}};
+        EXPECT_EQ(put_back().failed.size(), 2U);
+        EXPECT_THAT(remembered(), ElementsAre("a", "b"));
+        error->reset();
+    }
+}
+
 TEST_F(PutBackRaised, ABrokenLedgerIsSetAside) {
     directory.write("state/raised_scores", "garbage");
     const auto result = put_back();
