@@ -27,8 +27,7 @@ struct Fault {
     friend bool operator==(const Fault&, const Fault&) = default;
 };
 using Faults = std::vector<Fault>;
-// More than one hand mends in a sitting, and few enough for a journal: the rest of a file that is all wrong is not
-// reported.
+// More than anyone fixes at a time, and few enough for a journal. Further faults are not reported.
 inline constexpr std::size_t max_faults = 100;
 
 // Adds a step to a dotted key: `spec`, then `spec.containers`, then `spec.containers[0]`.

@@ -33,7 +33,7 @@ struct Node {
 
 enum class Syntax { yaml, json };
 
-// What a text may come to. Memory is some 150 bytes for each value, and more for long text.
+// Limits of one text. A value takes some 150 bytes of memory, and long text more.
 struct Limits {
     std::string_view is_it;  // "a configuration": what the text should have been
     std::size_t bytes;       // of text: more is refused unread

@@ -22,7 +22,7 @@
 
 namespace evictd::document {
 
-// More than a node has of anything (1 Ei), and little enough that a handful of them can be added up.
+// Larger than any resource of a node (1 Ei), and small enough that several can be added without overflow.
 inline constexpr std::int64_t most_of_anything = std::int64_t{1} << 60U;
 
 class Value;
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] std::size_t refusals() const { return refusals_; }
     // No more than `most` faults are kept.
     void limit_faults(std::size_t most) { most_ = most; }
-    // From here on, no more than `count` others; returns the limit before.
+    // Keeps at most `count` faults more; returns the limit before.
     std::size_t allow_faults(std::size_t count);
     [[nodiscard]] bool is_full() const { return document_.faults.size() >= most_; }
     // In the order of the text.

@@ -25,8 +25,7 @@ public:
     // Records waiting at most. One with 1,000 pods is some 200 KB, so this is at most 13 MB behind a stuck disk; half
     // of it would drop in a burst of looks that a busy disk survives.
     static constexpr std::size_t default_queue = 64;
-    // Called in the lane with each record before any publisher: what is to be known of it and was no business of the
-    // kill path.
+    // Called in the lane with each record before any publisher: adds what publishers need and the kill path does not.
     using Complete = std::function<RecordPtr(const RecordPtr& record)>;
     using Make = std::function<Result<std::unique_ptr<port::Publisher>>(sys::Loop& loop)>;
 
@@ -37,7 +36,7 @@ public:
     ~Fanout();
 
     // Calls `make` in the shared lane, where a publisher may add to the loop, and waits for it. For start-up.
-    // Publishers hear of a Record in the order in which they were added. Null is none, and no error.
+    // Publishers hear of a Record in the order in which they were added. Null: not wanted here, and no error.
     Status add(const Make& make);
     // As add(), in a lane of its own. It hears of a Record before those of the shared lane, unless `queue_capacity`
     // wait for it already: then the Record is dropped for it alone, counted, and the loss published to all as soon as

@@ -2,8 +2,8 @@
 // Copyright The evictd authors
 // Keeps the oom_score_adj of pods' processes: at what the QoS class says (class_scores), and, while memory is short,
 // that of the pod which would be evicted first at 1000 (steered_scores), so that the kernel's OOM killer picks it too
-// if it is faster. It decides which pod is looked at when, and what with; sweep_schedule how much at a time,
-// score_reports what is said of it. One thread, and not the kill path's: a pod may have as many processes as it likes.
+// if it is faster. It decides which pod is visited when and for which of the two; sweep_schedule how much at a time;
+// score_reports what is reported. One thread, and not the kill path's: a pod may have as many processes as it likes.
 #pragma once
 
 #include <functional>

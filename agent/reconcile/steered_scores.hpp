@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Raises processes' oom_score_adj to 1000 and puts it back, with a ledger of what they had, which is written first. It
-// never chooses a pod, and it does not know when: that is the score keeper's.
+// Raises processes' oom_score_adj to 1000 and puts it back, with a ledger of what they had, which is written first.
+// Which pod, and when, is the score keeper's decision.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ public:
         const auto raised = raised_.find(uid);
         return raised != raised_.end() && raised->second.cgroup == cgroup;
     }
-    // By us: what was raised before the ledger failed is not repaired.
+    // Whether evictd raised it, also before the ledger failed: such a score is not repaired.
     [[nodiscard]] bool is_raised(const PodUid& uid, CgroupId cgroup, const port::ScoredProcess& process,
                                  int score) const;
 
