@@ -10,8 +10,9 @@
 ATTACKER=${ATTACKER:-$(dirname "$EVICTD")/attacker}
 [ -x "$ATTACKER" ] || { echo "not ok no program $ATTACKER"; exit 1; }
 eval "plain_$(declare -f not_ok)"
-not_ok() { # with the events, too
+not_ok() { # with why the agent does what it does, and the events
     plain_not_ok "$@"
+    timeout 5 "$EVICTD" status --socket "$work/run/evictd.sock" 2>&1 | sed -n '2,3s/^/    status: /p'
     [ ! -s "$log" ] || tail -n 6 "$log" |
         sed -E 's/^.*"time":"[^T]*T([^Z]{12})[^"]*".*"reason":"([^"]*)","message":"([^"]*)".*$/    \1 \2: \3/' | cut -c 1-240
 }
