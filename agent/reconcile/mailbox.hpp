@@ -12,7 +12,7 @@
 
 namespace evictd::reconcile {
 
-// All is thread-safe.
+// Every function is thread-safe.
 template <class Desired>
 class Mailbox {
 public:
