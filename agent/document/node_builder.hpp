@@ -50,7 +50,7 @@ private:
         std::size_t height = 0;  // lists and maps within each other, itself included
     };
     struct Merge {
-        std::size_t before;  // of the map's own entries, which one it stands before
+        std::size_t before = 0;  // of the map's own entries, which one it stands before
         Node node;
     };
     struct Frame {
