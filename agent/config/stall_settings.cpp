@@ -70,7 +70,7 @@ void read_key(const Value& setting, StallThreshold& threshold) {
     } else if (setting.key() == "gracePeriod") {
         read_grace(setting, threshold);
     } else {
-        setting.refuse("unknown key", "did you mean " + std::string{document::nearest(setting.key(), keys)} + "?");
+        setting.refuse_unknown("key", keys);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// A place in a document, read as what it should be: a fault is noted there, with its line and key, and reading goes on,
-// so a reader is written as if all were well. Knows types, not what a key means.
+// Typed access to one value of a document. A value of the wrong type is recorded as a fault, with line and key, and
+// reading continues, so that all faults are reported at once. Knows types, not what a key means.
 #pragma once
 
 #include <chrono>

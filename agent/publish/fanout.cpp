@@ -152,7 +152,7 @@ void Fanout::report_drops(const Record& record) {
         if (own->dropped == own->reported) continue;
         const auto notice =
             lost_records(own->dropped - own->reported, own->name + " was slower than the agent", record);
-        if (!own->post(notice)) continue;  // it still is: a loss that goes on is reported once, with its whole count
+        if (!own->post(notice)) continue;  // still full: reported once it takes records again, with the whole count
         own->reported = own->dropped;
         deliver(notice, own.get());
     }

@@ -39,7 +39,7 @@ std::vector<std::string> known_signals() {
 
 // Every known cause is there from the start, for increase().
 prometheus::MetricFamily lost_by_cause(const StatusDocument& document) {
-    auto lost = document.lost;
+    auto lost = *document.lost;
     for (const char* cause : loss::all) {
         (void)lost[std::string("kernel events: ") + cause];
     }

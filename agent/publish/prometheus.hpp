@@ -20,7 +20,7 @@ public:
     Prometheus& operator=(const Prometheus&) = delete;
     ~Prometheus() override;
 
-    // Counts what adds up; the rest of the page is made of the newest document when it is asked for.
+    // Adds to the counters. The gauges are read from the newest document on request.
     void publish(const RecordPtr& record) override;
 
     // Any thread. The page /metrics, in Prometheus' text format.

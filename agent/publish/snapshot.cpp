@@ -16,8 +16,7 @@ constexpr std::size_t evictions_kept = 20;
 
 Snapshot::Snapshot(StatusBoard& board, LossCounters losses)
     : board_(board), losses_(std::move(losses)), evictions_(board.document()->evictions) {
-    auto lost = all_lost();
-    board_.publish([&](StatusDocument& next) { next.lost.swap(lost); });
+    board_.publish([lost = all_lost()](StatusDocument& next) { next.lost = lost; });
 }
 
 void Snapshot::publish(const RecordPtr& record) {
@@ -28,11 +27,10 @@ void Snapshot::publish(const RecordPtr& record) {
             lost_["kernel events: " + lost->cause] += lost->count;
     }
     if (!tick->decision.finished.empty()) remember(*tick);
-    auto lost = all_lost();
-    board_.publish([&](StatusDocument& next) {
+    board_.publish([&, lost = all_lost()](StatusDocument& next) {
         next.look = record;
         next.evictions = evictions_;
-        next.lost.swap(lost);
+        next.lost = lost;
     });
 }
 
@@ -47,12 +45,12 @@ void Snapshot::remember(const Tick& tick) {
     evictions_ = std::make_shared<const std::vector<codec::PastEviction>>(std::move(evictions));
 }
 
-std::map<std::string, std::uint64_t> Snapshot::all_lost() const {
+std::shared_ptr<const std::map<std::string, std::uint64_t>> Snapshot::all_lost() const {
     auto all = lost_;
     if (losses_) {
         for (const auto& [cause, count] : losses_()) all[cause] += count;
     }
-    return all;
+    return std::make_shared<const std::map<std::string, std::uint64_t>>(std::move(all));
 }
 
 }  // namespace evictd::publish

@@ -26,7 +26,7 @@ public:
     void publish(const RecordPtr& record) override;
 
 private:
-    [[nodiscard]] std::map<std::string, std::uint64_t> all_lost() const;
+    [[nodiscard]] std::shared_ptr<const std::map<std::string, std::uint64_t>> all_lost() const;
     void remember(const Tick& tick);
 
     StatusBoard& board_;

@@ -37,7 +37,7 @@ std::string StatusDocument::status(SocketsReading sockets) const {
         order = explained(decided.ranked_by, decided.ranking, *last, by_stall ? nullptr : policy.place);
     }
     const auto now = as_of_now(agent->status);
-    return codec::status_json({now, last, order, *evictions, lost, std::move(sockets)});
+    return codec::status_json({now, last, order, *evictions, *lost, std::move(sockets)});
 }
 
 Result<std::string> StatusDocument::rank(Signal signal) const {

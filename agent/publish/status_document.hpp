@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What the agent knew of the node after one look. Never changed once it is published: any thread may keep it, and read
-// it for as long as it likes. JSON text is made when it is asked for, not at each look.
+// it as long as it needs to. JSON is generated on request, not at each look.
 #pragma once
 
 #include <cstdint>
@@ -42,10 +42,11 @@ struct StatusDocument {
     RecordPtr look;  // a Tick; null: the agent has not looked yet
     std::shared_ptr<const std::vector<codec::PastEviction>> evictions =
         std::make_shared<const std::vector<codec::PastEviction>>();  // newest last
-    std::map<std::string, std::uint64_t> lost;                       // by cause
+    std::shared_ptr<const std::map<std::string, std::uint64_t>> lost =
+        std::make_shared<const std::map<std::string, std::uint64_t>>();  // by cause
 
     [[nodiscard]] const Tick* tick() const { return look ? std::get_if<Tick>(look.get()) : nullptr; }
-    // For `evictd status`, with the decision's victim order. `sockets` are read when it is asked for.
+    // For `evictd status`, with the decision's victim order. `sockets`: as read for this request.
     [[nodiscard]] std::string status(SocketsReading sockets = {}) const;
     // For `evictd rank`.
     [[nodiscard]] Result<std::string> rank(Signal signal) const;

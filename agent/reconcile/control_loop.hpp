@@ -99,7 +99,7 @@ private:
     explicit ControlLoop(Options options, Arguments&&... arguments)
         : options_(std::move(options)), reconciler_(std::forward<Arguments>(arguments)...) {}
 
-    // All of it runs in the lane. What it is told comes before what is wanted: the start before everything.
+    // Runs in the lane. News is handled before the desired state, and `start` before both.
     void turn(const std::function<void(R&)>& news = {}) {
         if (released_) {
             return;

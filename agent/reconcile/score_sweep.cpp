@@ -38,7 +38,7 @@ bool ScoreKeeper::step(const PodUid& pod) {
     return false;
 }
 
-// Lists what is there. False: nothing, or the pod is gone, which is news of its own.
+// Lists the pod's processes. False: there is nothing to do, or they cannot be listed.
 bool ScoreKeeper::begin(Account& account) {
     const auto& uid = account.kept.pod->uid;
     Sweep sweep;

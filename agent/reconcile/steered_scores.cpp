@@ -58,9 +58,19 @@ Lowered lower(port::ProcessScores& scores, const RaisedPod& raised, const port::
     return lowered;
 }
 
-Error as_set_aside(Error fault, const std::string& ledger) {
-    fault.remedy = "look at " + ledger + ".broken and at the pods' oom_score_adj";
-    return fault;
+struct Ledger {
+    Result<RaisedPods> pods;
+    bool is_set_aside = false;
+};
+
+// A ledger that cannot be parsed is set aside, so that the next write does not lose it.
+Ledger read_or_set_aside(const std::string& path) {
+    Ledger ledger{remembered_raised(path)};
+    if (!ledger.pods && ledger.pods.error().kind == ErrorKind::invalid && set_aside(path)) {
+        ledger.is_set_aside = true;
+        ledger.pods.error().remedy = "look at " + path + ".broken and at the pods' oom_score_adj";
+    }
+    return ledger;
 }
 
 using EachPod = std::function<Status(const std::function<void(port::FoundPod)>&)>;
@@ -186,15 +196,10 @@ void SteeredScores::remember() {
     }
 }
 
-// One that is not understood is set aside, so that what it says is not lost with the next raise.
 Result<RaisedPods> SteeredScores::read_ledger() {
-    auto read = remembered_raised(memory_path_);
-    const bool aside = !read && read.error().kind == ErrorKind::invalid && set_aside(memory_path_);
-    if (aside) {
-        read = tl::unexpected(as_set_aside(read.error(), memory_path_));
-    }
-    ledger_unread_ = !read && !aside;
-    return read;
+    auto ledger = read_or_set_aside(memory_path_);
+    ledger_unread_ = !ledger.pods && !ledger.is_set_aside;
+    return std::move(ledger.pods);
 }
 
 // What it says is put back when the pods are looked at.
@@ -238,10 +243,9 @@ Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& fo
 }
 
 PutBack put_back_raised(port::ProcessScores& scores, port::Cgroups& cgroups, const std::string& memory_path) {
-    auto raised = remembered_raised(memory_path);
+    auto raised = read_or_set_aside(memory_path).pods;
     if (!raised) {
-        const bool aside = raised.error().kind == ErrorKind::invalid && set_aside(memory_path);
-        return {.done = {}, .left = {}, .failed = {aside ? as_set_aside(raised.error(), memory_path) : raised.error()}};
+        return {.done = {}, .left = {}, .failed = {raised.error()}};
     }
     PutBack result;
     if (!raised->empty()) {
