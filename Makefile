@@ -17,12 +17,13 @@ DESTDIR      ?=
 PARTS        ?=
 KEEP         ?=
 EVERY        ?=
+CASES        ?=
 
-export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVERY
+export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVERY CASES
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deps build bench vm peers check tidy fmt fuzz soak install clean
+.PHONY: help demo test test-kube deps build bench vm peers check tidy fmt fuzz soak install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -33,11 +34,11 @@ demo: ## evict a real pod under real memory pressure on this machine (root); SCE
 	@$(BUILD)/evictd demo --scenario $(SCENARIO)
 
 test: ## every test: unit with sanitizers, real kernel, command line, attacks, fuzzers, VM; SUITES="lint unit ..." picks some
-	@$(tools)/deps.sh build lint vm sanitize
+	@$(tools)/deps.sh build lint vm sanitize $(findstring kube,$(SUITES))
 	@$(tools)/test.sh $(SUITES)
 
 deps: ## install the Debian packages that are missing, for every target (root)
-	@$(tools)/deps.sh build lint vm sanitize
+	@$(tools)/deps.sh build lint vm kube sanitize
 
 build: ## the program, as build/evictd, and build/evictd-demo
 	@$(tools)/deps.sh build
@@ -53,6 +54,10 @@ vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT=
 	@$(tools)/deps.sh build vm
 	@$(tools)/build.sh $(BUILD) all
 	@tests/vm/matrix.sh -b $(BUILD) -B "$(BOOT)" $(CASES)
+
+test-kube: ## tests/kube on a real API server, kubelet and containerd, built on first use (root); CASES="node ..." picks some
+	@$(tools)/deps.sh build kube
+	@$(tools)/test.sh kube
 
 peers: ## side by side with earlyoom, oomd, systemd-oomd, nohang, a 10 s poller and the kernel, in QEMU (root, 35 min); QUICK=1
 	@$(tools)/need_root.sh "make peers"
@@ -85,5 +90,5 @@ soak: ## hostile pods at random against a real agent that is killed and restarte
 install: build ## into PREFIX (/usr/local), below DESTDIR: programs, systemd unit, example config, man page, completions
 	@$(tools)/install.sh $(BUILD)/evictd "$(DESTDIR)" "$(PREFIX)"
 
-clean: ## remove what was built here (not the kernels kept in ~/.cache/evictd)
+clean: ## remove what was built here (not the kernels and Kubernetes kept in ~/.cache/evictd)
 	@rm -rf -- $(BUILD)

@@ -37,7 +37,7 @@ struct {
     __type(value, struct evictd_stall_lines);
 } stall_lines SEC(".maps");
 
-/* Whether the node's entry holds anything of the last 10 s: if not, no pod's does, and nobody has to look at them. */
+/* Whether the node's entry holds anything of the last 10 s. Zero: no task stalled for 10 s, and no pod's is read. */
 __u32 stall_seen;
 __u64 stall_slot_began_ns;
 __u32 stall_slot;

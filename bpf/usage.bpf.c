@@ -122,7 +122,7 @@ __weak __noinline int count_uncontrolled(__u64 cgroup_address) {
     return below.processes;
 }
 
-/* Of a pod that is watched; not looked up while no task stalled in the last 10 s. */
+/* Of a pod that is watched; not looked up if no task stalled for 10 s. */
 static __always_inline void read_stall(struct evictd_usage* row) {
     __u64 id = row->cgroup_id; /* a key on the stack: 6.1 takes no other here */
     const struct evictd_stall* known = stall_seen ? bpf_map_lookup_elem(&stall, &id) : 0;

@@ -180,7 +180,7 @@ static __always_inline void report(struct evictd_watermark* line, __u64 now, boo
     line->state = under ? EVICTD_WATERMARK_UNDER : EVICTD_WATERMARK_ABOVE;
     line->above_since_ns = 0;
     if (under) line->crossings++;
-    submit_event(event); /* last: the reader may set the line anew at once */
+    submit_event(event); /* last: the reader may re-arm the line immediately */
 }
 
 static __always_inline void compare(struct evictd_watermark* line, __u64 available, struct sample* sample) {

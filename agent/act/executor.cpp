@@ -54,7 +54,7 @@ std::vector<Outcome> Executor::carry_out(std::span<const Action> actions, Monoto
         } else {
             outcome.status = OutcomeStatus::vanished;
             outcome.error =
-                action.pod_name + (cgroup ? ": it was started anew, in another cgroup" : ": its cgroup is gone");
+                action.pod_name + (cgroup ? ": it was restarted in another cgroup" : ": its cgroup is gone");
         }
         if (outcome.delivered_at == MonotonicTime{}) {
             outcome.delivered_at = clock_.monotonic();

@@ -58,8 +58,8 @@ struct Reaper::Pursuit {
     Duration pause = first_pause;
     Duration walk_limit = first_walk_limit;
     std::optional<std::vector<pid_t>> seen;  // in the last round
-    bool evades = false;                     // it forks, or its processes move
-    bool evaded = false;                     // it did in some round
+    bool evades = false;                     // it may fork, or move its processes
+    bool appeared = false;                   // in some round processes were listed that were not before
     bool proved = false;                     // nobody was listed while it was frozen
     bool warned = false;
     bool told_trouble = false;  // of freezing
@@ -208,11 +208,11 @@ void Reaper::look_for_evasion(Pursuit& pursuit, const Struck& struck) {
         return;
     }
     auto listed = sorted(struck.listed);
-    const bool forks = pursuit.seen && !are_all_in(listed, *pursuit.seen);
+    const bool appeared = pursuit.seen && !are_all_in(listed, *pursuit.seen);
     pursuit.empty_rounds = listed.empty() ? pursuit.empty_rounds + 1 : 0;
     const bool hides = pursuit.empty_rounds >= rounds_without_anybody;
-    pursuit.evades = forks || hides;
-    pursuit.evaded = pursuit.evaded || forks;  // a process that is no longer listed may just be exiting
+    pursuit.evades = appeared || hides;
+    pursuit.appeared = pursuit.appeared || appeared;  // a process that is no longer listed may just be exiting
     if (hides && !pursuit.uses_freezer() && !pursuit.victim->can_kill()) {
         pursuit.proved = true;  // v1 without a freezer: there is no better proof
     }
@@ -221,7 +221,7 @@ void Reaper::look_for_evasion(Pursuit& pursuit, const Struck& struck) {
 
 // For rounds_of(), in another thread.
 void Reaper::note(const Pursuit& pursuit) {
-    const KillRounds rounds{.rounds = pursuit.rounds, .frozen = pursuit.freezes, .evaded = pursuit.evaded};
+    const KillRounds rounds{.rounds = pursuit.rounds, .frozen = pursuit.freezes, .appeared = pursuit.appeared};
     const CgroupId victim = pursuit.victim->id();
     const std::scoped_lock lock(mutex_);
     const auto known =

@@ -17,7 +17,7 @@ constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
 }  // namespace
 
-Agent::Agent(Parts parts, AgentOptions options)
+Agent::Agent(AgentParts parts, AgentOptions options)
     : parts_(std::move(parts)), options_(std::move(options)), watcher_(parts_.events), pace_(parts_.clock) {
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(options_.eviction);
@@ -48,6 +48,7 @@ Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_
     auto observation = parts_.observer.look(std::move(cause), table_, std::move(outcomes), memory_returning, purpose);
     policy::compare_with(options_.eviction.memory_available, observation.readings);
     observation.pods_unlisted = root_ && !all_listed_;
+    observation.watching = watching();
     return observation;
 }
 
@@ -55,6 +56,7 @@ Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_
 void Agent::tick(Cause cause) {
     const auto cpu = parts_.clock.thread_cpu();
     Tick tick = observe(std::move(cause));
+    put_off_.reset();
     auto verdict = policy::decide(options_.eviction, tick.observation, state_);
     kill(tick, std::move(verdict.decision));
     reconcile(tick);
@@ -134,12 +136,12 @@ void Agent::note_for_tape(Tick& tick) {
 }
 
 // The timer fired and is off: whatever way is taken from here, also by an exception, it is armed again.
-class Agent::NextLook {
+class Agent::RearmedTimer {
 public:
-    explicit NextLook(Agent& agent) : agent_(agent) { agent_.timer_armed_ = false; }
-    NextLook(const NextLook&) = delete;
-    NextLook& operator=(const NextLook&) = delete;
-    ~NextLook() {
+    explicit RearmedTimer(Agent& agent) : agent_(agent) { agent_.timer_armed_ = false; }
+    RearmedTimer(const RearmedTimer&) = delete;
+    RearmedTimer& operator=(const RearmedTimer&) = delete;
+    ~RearmedTimer() {
         if (agent_.timer_armed_) {
             return;
         }
@@ -153,7 +155,7 @@ private:
 };
 
 void Agent::on_timer() {
-    const NextLook next(*this);
+    const RearmedTimer timer(*this);
     if (const auto now = parts_.clock.monotonic(); next_rehearsal_ <= now && now < next_look_) {
         get_ready();
         return;
@@ -164,7 +166,8 @@ void Agent::on_timer() {
     } else if (!parts_.events.tells_of_pods()) {
         list_cgroups();
     }
-    tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = parts_.clock.monotonic()});
+    const auto now = parts_.clock.monotonic();
+    tick(put_off_.value_or(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = now}));
 }
 
 void Agent::set_pods(std::size_t source, port::PodSet set) {
@@ -195,9 +198,8 @@ void Agent::look_at_pods() {
     tick(Cause{.kind = CauseKind::pods_changed, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 
-void Agent::set_config(const EvictionConfig& eviction, Duration look_period) {
+void Agent::set_config(const EvictionConfig& eviction) {
     options_.eviction = eviction;
-    options_.look_period = look_period;
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(eviction);
     }

@@ -30,7 +30,7 @@
 namespace evictd::app {
 
 // What an Agent works with; all of it outlives the Agent.
-struct Parts {
+struct AgentParts {
     sys::Loop& loop;
     const sys::Clock& clock;
     port::KernelEventSource& events;
@@ -50,14 +50,13 @@ struct Parts {
 
 struct AgentOptions {
     EvictionConfig eviction;
-    Duration look_period = std::chrono::seconds(10);
     bool dry_run = false;
     bool record = false;  // each Tick says what else decide() was given
 };
 
 class Agent {
 public:
-    Agent(Parts parts, AgentOptions options);
+    Agent(AgentParts parts, AgentOptions options);
 
     // Finds the pods' root, takes the first look and begins to listen. Fails if another agent works on the root. Later
     // that is reported and tried again: a running agent does not stop because of it.
@@ -66,7 +65,7 @@ public:
     // All in the loop's thread.
     // The look comes after what is posted to the loop now: one for all sets that wait there.
     void set_pods(std::size_t source, port::PodSet set);
-    void set_config(const EvictionConfig& eviction, Duration look_period);
+    void set_config(const EvictionConfig& eviction);
     void request_look();  // somebody wants fresh figures
     void notice(Notice notice, std::string message, std::string error = {});
     void note_rung(RungOutcome outcome);
@@ -84,7 +83,7 @@ private:
     enum class Search : std::uint8_t { known_cgroups, all_cgroups };
 
     void on_kernel_events();
-    class NextLook;
+    class RearmedTimer;
     void on_timer();
     void arm_timer();
     [[nodiscard]] Wanted take(const KernelEvent& event);
@@ -125,12 +124,11 @@ private:
     [[nodiscard]] PodUid owner_of(const Kind& kind, Search search) const;
     void name_owner(KernelEvent& event, Search search) const;
     void schedule(const Tick& tick);
-    [[nodiscard]] bool disagrees(const Readings& readings) const;
-    [[nodiscard]] bool is_blind(const Readings& readings) const;
-    [[nodiscard]] std::optional<Duration> look_soon(const Tick& tick);
-    [[nodiscard]] bool put_off(const KernelEvent& cause);
+    void put_off(Cause cause, MonotonicTime until);
+    [[nodiscard]] bool put_off(const KernelEvent& event, MonotonicTime detected_at);
+    [[nodiscard]] Watching watching() const;
 
-    Parts parts_;
+    AgentParts parts_;
     AgentOptions options_;
     observe::PodTable table_;
     reconcile::KernelWatcher watcher_;
@@ -153,13 +151,13 @@ private:
     std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
     MonotonicTime next_look_;
+    std::optional<Cause> put_off_;  // what asked for a look and has to wait for next_look_
     bool timer_armed_ = false;
     MonotonicTime next_rehearsal_ = MonotonicTime::max();  // while a line is near
     MonotonicTime scores_looked_at_;
     reconcile::DesiredScores desired_scores_;
     std::optional<PodUid> practised_for_;  // who would be first, when a rehearsal last called for a look
     MonotonicTime practise_for_another_at_;
-    bool exits_just_asked_ = false;
     bool look_at_pods_posted_ = false;
     bool rehearsed_ = false;
     bool approached_ = false;  // some line may be crossed in a moment

@@ -29,7 +29,7 @@ void Agent::on_kernel_events() {
     const bool approached = std::exchange(approached_, false);
     if (begins) {  // no line is watched before the first look at it
         tick(Cause{.kind = CauseKind::pods_changed, .event = {}, .detected_at = detected_at});
-    } else if (cause && !put_off(*cause)) {
+    } else if (cause && !put_off(*cause, detected_at)) {
         tick(Cause{.kind = CauseKind::kernel_event, .event = std::move(cause), .detected_at = detected_at});
     } else if (approached && !cause) {
         get_ready();

@@ -10,10 +10,10 @@
 namespace evictd::app {
 
 void Agent::reconcile(Tick& tick) {
-    tick.shed = parts_.socket_shed.carry_out(tick.decision.shed);
+    tick.shed = parts_.socket_shed.reconcile(tick.decision.shed);
     want_rungs(tick.decision.ladder);
     want_scores(tick);  // before the watcher: the kernel takes its time to attach a program
-    exits_just_asked_ = watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
+    watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
     watcher_.show_pods(tick.observation, tick.decision.ranking);
 }
 
@@ -56,7 +56,7 @@ void Agent::want_scores(const Tick& tick) {
     }
     const auto kind = tick.observation.cause.kind;
     const bool looks = kind == CauseKind::started || kind == CauseKind::pods_changed ||
-                       last_look_ - scores_looked_at_ >= options_.look_period;
+                       last_look_ - scores_looked_at_ >= options_.eviction.look_period;
     if (!parts_.want_scores || (!steers && !looks)) {
         return;
     }

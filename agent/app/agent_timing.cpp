@@ -1,63 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// When the agent looks again: its one timer.
+// The agent's one timer: when the Decision wants the next look, and what asks for one before.
 #include <algorithm>
 #include <utility>
 
 #include "app/agent.hpp"
 #include "app/rehearsal.hpp"
-#include "policy/stall_lines.hpp"
 #include "policy/watch.hpp"
 #include "policy/watermarks.hpp"
 
 namespace evictd::app {
 namespace {
 
-// The kernel reports a crossing, our own look a moment later finds none: the value is flapping. Look again before it
-// can move far (a hog at full speed takes 10 MiB in that time). With a pod that is counted as a whole our own look
-// makes the kernel add up its counters, which the timer then sees too: it is as rare as under pressure.
-constexpr Duration look_when_disagreeing = std::chrono::milliseconds(5);
-// A threshold stays met and no event is due: nobody could be evicted, or it was not enough. The kubelet waits 10 s
-// here.
-constexpr Duration look_under_pressure = std::chrono::milliseconds(100);
 // A line is near: what the CPU's caches hold of the kill path after this long is most of it. But no more than a
 // fiftieth of a CPU, however long the node stays there.
 constexpr Duration rehearse_when_near = std::chrono::milliseconds(10);
 constexpr int near_share = 50;
 // As often as under pressure: a real look is published, a rehearsal is not.
-constexpr Duration look_for_another_first = look_under_pressure;
-// A victim may have ended before the kernel was asked to tell of it.
-constexpr Duration look_after_asking = std::chrono::milliseconds(5);
+constexpr Duration look_for_another_first = std::chrono::milliseconds(100);
 // For people who watch: as often as a screen is worth redrawing.
 constexpr Duration look_for_readers = std::chrono::milliseconds(20);
 
 }  // namespace
 
+// The next look is no later, and has this cause. Of several causes the first is kept.
+void Agent::put_off(Cause cause, MonotonicTime until) {
+    if (until < next_look_) {
+        next_look_ = until;
+        arm_timer();
+    }
+    if (!put_off_) {
+        put_off_ = std::move(cause);
+    }
+}
+
 // A reader who asks right after a look gets the next one, not an old one: it comes as soon as it may.
 void Agent::request_look() {
     const auto now = parts_.clock.monotonic();
     const auto earliest = last_look_ + std::max(look_for_readers, pace_.pause());
+    Cause cause{.kind = CauseKind::requested, .event = {}, .detected_at = now};
     if (now >= earliest) {
-        tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = now});
-    } else if (earliest < next_look_) {
-        next_look_ = earliest;
-        arm_timer();
+        tick(std::move(cause));
+    } else {
+        put_off(std::move(cause), earliest);
     }
 }
 
 // Files that change wake us as often as pods like. Where looks are timed, the next one is soon.
-bool Agent::put_off(const KernelEvent& cause) {
-    const bool timed = parts_.events.look_within(Bytes{0}).has_value();
-    if (!timed || !std::holds_alternative<StallTriggered>(cause.kind)) {
+bool Agent::put_off(const KernelEvent& event, MonotonicTime detected_at) {
+    const bool timed = parts_.events.timed_looks().has_value();
+    if (!timed || !std::holds_alternative<StallTriggered>(event.kind)) {
         return false;
     }
-    const auto now = parts_.clock.monotonic();
     const auto earliest = last_look_ + pace_.urgent_pause();
-    if (now >= earliest) {
+    if (parts_.clock.monotonic() >= earliest) {
         return false;
     }
-    next_look_ = std::min(next_look_, earliest);
-    arm_timer();
+    put_off({.kind = CauseKind::kernel_event, .event = event, .detected_at = detected_at}, earliest);
     return true;
 }
 
@@ -66,9 +65,10 @@ void Agent::arm_timer() {
     timer_armed_ = true;
 }
 
-// A look for practice: the eviction is played through over what is there now, nothing is decided, told or remembered.
-// The real one then finds the way in the CPU's caches. Where rungs would change, or another pod would be first than the
-// kernel is steered to, it is a real look: no more often than need be, because pods of one size take turns.
+// A look for practice: the eviction is played through over what is there now, nothing is decided, published or
+// remembered. The real one then finds the way in the CPU's caches. Where rungs would change, or another pod would be
+// first than the kernel is steered to, it is a real look: no more often than need be, because pods of one size take
+// turns.
 void Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
     auto observation = look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {},
@@ -97,67 +97,38 @@ std::optional<PodUid> Agent::rehearse_over(Observation observation) {
     return first;
 }
 
-// Whether the kernel's last word on some line is that it is crossed, and our own look says it is not.
-bool Agent::disagrees(const Readings& readings) const {
-    return std::any_of(watcher_.under().begin(), watcher_.under().end(), [&](const Watermark& line) {
-        const auto& reading = readings[static_cast<std::size_t>(line.signal)];
-        return reading && reading->available.value >= line.threshold.value;
-    });
-}
-
-// A crossing was reported, and the look for it could not read its signal: out of descriptors, as a rule.
-bool Agent::is_blind(const Readings& readings) const {
-    return std::any_of(watcher_.under().begin(), watcher_.under().end(),
-                       [&](const Watermark& line) { return !readings[static_cast<std::size_t>(line.signal)]; });
-}
-
-std::optional<Duration> Agent::look_soon(const Tick& tick) {
-    const auto& decision = tick.decision;
-    if (const auto timed = parts_.events.look_within(Bytes{0})) {
-        const auto distance = policy::nearest(watcher_.lines(), tick.observation.readings);
-        const auto wanted =
-            decision.in_flight.empty() && distance ? parts_.events.look_within(*distance).value_or(*timed) : *timed;
-        return pace_.timed_pause(wanted, policy::next_below(watcher_.lines(), tick.observation.readings));
-    }
-    if (disagrees(tick.observation.readings)) {
-        return parts_.observer.counts_whole() ? look_under_pressure : look_when_disagreeing;
-    }
-    if (is_blind(tick.observation.readings)) {
-        return look_after_a_failed_one;
-    }
-    const bool met = !decision.thresholds_met.empty() || !decision.thresholds_pending.empty() ||
-                     !decision.stalls_met.empty() || !decision.stalls_pending.empty();
-    return met ? std::optional(look_under_pressure) : std::nullopt;
-}
-
-void Agent::schedule(const Tick& tick) {
-    const auto now = parts_.clock.monotonic();
-    const auto& decision = tick.decision;
-    pressure_ = policy::under_pressure(decision);
-    MonotonicTime next = now + options_.look_period;
-    if (const auto soon = look_soon(tick)) {
-        next = std::min(next, now + *soon);
-    }
-    if (const auto soon = policy::look_for_stalls(options_.eviction, parts_.events.watches_stalls())) {
-        next = std::min(next, now + *soon);
-    }
-    if (!all_listed_ && root_) {
-        next = std::min(next, std::max(list_again_at_, now));
+Watching Agent::watching() const {
+    Watching watching{.crossed = watcher_.lowest_crossed(),
+                      .timed = parts_.events.timed_looks(),
+                      .stalls = parts_.events.watches_stalls(),
+                      .exits = watcher_.watches_exits(),
+                      .counts_whole = parts_.observer.counts_whole()};
+    if (root_ && !all_listed_) {
+        watching.list_again_at = list_again_at_;
     }
     if (!claim_refused_.empty()) {
-        next = std::min(next, std::max(claim_again_at_, now));
+        watching.claim_again_at = claim_again_at_;
     }
-    const bool timed = parts_.events.look_within(Bytes{0}).has_value();
-    if (decision.look_again_at) {
-        const auto earliest = timed ? now + pace_.pause() : now;
-        next = std::min(next, std::max(*decision.look_again_at, earliest));
+    return watching;
+}
+
+// As the Decision says. Two bounds are the agent's own: the next look comes no sooner than this one took after it was
+// taken, so that looks never follow each other without a pause; and where looks are timed, they keep to a share of a
+// CPU.
+void Agent::schedule(const Tick& tick) {
+    const auto now = parts_.clock.monotonic();
+    const auto taken_at = tick.observation.at;
+    const auto& next = tick.decision.next_look;
+    const auto& readings = tick.observation.readings;
+    pressure_ = policy::under_pressure(tick.decision);
+    next_look_ = std::max(next.at, now + std::min(now - taken_at, next.at - taken_at));
+    const bool timed = tick.observation.watching.timed.has_value();
+    if (timed) {
+        const auto affordable = now + pace_.timed_pause(policy::next_below(watcher_.lines(), readings));
+        next_look_ = std::max(next_look_, std::min(affordable, next.latest));
     }
-    const bool near = policy::is_near(watcher_.lines(), tick.observation.readings);
-    if (exits_just_asked_ && pressure_) {
-        next = std::min(next, now + look_after_asking);
-    }
-    next_look_ = next;
     // Where looks are timed, so many of them are practice enough, and one more after each would double what they cost.
+    const bool near = policy::is_near(watcher_.lines(), readings);
     next_rehearsal_ = !pressure_ && near && !timed ? now + rehearse_when_near : MonotonicTime::max();
     arm_timer();
 }

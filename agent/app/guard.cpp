@@ -15,7 +15,7 @@
 #include "kernel/hierarchies.hpp"
 #include "kernel/pod_controls.hpp"
 #include "reconcile/held_rungs.hpp"
-#include "reconcile/memory_file.hpp"
+#include "reconcile/ledger_file.hpp"
 #include "sys/held_signals.hpp"
 
 namespace evictd::app {
@@ -38,7 +38,7 @@ namespace {
 
 reconcile::PutBack undo_rungs(const std::string& rungs_path) {
     const auto is_absent = [](const std::string& path) {
-        const auto text = reconcile::remembered_text(path);
+        const auto text = reconcile::read_ledger(path);
         return text && !*text;
     };
     if (is_absent(rungs_path) && is_absent(reconcile::victims_path(rungs_path))) {

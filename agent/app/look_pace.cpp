@@ -37,11 +37,11 @@ Duration LookPace::urgent_pause() {
     return urgent_ ? cost_ : pause();
 }
 
-Duration LookPace::timed_pause(Duration wanted, std::optional<Bytes> distance) {
+Duration LookPace::timed_pause(std::optional<Bytes> distance) {
     const auto before = std::exchange(last_distance_, distance);
     const bool falls = distance && before && distance->value < before->value / 4 * 3;
     urgent_ = falls && urgent_budget_.ready(clock_.monotonic());
-    return std::max(wanted, urgent_ ? cost_ : pause());
+    return urgent_ ? cost_ : pause();
 }
 
 }  // namespace evictd::app

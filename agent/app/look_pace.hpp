@@ -26,9 +26,9 @@ public:
     [[nodiscard]] Duration pause() const;
     // From the last look to one that a file's event asks for. While there is budget, that look is charged to it.
     [[nodiscard]] Duration urgent_pause();
-    // To the next timed look: `wanted` at least. Where memory falls fast towards the next line, `distance` away, it
-    // comes as soon as the budget for that allows.
-    [[nodiscard]] Duration timed_pause(Duration wanted, std::optional<Bytes> distance);
+    // To the next timed look, at least. Where memory falls fast towards the next line, `distance` away, it is as short
+    // as the budget for that allows.
+    [[nodiscard]] Duration timed_pause(std::optional<Bytes> distance);
 
 private:
     const sys::Clock& clock_;

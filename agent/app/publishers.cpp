@@ -2,6 +2,7 @@
 // Copyright The evictd authors
 #include "app/publishers.hpp"
 
+#include <array>
 #include <utility>
 
 #include <unistd.h>
@@ -53,7 +54,7 @@ publish::HttpAnswer health(bool looked) {
         return {.status = 503, .body = dead + "\n"};
     }
     return looked ? publish::HttpAnswer{.body = "ok\n"}
-                  : publish::HttpAnswer{.status = 503, .body = "the node was not looked at yet\n"};
+                  : publish::HttpAnswer{.status = 503, .body = "no observation yet\n"};
 }
 
 // A port that is taken is no reason to leave the node unprotected.
@@ -83,9 +84,10 @@ std::unique_ptr<publish::HttpServer> serve(const std::string& address, const pub
     return std::move(*served);
 }
 
-// Makes one publisher after the other, all in the shared lane: none of them waits for a client or a network. stdout and
-// the status socket write only what fits, HTTP has a thread of its own, and the event log and the tape wait for the
-// disk from which the status socket reads the same log. Some refer to those made before; null: it is not wanted here.
+// Makes one publisher after the other. Those in the shared lane wait for no client and no network: stdout and the
+// status socket write only what fits, HTTP has a thread of its own, and the event log and the tape wait for the disk
+// from which the status socket reads the same log. Some refer to those made before, in the same lane. Null: it is not
+// wanted here.
 class Maker {
 public:
     Maker(PublishersNeed need, publish::Fanout& fanout, publish::StatusBoard& board)
@@ -95,9 +97,13 @@ public:
           board_(board),
           stream_(std::make_shared<publish::EventStream>(need_.clock)) {}
 
-    using Make = Made (Maker::*)(sys::Loop& lane);
-    Status add(Make make) {
-        return fanout_.add([this, make](sys::Loop& lane) { return (this->*make)(lane); });
+    struct Row {
+        Made (Maker::*make)(sys::Loop& lane);
+        std::string own_lane{};  // its name, for one that waits for a network; empty: the shared lane
+    };
+    Status add(const Row& row) {
+        const auto make = [this, make = row.make](sys::Loop& lane) { return (this->*make)(lane); };
+        return row.own_lane.empty() ? fanout_.add(make) : fanout_.add_in_own_lane(row.own_lane, make);
     }
 
     Made event_log(sys::Loop& /*lane*/) {
@@ -175,9 +181,13 @@ Result<Publishers> make_publishers(PublishersNeed need) {
     }
     const std::string http_address = need.settings.http_address;
     Maker maker(std::move(need), **fanout, *board);
-    for (const auto make : {&Maker::event_log, &Maker::tape, &Maker::console, &Maker::sockets, &Maker::status,
-                            &Maker::status_socket, &Maker::prometheus}) {
-        if (auto added = maker.add(make); !added) {
+    const std::array rows{
+        Maker::Row{&Maker::event_log},  Maker::Row{&Maker::tape},   Maker::Row{&Maker::console},
+        Maker::Row{&Maker::sockets},    Maker::Row{&Maker::status}, Maker::Row{&Maker::status_socket},
+        Maker::Row{&Maker::prometheus},
+    };
+    for (const auto& row : rows) {
+        if (auto added = maker.add(row); !added) {
             return tl::unexpected(added.error());
         }
     }

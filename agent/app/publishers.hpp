@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Who hears of a Record: the list of publishers, made from the configuration. A new publisher is a function of Maker
-// and its name in the list at the end of publishers.cpp.
+// The publishers that get each Record, made from the configuration. A new publisher is a function of Maker and a row in
+// the list at the end of publishers.cpp.
 #pragma once
 
 #include <functional>

@@ -6,14 +6,25 @@
 
 namespace evictd::app {
 
-SourceRow score_row(OomScoreAdjPolicy policy, bool steering, const reconcile::ScoreFigures& figures) {
-    SourceRow row{.hook = "oom_score_adj", .chosen = {}, .fallback = false, .detail = {}};
-    row.chosen = policy == OomScoreAdjPolicy::enforce   ? "enforced"
-                 : policy == OomScoreAdjPolicy::observe ? "observed"
-                                                        : "";
-    if (steering) {
-        row.chosen += row.chosen.empty() ? "steered" : ", steered";
+namespace {
+
+std::string chosen(const AgentConfig& config) {
+    std::string text;
+    if (config.oom_score_adj_policy == OomScoreAdjPolicy::enforce) {
+        text = config.dry_run ? "would be enforced" : "enforced";
+    } else if (config.oom_score_adj_policy == OomScoreAdjPolicy::observe) {
+        text = "observed";
     }
+    if (config.oom_score_adj_steering) {
+        text += std::string(text.empty() ? "" : ", ") + (config.dry_run ? "would be steered" : "steered");
+    }
+    return text;
+}
+
+}  // namespace
+
+SourceRow score_row(const AgentConfig& config, const reconcile::ScoreFigures& figures) {
+    SourceRow row{.hook = "oom_score_adj", .chosen = chosen(config), .fallback = false, .detail = {}};
     const auto add = [&](const std::string& text) { row.detail += (row.detail.empty() ? "" : "; ") + text; };
     if (row.chosen.empty()) {
         add("the configuration says so (evictd.oomScoreAdjPolicy: off)");

@@ -10,6 +10,6 @@
 namespace evictd::app {
 
 // `figures` are empty before anything was looked at.
-[[nodiscard]] SourceRow score_row(OomScoreAdjPolicy policy, bool steering, const reconcile::ScoreFigures& figures);
+[[nodiscard]] SourceRow score_row(const AgentConfig& config, const reconcile::ScoreFigures& figures);
 
 }  // namespace evictd::app

@@ -72,7 +72,7 @@ std::string fed_now(const std::string& program, const std::vector<SourceRow>& ro
     std::string text;
     for (const auto& candidate : kernel::candidates()) {
         const auto row =
-            std::find_if(rows.begin(), rows.end(), [&](const SourceRow& of) { return of.hook == candidate.hook; });
+            std::find_if(rows.begin(), rows.end(), [&](const SourceRow& of) { return of.hook == candidate.hook.name; });
         if (program != candidate.program || row == rows.end() || text.find(row->hook) != std::string::npos) {
             continue;
         }

@@ -30,7 +30,9 @@ reconcile::PutBack undo_pins(const std::string& path) {
         return result;
     }
     if (!removed->removed.empty()) {
-        result.done.push_back("removed " + std::to_string(removed->removed.size()) + " pins below " + path);
+        const std::size_t count = removed->removed.size();
+        result.done.push_back("removed " + std::to_string(count) + (count == 1 ? " pin below " : " pins below ") +
+                              path);
     }
     result.failed = removed->failed;
     for (const auto& name : removed->foreign) {

@@ -11,21 +11,15 @@
 
 #include "app/realtime.hpp"
 #include "app/rights.hpp"
-#include "app/wiring_house.hpp"
+#include "app/wiring_parts.hpp"
 #include "config/stall_settings.hpp"
 #include "kernel/pod_cgroup.hpp"
-#include "kube/manifest_source.hpp"
 #include "sys/held_signals.hpp"
 #include "sys/log.hpp"
 #include "sys/service.hpp"
 
 namespace evictd::app {
 namespace {
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
-}
 
 // A directory handle and a file a pod: 1,000 pods are beyond the usual soft limit.
 void raise_file_limit() {
@@ -38,13 +32,7 @@ void raise_file_limit() {
 
 }  // namespace
 
-Status Wiring::House::start_pod_sources() {
-    if (!config.static_pod_path.empty()) {
-        pod_sources.push_back(std::make_unique<kube::ManifestSource>(config.static_pod_path, PodOrigin::static_file));
-    }
-    if (!config.agent.pod_manifest_path.empty()) {
-        pod_sources.push_back(std::make_unique<kube::ManifestSource>(config.agent.pod_manifest_path));
-    }
+Status Wiring::Parts::start_pod_sources() {
     for (std::size_t i = 0; i < pod_sources.size(); i++) {
         auto started = pod_sources[i]->start([this, i](port::PodSet set) {
             return loop->post([this, i, kept = std::move(set)]() mutable { agent->set_pods(i, std::move(kept)); });
@@ -56,7 +44,7 @@ Status Wiring::House::start_pod_sources() {
     return {};
 }
 
-Status Wiring::House::listen_to_signals() {
+Status Wiring::Parts::listen_to_signals() {
     auto opened = sys::open_signals(std::array{SIGTERM, SIGINT, SIGQUIT, SIGHUP});
     if (!opened) {
         return tl::unexpected(opened.error());
@@ -72,7 +60,7 @@ Status Wiring::House::listen_to_signals() {
     return {};
 }
 
-void Wiring::House::on_signals() {
+void Wiring::Parts::on_signals() {
     while (const auto number = sys::take_signal(signals)) {
         if (*number != SIGHUP) {
             loop->stop();
@@ -83,7 +71,7 @@ void Wiring::House::on_signals() {
 }
 
 // What the configuration asks for and cannot be had here.
-void Wiring::House::tell_what_is_off() {
+void Wiring::Parts::tell_what_is_off() {
     for (const auto& change : changed_sources(kernel)) {
         agent->notice(Notice::signal_source_changed, change.what, change.why);
         sys::log::warn(change.what + ": " + change.why);
@@ -102,7 +90,7 @@ void Wiring::House::tell_what_is_off() {
 }
 
 // A threshold that this kernel cannot measure is reported and not refused: one configuration serves many nodes.
-void Wiring::House::want_stalls() const {
+void Wiring::Parts::want_stalls() const {
     kernel.stalls->want(config.eviction);
     if (const auto& uncounted = kernel.stalls->uncounted(); !uncounted.empty()) {
         sys::log::warn("evictd.psi: never met here, because this kernel does not count it: " + config::say(uncounted) +
@@ -111,7 +99,7 @@ void Wiring::House::want_stalls() const {
 }
 
 // A bad config is refused as a whole and the old one stays. What needs a restart is said.
-void Wiring::House::on_reload() {
+void Wiring::Parts::on_reload() {
     auto fresh = reload();
     if (!fresh) {
         std::string faults;
@@ -124,16 +112,15 @@ void Wiring::House::on_reload() {
     }
     fresh->eviction.ladder = config.eviction.ladder;  // the guard was set, or not, at the start
     config.eviction = fresh->eviction;
-    config.agent.look_period = fresh->agent.look_period;
     want_stalls();
     publishers.board->set_agent(facts());  // before the look that is decided by it
-    agent->set_config(config.eviction, config.agent.look_period);
+    agent->set_config(config.eviction);
     agent->notice(Notice::config_reloaded,
                   "Thresholds, grace and transition periods were read again; other settings need a restart");
 }
 
 // Before the first thread, which inherits them: rights belong to threads.
-Status Wiring::House::drop_rights() {
+Status Wiring::Parts::drop_rights() {
     kernel::find_own_cgroup(kernel.cgroups->hierarchies());
     if (auto dropped = keep_needed_rights(); !dropped) {
         return dropped;
@@ -143,7 +130,7 @@ Status Wiring::House::drop_rights() {
 }
 
 // From here on the service manager gets its pings, or restarts us.
-Status Wiring::House::start_watchdog() {
+Status Wiring::Parts::start_watchdog() {
     if (config.agent.realtime_priority > 0) {
         if (auto guarded = RealtimeGuard::make(config.agent.realtime_priority)) {
             realtime = std::move(*guarded);
@@ -168,13 +155,13 @@ Status Wiring::House::start_watchdog() {
     return {};
 }
 
-void Wiring::House::restore_priority() const {
+void Wiring::Parts::restore_priority() const {
     sys::log::warn("the agent took a CPU for 1 s without a pause and lost its real-time priority: it is given back");
     realtime->restore();
 }
 
 // A thread that failed ends the program; what has to be put back is put back on the way out.
-Status Wiring::House::run_watched() {
+Status Wiring::Parts::run_watched() {
     auto& proof = sys::ProofOfLife::of_this_program();
     proof.on_failure([this] { loop->stop(); });
     auto ran = [&] {
@@ -189,7 +176,7 @@ Status Wiring::House::run_watched() {
     return ran;
 }
 
-Wiring::Wiring(std::unique_ptr<House> house) : house_(std::move(house)) {}
+Wiring::Wiring(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Wiring::~Wiring() = default;
 
 Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload,
@@ -200,55 +187,56 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     }
     raise_file_limit();
     refuse_huge_pages();
-    auto house = std::make_unique<House>();
-    house->config = config;
-    if (auto posted = house->post_guard(); !posted) {  // before there are threads, locked memory or BPF
+    auto parts = std::make_unique<Parts>();
+    parts->config = config;
+    if (auto posted = parts->post_guard(); !posted) {  // before there are threads, locked memory or BPF
         return tl::unexpected(posted.error());
     }
-    house->reload = std::move(reload);
-    house->tape = std::move(record);
-    house->node = config.agent.node_name.empty() ? host_name() : config.agent.node_name;
+    parts->reload = std::move(reload);
+    parts->tape = std::move(record);
+    parts->node = node_name(config);
     auto loop = sys::Loop::make();
     if (!loop) {
         return tl::unexpected(loop.error());
     }
-    house->loop.emplace(std::move(*loop));
-    if (auto listening = house->listen_to_signals(); !listening) {
+    parts->loop.emplace(std::move(*loop));
+    if (auto listening = parts->listen_to_signals(); !listening) {
         return tl::unexpected(listening.error());
     }
-    for (const auto step : {&House::open_kernel, &House::drop_rights, &House::make_publishers, &House::make_scores,
-                            &House::make_rungs, &House::make_agent}) {
-        if (auto done = ((*house).*step)(); !done) {
+    parts->pod_sources = make_pod_sources(config, parts->node);
+    for (const auto step : {&Parts::open_kernel, &Parts::drop_rights, &Parts::make_publishers, &Parts::make_scores,
+                            &Parts::make_rungs, &Parts::make_agent}) {
+        if (auto done = ((*parts).*step)(); !done) {
             return tl::unexpected(done.error());
         }
     }
-    house->want_stalls();
-    return std::unique_ptr<Wiring>(new Wiring(std::move(house)));
+    parts->want_stalls();
+    return std::unique_ptr<Wiring>(new Wiring(std::move(parts)));
 }
 
 Status Wiring::run() {
-    House& house = *house_;
-    if (auto started = house.agent->start(); !started) {
+    Parts& parts = *parts_;
+    if (auto started = parts.agent->start(); !started) {
         return started;
     }
-    if (auto started = house.start_pod_sources(); !started) {
+    if (auto started = parts.start_pod_sources(); !started) {
         return started;
     }
-    house.publishers.board->set_agent(house.facts());
-    if (const auto missing = become_realtime(house.config.agent.realtime_priority); !missing.empty()) {
+    parts.publishers.board->set_agent(parts.facts());
+    if (const auto missing = become_realtime(parts.config.agent.realtime_priority); !missing.empty()) {
         sys::log::warn("latencies may be higher: " + missing);
     }
-    house.agent->notice(Notice::agent_started, "evictd " EVICTD_VERSION " watches the pods of this node");
-    house.tell_what_is_off();
-    if (auto started = house.start_watchdog(); !started) {
+    parts.agent->notice(Notice::agent_started, "evictd " EVICTD_VERSION " watches the pods of this node");
+    parts.tell_what_is_off();
+    if (auto started = parts.start_watchdog(); !started) {
         return started;
     }
-    auto ran = house.run_watched();
-    house.pod_sources.clear();
-    house.scores.reset();  // puts back what is raised
-    house.reclaimer.reset();
-    house.rungs.reset();  // puts back what is held
-    house.agent->notice(Notice::agent_stopped, "evictd stopped; only the kubelet now watches this node's thresholds");
+    auto ran = parts.run_watched();
+    parts.scores.reset();  // puts back what is raised
+    parts.reclaimer.reset();
+    parts.rungs.reset();        // puts back what is held
+    parts.pod_sources.clear();  // last: a server may hold it up
+    parts.agent->notice(Notice::agent_stopped, "evictd stopped; only the kubelet now watches this node's thresholds");
     return ran;
 }
 

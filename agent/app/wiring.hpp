@@ -33,9 +33,9 @@ public:
     Status run();
 
 private:
-    struct House;
-    explicit Wiring(std::unique_ptr<House> house);
-    std::unique_ptr<House> house_;
+    struct Parts;
+    explicit Wiring(std::unique_ptr<Parts> parts);
+    std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace evictd::app

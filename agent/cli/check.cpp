@@ -40,13 +40,13 @@ Exit check(const CheckOptions& options) {
 
 void add_check(CLI::App& program, Action& action) {
     auto options = std::make_shared<CheckOptions>();
-    auto* verb = program.add_subcommand("check", "Validate a configuration and print the thresholds it means");
+    auto* verb = program.add_subcommand("check", "Validate a configuration and print the resulting thresholds");
     verb->add_option("FILE", options->file, "the configuration (YAML or JSON)")
         ->type_name("")
         ->option_text(" ")
         ->required();
     verb->add_flag("--kubelet-config", options->kubelet,
-                   "it is the kubelet's: keys that evictd does not know are accepted, without 'kind' too");
+                   "FILE is the kubelet's: ignore unknown keys, even without 'kind'");
     verb->footer(
         "Every fault is reported at once, as FILE:LINE: KEY: what is wrong (what would be right).\n"
         "\nExamples:\n"

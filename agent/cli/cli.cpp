@@ -3,7 +3,6 @@
 // The list of verbs, and the one place where errors become exit codes.
 #include "cli/cli.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -13,6 +12,7 @@
 
 #include "cli/verb.hpp"
 #include "command/terminal.hpp"
+#include "command/usage.hpp"
 #include "sys/held_signals.hpp"
 
 namespace evictd::cli {
@@ -41,10 +41,8 @@ Exit wrong_usage(const CLI::App& program, const CLI::ParseError& error) {
     for (const auto* called : program.get_subcommands()) {
         verb = called->get_name();
     }
-    std::string why = error.what();
-    std::replace(why.begin(), why.end(), '\n', ' ');
-    std::cerr << "evictd: " << (verb.empty() ? "command line" : verb) << ": " << why << " (see evictd"
-              << (verb.empty() ? "" : " ") << verb << " --help)\n";
+    std::cerr << "evictd: " << (verb.empty() ? "command line" : verb) << ": " << command::usage_fault(error)
+              << " (see evictd" << (verb.empty() ? "" : " ") << verb << " --help)\n";
     return Exit::usage;
 }
 

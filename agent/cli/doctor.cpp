@@ -52,18 +52,17 @@ Exit show_report(const DoctorOptions& options) {
 void add_doctor(CLI::App& program, Action& action) {
     auto options = std::make_shared<DoctorOptions>();
     auto* verb = program.add_subcommand(
-        "doctor", "What this host can do for evictd, which kernel hooks it has, and what is lost without the others");
+        "doctor", "Check this host: kernel hooks, cgroups, permissions, and the impact of what is missing");
     verb->add_option("-o,--output", options->output, "how to show it (table)")
         ->type_name("FORMAT")
         ->option_text("table|json")
         ->check(one_of({"table", "json"}));
-    verb->add_option("--config", options->config, "the configuration evictd is to run with")->type_name("FILE");
+    verb->add_option("--config", options->config, "evictd's configuration (YAML)")->type_name("FILE");
     verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration")->type_name("FILE");
-    verb->add_option("--socket", options->socket, "where a running agent may listen")->type_name("PATH");
+    verb->add_option("--socket", options->socket, "socket of a running agent")->type_name("PATH");
     verb->footer(
-        "Exit status 0: evictd can do its job here, 1: it cannot, or there are no pods to protect. Changes nothing, "
-        "and "
-        "disturbs no running agent.\n"
+        "Exit status: 0 if evictd can do its job here, 1 if not or if there are no pods to protect.\n"
+        "It changes nothing and does not disturb a running agent.\n"
         "\nExamples:\n"
         "  evictd doctor\n"
         "  evictd doctor -o json | jq '.hooks[] | {check, chosen}'");

@@ -38,10 +38,8 @@ struct EventsOptions {
 // For CLI11: what is wrong with it, or nothing.
 std::string fault_of_span(const std::string& text) {
     const auto span = parse_duration(text);
-    if (!span) {
-        return span.error().why;
-    }
-    return *span < Duration::zero() ? "'" + text + "' lies in the future" : std::string{};
+    const bool is_past = span && *span >= Duration::zero();
+    return is_past ? std::string{} : "invalid value \"" + text + "\" (expected a duration such as 90s, 10m or 1h30m)";
 }
 
 // A line that this version does not understand is shown as it came.

@@ -42,7 +42,8 @@ constexpr std::size_t longest_id = 10;
 std::string fault_of_id(const std::string& text) {
     const bool good =
         !text.empty() && text.size() <= longest_id && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-    return good ? std::string{} : "'" + text + "' is no id; evictd events shows them, such as id=2f6c01e9ab";
+    return good ? std::string{}
+                : "invalid id \"" + text + "\" (expected one that evictd events shows, such as 2f6c01e9ab)";
 }
 
 // Every event whose id begins with `id`, "*" standing for all that have one.
@@ -167,9 +168,8 @@ Exit show_explanation(const ExplainOptions& options) {
 void add_explain(CLI::App& program, Action& action) {
     auto options = std::make_shared<ExplainOptions>();
     auto* verb = program.add_subcommand(
-        "explain", "One eviction or OOM kill in full: who, when, why, how fast, and what led to it");
-    verb->add_option("ID", options->id,
-                     "as events and status show it, or its beginning; the last eviction unless given")
+        "explain", "One eviction or OOM kill in full: which pod, when, why, how fast, and what led to it");
+    verb->add_option("ID", options->id, "an id from events or status, or a prefix of one (default: the last eviction)")
         ->type_name("")
         ->option_text(" ")
         ->check(CLI::Validator(fault_of_id, ""));

@@ -78,6 +78,9 @@ Exit replay_scenario(const ReplayOptions& options, const std::optional<Config>& 
     if (!scenario) {
         return tell(scenario.error());
     }
+    if (scenario->steps.empty()) {
+        return tell(Error{ErrorKind::invalid, name, "no steps", "a scenario has at least one, such as {at: 0s}"});
+    }
     return other ? compare_scenario(*scenario, *other, *options.with, options.json())
                  : play_scenario(*scenario, options.json());
 }
@@ -102,7 +105,7 @@ Exit replay_files(const ReplayOptions& options) {
 
 void add_replay(CLI::App& program, Action& action) {
     auto options = std::make_shared<ReplayOptions>();
-    auto* verb = program.add_subcommand("replay", "Run the policy over a scenario or a tape and see what it would do");
+    auto* verb = program.add_subcommand("replay", "Run the policy over a scenario or a tape and show its decisions");
     verb->add_option("FILE", options->files,
                      "a scenario (YAML or JSON; - reads standard input), or the files of a tape, the oldest first")
         ->type_name("")
@@ -112,9 +115,10 @@ void add_replay(CLI::App& program, Action& action) {
         ->type_name("FORMAT")
         ->option_text("text|json")
         ->check(one_of({"text", "json"}));
-    verb->add_option("--with", options->with, "say where this configuration would decide otherwise")->type_name("FILE");
+    verb->add_option("--with", options->with, "show where this configuration would decide differently")
+        ->type_name("FILE");
     verb->footer(
-        "A scenario is pods, and steps in time with what the node measures:\n"
+        "A scenario has pods, and steps in time with the node's measurements:\n"
         "\n"
         "  config: {evictionHard: {memory.available: 1Gi}}\n"
         "  node: {capacity: {memory: 3Gi}}\n"
@@ -124,12 +128,10 @@ void add_replay(CLI::App& program, Action& action) {
         "  steps:\n"
         "  - {at: 0s, available: {memory.available: 2Gi}, usage: {default/web: {memory: 700Mi}}}\n"
         "  - {at: 10s, available: {memory.available: 512Mi}}\n"
-        "\nA tape is what 'evictd run --record' wrote: every look is decided over again, and a decision that is not "
-        "the\n"
-        "recorded one ends it with 1. With --with nothing is a fault: where both decide otherwise is printed, and the\n"
-        "exit code is 0. Figures stay as they were recorded: after the first eviction that differs, the node would "
-        "have\n"
-        "shown others.\n"
+        "\nA tape is written by 'evictd run --record'. Every look is decided again; the first decision that differs\n"
+        "from the recorded one is an error (exit status 1). With --with the differences are printed, and the exit\n"
+        "status is 0. Measurements are as recorded: after the first eviction that differs, the node would have\n"
+        "measured others.\n"
         "\nExamples:\n"
         "  evictd replay night.yaml\n"
         "  evictd replay /var/lib/evictd/node.tape.1 /var/lib/evictd/node.tape\n"

@@ -46,7 +46,8 @@ Result<std::optional<publish::TapeOptions>> tape(const RunOptions& options) {
     }
     const auto size = parse_quantity(options.record_size);
     if (!size || size->sign() <= 0) {
-        return fail(ErrorKind::invalid, "--record-size", "'" + options.record_size + "' is no size", "such as 64Mi");
+        return fail(ErrorKind::invalid, "--record-size", "invalid size \"" + options.record_size + "\"",
+                    "expected a quantity such as 64Mi");
     }
     tape.max_size = {size->value()};
     return tape;
@@ -92,19 +93,20 @@ Exit run_agent(const RunOptions& options) {
 void add_run(CLI::App& program, Action& action) {
     auto options = std::make_shared<RunOptions>();
     auto* verb =
-        program.add_subcommand("run", "Watch this node and evict pods when it runs short; stays in the foreground");
+        program.add_subcommand("run", "Run the agent in the foreground: watch this node and evict pods under pressure");
     verb->add_option("--config", options->config, "evictd's configuration (YAML)")->type_name("FILE");
-    verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration, to start from")
+    verb->add_option("--kubelet-config", options->kubelet_config,
+                     "the kubelet's configuration, applied before --config")
         ->type_name("FILE");
-    verb->add_flag("--dry-run", options->dry_run, "decide and report, but touch nothing");
-    auto* record = verb->add_option("--record", options->record, "write a tape that evictd replay can play again")
-                       ->type_name("FILE");
-    verb->add_option("--record-size", options->record_size, "of the tape and of the one before it, FILE.1 (64Mi)")
+    verb->add_flag("--dry-run", options->dry_run, "decide and report, but change nothing");
+    auto* record = verb->add_option("--record", options->record, "write a tape for evictd replay")->type_name("FILE");
+    verb->add_option("--record-size", options->record_size,
+                     "maximum size of the tape, and of the previous one, FILE.1 (64Mi)")
         ->type_name("SIZE")
         ->needs(record);
     verb->footer(
-        "SIGTERM and Ctrl-C end it; SIGHUP makes it read its configuration again (a bad one is refused).\n"
-        "It exits with 75 while another evictd works on the same pods.\n"
+        "SIGTERM and SIGINT stop it; SIGHUP reloads its configuration (an invalid one is rejected).\n"
+        "It exits with 75 while another evictd manages the same pods.\n"
         "\nExamples:\n"
         "  evictd run --dry-run\n"
         "  evictd run --record /var/lib/evictd/node.tape\n"

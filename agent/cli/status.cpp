@@ -132,7 +132,7 @@ void add_status(CLI::App& program, Action& action) {
         ->type_name("FORMAT")
         ->option_text("table|wide|json|yaml")
         ->check(one_of({"table", "wide", "json", "yaml"}));
-    verb->add_flag("-w,--watch", options->watch, "again every second, in place, until Ctrl-C");
+    verb->add_flag("-w,--watch", options->watch, "refresh every second, until Ctrl-C");
     add_address(*verb, options->agent);
     verb->footer(
         "Examples:\n"

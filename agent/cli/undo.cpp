@@ -67,12 +67,12 @@ Exit undo(const std::optional<std::string>& file) {
 
 void add_undo(CLI::App& program, Action& action) {
     auto file = std::make_shared<std::optional<std::string>>();
-    auto* verb = program.add_subcommand("undo", "Put back whatever a killed agent left changed, and list it");
-    verb->add_option("--config", *file, "the configuration that the agent had (YAML)")->type_name("FILE");
+    auto* verb = program.add_subcommand("undo", "Restore what a killed agent left changed, and list it");
+    verb->add_option("--config", *file, "the agent's configuration (YAML)")->type_name("FILE");
     verb->footer(
-        "Limits, freezes, raised oom_score_adj, pins and the socket of an agent that was killed. It exits with 0 if\n"
-        "nothing is left, with 1 if something could not be put back, with 4 without root, and with 75 while an\n"
-        "agent works on these pods.\n"
+        "Restores limits, freezers and oom_score_adj, and removes pins and the socket of an agent that was killed.\n"
+        "Exit status: 0 if nothing is left, 1 if something could not be restored, 4 without root, 75 while an agent\n"
+        "manages these pods.\n"
         "\nExamples:\n"
         "  evictd undo\n"
         "  evictd undo --config /etc/evictd/config.yaml");

@@ -117,4 +117,11 @@ std::string desired_line(const Decision& decision, const Observation& observatio
     return dump_line(line);
 }
 
+std::string next_look_line(const Decision& decision, const Observation& observation) {
+    const auto& next = decision.next_look;
+    Json line{{"in_ns", (next.at - observation.at).count()}, {"why", name(next.why)}};
+    if (next.latest != next.at) line["latest_in_ns"] = (next.latest - observation.at).count();
+    return dump_line(line);
+}
+
 }  // namespace evictd::codec

@@ -17,6 +17,9 @@ namespace evictd::codec {
 // killer is steered to, and what the kernel watches.
 [[nodiscard]] std::string desired_line(const Decision& decision, const Observation& observation);
 
+// When to look again and why.
+[[nodiscard]] std::string next_look_line(const Decision& decision, const Observation& observation);
+
 // "default/web" of a pod of this look; its uid where the look does not have it.
 [[nodiscard]] std::string pod_name(const PodUid& uid, const Observation& observation);
 

@@ -24,8 +24,6 @@ std::string line_of(const MetThreshold& met) {
     return time != Duration::zero() ? to_string(time) + " left" : amount(met, met.quantity);
 }
 
-std::string processes_text(int count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
-
 // The tail of the kubelet's messages is a blank; a sentence of ours ends without one.
 std::string trimmed(std::string text) {
     text.erase(text.find_last_not_of(' ') + 1);
@@ -142,10 +140,14 @@ std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, boo
     if (killed && victim.emptied_at > victim.killed_at) {
         text += ": its last process ended " + latency_text(victim.emptied_at - victim.killed_at) + " after SIGKILL";
     }
-    if (rounds != nullptr && rounds->evaded) {
-        text += "; it forked or moved its processes meanwhile, and SIGKILL was repeated " +
-                std::to_string(rounds->rounds) + (rounds->rounds == 1 ? " time" : " times");
-        if (rounds->frozen > 0) text += ", " + std::to_string(rounds->frozen) + " of them with the pod frozen";
+    // A process that was not listed before may have been forked, moved there, or missed: only what was done is said.
+    if (rounds != nullptr && rounds->appeared) {
+        text +=
+            "; SIGKILL was sent again " + std::to_string(rounds->rounds) + (rounds->rounds == 1 ? " time" : " times");
+        if (rounds->frozen > 0) {
+            text +=
+                ", " + std::to_string(rounds->frozen) + " of them with the pod frozen because processes kept appearing";
+        }
     }
     return text;
 }

@@ -201,6 +201,20 @@ void add_pods_cgroup(const Tick& tick, Json& json) {
     json["pods_without_manifest"] = {{"count", unlisted.count}, {"uids", std::move(uids)}};
 }
 
+Json pod_source_states_json(const AgentStatus& agent) {
+    Json states = Json::array();
+    for (const auto& state : agent.pod_source_states) {
+        Json row{{"name", state.name}};
+        if (state.heard_at) {
+            const auto age = std::chrono::duration_cast<std::chrono::seconds>(agent.as_of - *state.heard_at);
+            row["age_seconds"] = age.count();
+        }
+        if (!state.fault.empty()) row["fault"] = state.fault;
+        states.push_back(std::move(row));
+    }
+    return states;
+}
+
 Json agent_json(const AgentStatus& agent) {
     return {{"v", schema_version},
             {"node", agent.node},
@@ -220,6 +234,8 @@ std::string status_json(const StatusInput& input) {
         json["time"] = rfc3339(tick.observation.wall);
         json["cause"] = cause_json(tick.observation.cause);
         json["why"] = tick.decision.why;
+        const auto& next = tick.decision.next_look;
+        json["next_look"] = {{"at", rfc3339(wall_time(tick.observation, next.at))}, {"why", name(next.why)}};
         add_pods_cgroup(tick, json);
         json["signals"] = signals_json(input.agent, tick);
         if (Json stalls = stalls_json(input.agent, tick); !stalls.empty()) json["stalls"] = std::move(stalls);
@@ -238,6 +254,7 @@ std::string status_json(const StatusInput& input) {
     json["last_evictions"] = past_json(input.last_evictions);
     json["sources"] = sources_json(input.agent.sources);
     json["pod_sources"] = input.agent.pod_sources;
+    if (!input.agent.pod_source_states.empty()) json["pod_source_states"] = pod_source_states_json(input.agent);
     json["lost"] = Json::object();
     for (const auto& [cause, count] : input.lost) json["lost"][cause] = count;
     return dump_line(json);

@@ -31,7 +31,9 @@ struct AgentStatus {
     std::vector<StallThreshold> stalls;              // likewise
     std::vector<StallThreshold> uncounted_stalls{};  // of those, the ones that can never be met on this kernel
     std::vector<SourceRow> sources;
-    std::vector<std::string> pod_sources;  // a description each
+    std::vector<std::string> pod_sources;             // a description each
+    std::vector<PodSourceState> pod_source_states{};  // of those that are servers
+    MonotonicTime as_of{};                            // the clock's now, for their ages
 };
 
 // An order of eviction over the pods of one look. `places` says why, one sentence a row, or is empty.

@@ -39,7 +39,17 @@ std::string exhaustion_line(const Json& document, const TextStyle& style) {
     return toned(line + ".", left < soon ? Tone::yellow : Tone::plain, style) + "\n";
 }
 
-std::string header(const Json& document, const TextStyle& style) {
+// "Next look at 12:00:10.000: period".
+std::string next_look_sentence(const Json& document, const TextStyle& style) {
+    const Json* next = object_at(document, "next_look");
+    const auto at = next == nullptr ? std::nullopt : parse_rfc3339(text_at(*next, "at"));
+    if (!at) return {};
+    auto why = shown(*next, "why");
+    std::replace(why.begin(), why.end(), '_', ' ');
+    return "Next look at " + time_of_day(*at, style.utc_offset, 3) + ": " + why + ".\n";
+}
+
+std::string header(const Json& document, Detail detail, const TextStyle& style) {
     const auto now = parse_rfc3339(text_at(document, "time"));
     const auto started = parse_rfc3339(text_at(document, "started"));
     const auto config = shown(document, "config_file");
@@ -53,7 +63,7 @@ std::string header(const Json& document, const TextStyle& style) {
         line += ", " + toned("NO PODS' CGROUP: no pod is protected", Tone::red, style);
     }
     line += "\n";
-    if (!now) return line + "It has not looked at the node yet.\n";
+    if (!now) return line + "No observation yet.\n";
     line += "Looked at " + time_of_day(*now, style.utc_offset, 3);
     if (const Json* cause = object_at(document, "cause")) {
         const auto event = shown(*cause, "event");
@@ -68,6 +78,7 @@ std::string header(const Json& document, const TextStyle& style) {
             line += ", on request";
     }
     line += ".\n";
+    if (detail == Detail::wide) line += next_look_sentence(document, style);
     if (const auto why = shown(document, "why"); !why.empty()) line += why + "\n";
     return line + exhaustion_line(document, style);
 }
@@ -208,6 +219,14 @@ std::string sources_section(const Json& document, const TextStyle& style) {
     for (const auto& source : list_at(document, "pod_sources")) {
         if (source.is_string()) table.add({cell("pods"), cell(printable(source.get<std::string>()))});
     }
+    for (const auto& state : list_at(document, "pod_source_states")) {
+        const auto fault = shown(state, "fault");
+        const auto age = number_at(state, "age_seconds");
+        const auto heard =
+            age ? "heard " + span_text(std::chrono::seconds(*age)) + " ago" : std::string("not heard yet");
+        table.add({cell("pods"), cell(shown(state, "name")), cell(fault.empty() ? "" : "OUT OF DATE", Tone::red),
+                   cell(fault.empty() ? heard : heard + ": " + fault, Tone::dim)});
+    }
     std::string text = table.empty() ? "" : title("SOURCES", style) + table.text(style);
     if (const Json* lost = object_at(document, "lost")) {
         for (const auto& item : lost->items()) {
@@ -225,7 +244,7 @@ std::string sources_section(const Json& document, const TextStyle& style) {
 Result<std::string> status_text(std::string_view json, Detail detail, const TextStyle& style) {
     const Json document = Json::parse(json, nullptr, false);
     if (!document.is_object()) return fail(ErrorKind::invalid, "agent's answer", "not a status document");
-    std::string text = header(document, style) + signals_section(document, style);
+    std::string text = header(document, detail, style) + signals_section(document, style);
     if (const auto stalls = stalls_table(document, style); !stalls.empty()) text += title("STALLS", style) + stalls;
     text += conditions_line(document, style);
     if (const Json* ranking = object_at(document, "ranking")) {

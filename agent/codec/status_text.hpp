@@ -12,7 +12,7 @@
 
 namespace evictd::codec {
 
-enum class Detail { normal, wide };  // wide adds uid, cgroup, the kinds of memory and the process count
+enum class Detail { normal, wide };  // wide adds uid, cgroup, kinds of memory, processes, the next look
 
 [[nodiscard]] Result<std::string> status_text(std::string_view json, Detail detail, const TextStyle& style);
 

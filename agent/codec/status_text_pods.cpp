@@ -29,7 +29,7 @@ std::string exemption_text(const std::string& exemption) {
                                        {"in_flight", "is being evicted"},
                                        {"failed_before", "its eviction failed a moment ago"},
                                        {"no_cgroup", "no cgroup found: cannot be evicted"},
-                                       {"no_processes", "no process left: nothing to evict"},
+                                       {"no_processes", "no process left"},
                                        {"memory_not_returned", "no process left; its memory was not returned"}}};
     for (const auto& row : rows) {
         if (row.key == exemption) return std::string(row.text);
@@ -146,7 +146,8 @@ Result<std::string> rank_text(std::string_view json, const TextStyle& style) {
     for (const auto& pod : pods) {
         const bool exempt = !text_at(pod, "exemption").empty();
         const Tone tone = exempt ? Tone::dim : Tone::plain;
-        const auto place = printable(text_at(pod, "place"));
+        auto place = printable(text_at(pod, "place"));
+        if (const auto own = pod_name(pod) + " "; place.starts_with(own)) place.erase(0, own.size());
         table.add({{exempt ? "-" : std::to_string(number_at(pod, "rank").value_or(0)), tone, std::nullopt},
                    {pod_name(pod), tone, std::nullopt},
                    {printable(text_at(pod, "qos")), tone, std::nullopt},

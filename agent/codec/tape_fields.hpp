@@ -53,13 +53,15 @@ struct Described<EvictionConfig> {
         field("thresholds", &EvictionConfig::thresholds),
         field("pressure_transition_period", &EvictionConfig::pressure_transition_period),
         field("max_pod_grace_period", &EvictionConfig::max_pod_grace_period),
+        field("soft_eviction_grace", &EvictionConfig::soft_eviction_grace),
         field("local_storage_isolation", &EvictionConfig::local_storage_isolation),
         field("ranking", &EvictionConfig::ranking), field("tie_break", &EvictionConfig::tie_break),
         field("shed_sockets", &EvictionConfig::shed_sockets), field("shed_pods", &EvictionConfig::shed_pods),
         field("stalls", &EvictionConfig::stalls), field("confirm_pressure", &EvictionConfig::confirm_pressure),
         field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
         field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
-        field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder));
+        field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder),
+        field("look_period", &EvictionConfig::look_period));
 };
 
 // ---- what was seen of the node
@@ -147,15 +149,29 @@ struct Described<UnknownPod> {
                    field("populated", &UnknownPod::populated));
 };
 template <>
-struct Described<Observation> {
+struct Described<TimedLooks> {
+    static constexpr auto fields =
+        std::tuple(field("shortest", &TimedLooks::shortest), field("longest", &TimedLooks::longest),
+                   field("growth_per_second", &TimedLooks::growth_per_second));
+};
+template <>
+struct Described<Watching> {
     static constexpr auto fields = std::tuple(
-        field("cause", &Observation::cause), field("at", &Observation::at), field("wall", &Observation::wall),
-        field("readings", &Observation::readings), field("pods", &Observation::pods),
-        field("outcomes", &Observation::outcomes), field("fs_layout", &Observation::fs_layout),
-        field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls),
-        field("rungs", &Observation::rungs), field("victims", &Observation::victims),
-        field("unknown_pods", &Observation::unknown_pods), field("usage_unknown", &Observation::usage_unknown),
-        field("incomplete", &Observation::incomplete), field("pods_unlisted", &Observation::pods_unlisted));
+        field("crossed", &Watching::crossed), field("timed", &Watching::timed), field("stalls", &Watching::stalls),
+        field("exits", &Watching::exits), field("counts_whole", &Watching::counts_whole),
+        field("list_again_at", &Watching::list_again_at), field("claim_again_at", &Watching::claim_again_at));
+};
+template <>
+struct Described<Observation> {
+    static constexpr auto fields =
+        std::tuple(field("cause", &Observation::cause), field("at", &Observation::at),
+                   field("wall", &Observation::wall), field("readings", &Observation::readings),
+                   field("pods", &Observation::pods), field("outcomes", &Observation::outcomes),
+                   field("fs_layout", &Observation::fs_layout), field("reclaimed", &Observation::reclaimed),
+                   field("stalls", &Observation::stalls), field("rungs", &Observation::rungs),
+                   field("victims", &Observation::victims), field("unknown_pods", &Observation::unknown_pods),
+                   field("usage_unknown", &Observation::usage_unknown), field("incomplete", &Observation::incomplete),
+                   field("pods_unlisted", &Observation::pods_unlisted), field("watching", &Observation::watching));
 };
 
 // ---- what was remembered

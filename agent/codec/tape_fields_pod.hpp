@@ -13,7 +13,8 @@ namespace evictd::codec {
 template <>
 struct Described<ResourceList> {
     static constexpr auto fields = std::tuple(field("cpu", &ResourceList::cpu), field("memory", &ResourceList::memory),
-                                              field("ephemeral_storage", &ResourceList::ephemeral_storage));
+                                              field("ephemeral_storage", &ResourceList::ephemeral_storage),
+                                              field("hugepages", &ResourceList::hugepages));
 };
 template <>
 struct Described<Container> {
@@ -44,12 +45,12 @@ template <>
 struct Described<Pod> {
     static constexpr auto fields = std::tuple(
         field("uid", &Pod::uid), field("namespace", &Pod::name_space), field("name", &Pod::name),
-        field("origin", &Pod::origin), field("priority", &Pod::priority),
-        field("priority_class_name", &Pod::priority_class_name), field("containers", &Pod::containers),
-        field("init_containers", &Pod::init_containers), field("requests", &Pod::requests),
-        field("limits", &Pod::limits), field("overhead", &Pod::overhead), field("volumes", &Pod::volumes),
-        field("tolerations", &Pod::tolerations), field("owners", &Pod::owners), field("node_name", &Pod::node_name),
-        field("termination_grace_period", &Pod::termination_grace_period),
+        field("origin", &Pod::origin), field("qos", &Pod::qos), field("has_resources", &Pod::has_resources),
+        field("priority", &Pod::priority), field("priority_class_name", &Pod::priority_class_name),
+        field("containers", &Pod::containers), field("init_containers", &Pod::init_containers),
+        field("requests", &Pod::requests), field("limits", &Pod::limits), field("overhead", &Pod::overhead),
+        field("volumes", &Pod::volumes), field("tolerations", &Pod::tolerations), field("owners", &Pod::owners),
+        field("node_name", &Pod::node_name), field("termination_grace_period", &Pod::termination_grace_period),
         field("deletion_grace_period", &Pod::deletion_grace_period), field("active_deadline", &Pod::active_deadline),
         field("phase", &Pod::phase), field("status_reason", &Pod::status_reason), field("ready", &Pod::ready),
         field("ready_time", &Pod::ready_time), field("restarts", &Pod::restarts),

@@ -18,6 +18,7 @@ using Json = ValueReader::Json;
 
 constexpr std::string_view format_letters = "dbe";  // decimal_si, binary_si, decimal_exponent
 constexpr std::string_view desired_key = R"(,"desired":)";
+constexpr std::string_view next_look_key = R"(,"next_look":)";
 constexpr std::string_view decision_key = R"(,"decision":)";
 
 tl::unexpected<Error> refuse(std::string why) { return fail(ErrorKind::invalid, "tape", std::move(why)); }
@@ -146,6 +147,7 @@ std::string TapeWriter::look(const Tick& tick, bool whole) {
     }
     line += R"(,"observation":)" + observation;
     line += std::string(desired_key) + desired_line(tick.decision, tick.observation);
+    line += std::string(next_look_key) + next_look_line(tick.decision, tick.observation);
     return line + std::string(decision_key) + decision_line(tick.decision, tick.observation) + "}";
 }
 
@@ -163,10 +165,16 @@ Result<TapeReader::Line> TapeReader::read(std::string_view line) {
     TapeLook look;
     look.decision = line.substr(decision + decision_key.size());
     look.decision.pop_back();
-    if (json.contains("desired")) {
-        const auto begin = line.rfind(desired_key, decision) + desired_key.size();
-        look.desired = line.substr(begin, decision - begin);
-    }
+    auto end = decision;
+    const auto text_before_end = [&](std::string_view key) {
+        const auto begin = line.rfind(key, end);
+        if (begin == std::string_view::npos) return line;  // not as the writer writes it: equal to nothing
+        const auto text = line.substr(begin + key.size(), end - begin - key.size());
+        end = begin;
+        return text;
+    };
+    if (json.contains("next_look")) look.next_look = text_before_end(next_look_key);
+    if (json.contains("desired")) look.desired = text_before_end(desired_key);
     std::map<std::uint32_t, PodPtr> seen;
     ValueReader reader([&](std::uint32_t number) {
         const auto found = pods_.find(number);

@@ -4,7 +4,8 @@
 // what stands before it; then a line a look. Not for files, and not for deciding.
 //
 //   {"evictd_tape":1,"version":...,"node":...,"time":...,"started":...}
-//   {"look":N,"pods":[[NUMBER,{...}],...],"config":{...},"before":{...},"observation":{...},"decision":{...}}
+//   {"look":N,"pods":[[NUMBER,{...}],...],"config":{...},"before":{...},"observation":{...},
+//    "desired":{...},"next_look":{...},"decision":{...}}
 //
 // A pod stands in full at its first look, and under its number for as long as every look has it. `config` and `before`,
 // the state, stand in the first look of a part and wherever the configuration is another.
@@ -71,7 +72,8 @@ struct TapeLook {
     Observation observation;
     // Byte for byte as they stand there.
     std::string decision;
-    std::string desired;  // empty: the tape is an older agent's
+    std::string desired;    // empty: the tape is an older agent's
+    std::string next_look;  // likewise
 };
 
 class TapeReader {

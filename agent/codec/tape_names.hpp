@@ -22,6 +22,10 @@ struct Names<TieBreak> {
     static constexpr Words<2> words{"scale_down", "uid"};
 };
 template <>
+struct Names<SoftEvictionGrace> {
+    static constexpr Words<2> words{"pod", "kubelet"};
+};
+template <>
 struct Names<CauseKind> {
     static constexpr Words<6> words{"started", "kernel_event", "timer", "pods_changed", "requested", "config"};
 };

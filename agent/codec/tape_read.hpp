@@ -145,7 +145,7 @@ public:
     bool read(const Json& json, E& into) {
         const auto* text = json.get_ptr<const std::string*>();
         const auto value = text == nullptr ? std::nullopt : from_name<E>(*text);
-        if (!value) return refuse("none of the words that may stand here");
+        if (!value) return refuse("an unknown word");
         into = *value;
         return true;
     }
@@ -249,7 +249,7 @@ private:
             const auto same = [&key = name](const auto&... each) { return ((each.name == key) || ...); };
             if (!std::apply(same, fields_of<T>())) return refuse("unknown key '" + printable(name).substr(0, 60) + "'");
         }
-        return refuse("a key stands there twice");
+        return refuse("a key is given twice");
     }
     bool prepend(std::string_view name) {
         const bool joined = place_.empty() || place_.front() == '[';

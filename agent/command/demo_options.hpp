@@ -35,7 +35,7 @@ struct DemoOptions {
     bool no_steering = false;
 };
 
-// Adds the options to `program`; `options` must live until it was parsed.
+// Adds the options to `program`, and the check of those that go together; `options` must live until it was parsed.
 void add_demo_options(CLI::App& program, DemoOptions& options);
 
 }  // namespace evictd::command

@@ -12,13 +12,12 @@
 
 #include <arpa/inet.h>
 
+#include "config/cluster_settings.hpp"
 #include "config/ladder_settings.hpp"
 #include "config/stall_settings.hpp"
 #include "evictd/model/quantity.hpp"
 
 namespace evictd::config {
-
-using document::nearest;
 
 namespace {
 
@@ -40,11 +39,12 @@ void read_node_name(const Value& setting, Config& config) {
     config.agent.node_name = *text;
 }
 
-template <std::string AgentConfig::*member>
+template <std::string AgentConfig::*member, bool may_be_empty = false>
 void read_path(const Value& setting, Config& config) {
     const auto path = setting.scalar();
     if (!path) return;
-    if (!path->starts_with('/') || path->find('\0') != std::string::npos) {
+    const bool is_none = path->empty() && may_be_empty;
+    if ((!is_none && !path->starts_with('/')) || path->find('\0') != std::string::npos) {
         setting.refuse('"' + excerpt(*path) + "\" is not a path from the root", "a path that starts with /");
     }
     config.agent.*member = *path;
@@ -79,14 +79,20 @@ void read_http_address(const Value& setting, Config& config) {
     std::array<std::byte, sizeof(in6_addr)> address{};
     const int family = (*text)[0] == '[' ? AF_INET6 : AF_INET;
     if (!text->empty() && (!is_port || number < 1 || inet_pton(family, host.c_str(), address.data()) != 1)) {
-        setting.refuse('"' + excerpt(*text) + "\" is no address to listen on", "127.0.0.1:20262, or [::1]:20262");
+        setting.refuse("invalid address " + in_quotes(*text), "expected 127.0.0.1:20262, or [::1]:20262");
     }
     config.agent.http_address = *text;
 }
 
-// Where a flag is.
-constexpr auto part(bool AgentConfig::* /*member*/) { return &Config::agent; }
-constexpr auto part(bool EvictionConfig::* /*member*/) { return &Config::eviction; }
+// Where a flag or a choice is.
+template <class T>
+constexpr auto part(T AgentConfig::* /*member*/) {
+    return &Config::agent;
+}
+template <class T>
+constexpr auto part(T EvictionConfig::* /*member*/) {
+    return &Config::eviction;
+}
 
 template <auto member>
 void read_flag(const Value& setting, Config& config) {
@@ -104,6 +110,8 @@ using Words = std::array<std::pair<std::string_view, E>, count>;
 constexpr Words<BpfUse, 3> bpf_words{
     {{"auto", BpfUse::automatic}, {"off", BpfUse::off}, {"required", BpfUse::required}}};
 constexpr Words<RankingOrder, 2> ranking_words{{{"kubelet", RankingOrder::kubelet}, {"qos", RankingOrder::qos}}};
+constexpr Words<SoftEvictionGrace, 2> soft_eviction_grace_words{
+    {{"kubelet", SoftEvictionGrace::kubelet}, {"pod", SoftEvictionGrace::pod}}};
 constexpr Words<TieBreak, 2> tie_break_words{{{"scaleDown", TieBreak::scale_down}, {"uid", TieBreak::uid}}};
 
 constexpr Words<MemoryAvailable, 2> memory_available_words{
@@ -114,36 +122,23 @@ constexpr Words<OomScoreAdjPolicy, 3> oom_score_adj_words{{{"enforce", OomScoreA
                                                            {"observe", OomScoreAdjPolicy::observe},
                                                            {"off", OomScoreAdjPolicy::off}}};
 
-template <class E, std::size_t count>
-void read_word(const Value& setting, const Words<E, count>& words, E& value) {
+template <auto member, const auto& words>
+void read_word(const Value& setting, Config& config) {
+    auto& value = config.*part(member).*member;
     value = setting.one_of(words).value_or(value);
 }
 
-template <class E, std::size_t count>
-std::string show_word(const Words<E, count>& words, E value) {
+template <auto member, const auto& words>
+std::string show_word(const Config& config) {
     for (const auto& [word, meaning] : words) {
-        if (meaning == value) return std::string{word};
+        if (meaning == config.*part(member).*member) return std::string{word};
     }
     return {};
-}
-
-void read_bpf(const Value& setting, Config& config) { read_word(setting, bpf_words, config.agent.bpf); }
-void read_ranking(const Value& setting, Config& config) { read_word(setting, ranking_words, config.eviction.ranking); }
-void read_tie_break(const Value& setting, Config& config) {
-    read_word(setting, tie_break_words, config.eviction.tie_break);
-}
-
-void read_memory_available(const Value& setting, Config& config) {
-    read_word(setting, memory_available_words, config.eviction.memory_available);
 }
 
 // More than a handful is not relief but an outage; a thousand is every pod of the largest nodes.
 void read_shed_pods(const Value& setting, Config& config) {
     config.eviction.shed_pods = static_cast<int>(setting.integer(1, 1000).value_or(config.eviction.shed_pods));
-}
-
-void read_oom_score_adj_policy(const Value& setting, Config& config) {
-    read_word(setting, oom_score_adj_words, config.agent.oom_score_adj_policy);
 }
 
 // The two that kubelets have given, older ones -998 (qos/policy.go guaranteedOOMScoreAdj).
@@ -158,7 +153,7 @@ void read_max_size(const Value& setting, Config& config) {
     if (!text) return;
     const auto size = parse_quantity(*text);
     if (!size) {
-        setting.refuse(size.error().why, "a size such as 16Mi");
+        setting.refuse(document::invalid_quantity(*text), std::string(document::quantity_expected));
     } else if (size->value() < 64 << 10 || size->value() > std::int64_t{1} << 40) {
         setting.refuse("out of range: " + to_string(*size), "64Ki to 1Ti");
     } else {
@@ -172,10 +167,10 @@ void read_look_period(const Value& setting, Config& config) {
     const auto period = setting.duration();
     if (!period) return;
     if (*period < 10ms || *period > 1h) setting.refuse("out of range: " + to_string(*period), "10ms to 1h");
-    config.agent.look_period = *period;
+    config.eviction.look_period = *period;
 }
 
-// Less than a second nobody can act upon softly; beyond the hour the policy looks ahead no further.
+// Less than a second leaves no time for a soft eviction; the policy looks ahead an hour at most.
 void read_time_to_exhaustion(const Value& setting, Config& config) {
     const auto time = setting.duration();
     if (!time) return;
@@ -205,23 +200,14 @@ template <int AgentConfig::*member>
 std::string show_number(const Config& config) {
     return std::to_string(config.agent.*member);
 }
-std::string show_bpf(const Config& config) { return show_word(bpf_words, config.agent.bpf); }
-std::string show_ranking(const Config& config) { return show_word(ranking_words, config.eviction.ranking); }
-std::string show_tie_break(const Config& config) { return show_word(tie_break_words, config.eviction.tie_break); }
-std::string show_memory_available(const Config& config) {
-    return show_word(memory_available_words, config.eviction.memory_available);
-}
 std::string show_shed_pods(const Config& config) { return std::to_string(config.eviction.shed_pods); }
-std::string show_oom_score_adj_policy(const Config& config) {
-    return show_word(oom_score_adj_words, config.agent.oom_score_adj_policy);
-}
 std::string show_guaranteed_oom_score_adj(const Config& config) {
     return std::to_string(config.guaranteed_oom_score_adj);
 }
 std::string show_max_size(const Config& config) {
     return to_string(Quantity::of(config.agent.event_log_max_size.value, Quantity::Format::binary_si));
 }
-std::string show_look_period(const Config& config) { return to_string(config.agent.look_period); }
+std::string show_look_period(const Config& config) { return to_string(config.eviction.look_period); }
 std::string show_time_to_exhaustion(const Config& config) { return to_string(config.eviction.time_to_exhaustion); }
 std::string show_exhaustion_grace_period(const Config& config) {
     return to_string(config.eviction.time_to_exhaustion_grace_period);
@@ -230,10 +216,10 @@ std::string show_exhaustion_grace_period(const Config& config) {
 using Agent = AgentConfig;
 using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 31> all_agent_settings{{
+constexpr std::array<AgentSetting, 36> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
-    {"bpf", read_bpf, show_bpf},
+    {"bpf", read_word<&Agent::bpf, bpf_words>, show_word<&Agent::bpf, bpf_words>},
     {"bpffsPath", read_bpffs_path, show_text<&Agent::bpffs_path>},
     {"socketPath", read_socket_path, show_text<&Agent::socket_path>},
     {"httpAddress", read_http_address, show_text<&Agent::http_address>},
@@ -242,13 +228,20 @@ constexpr std::array<AgentSetting, 31> all_agent_settings{{
     {"eventLog.maxFiles", read_number<&Agent::event_log_max_files, 1, 1000>, show_number<&Agent::event_log_max_files>},
     {"eventLog.stdout", read_flag<&Agent::events_to_stdout>, show_flag<&Agent::events_to_stdout>},
     {"statePath", read_path<&Agent::state_path>, show_text<&Agent::state_path>},
-    {"podManifestPath", read_path<&Agent::pod_manifest_path>, show_text<&Agent::pod_manifest_path>},
+    {"podManifestPath", read_path<&Agent::pod_manifest_path, true>, show_text<&Agent::pod_manifest_path>},
+    {"apiServer", read_api_server, show_api_server},
+    {"kubeconfig", read_kubeconfig, show_kubeconfig},
+    {"kubelet.url", read_kubelet_url, show_kubelet_url},
+    {"kubelet.caFile", read_kubelet_ca_file, show_kubelet_ca_file},
     {"lookPeriod", read_look_period, show_look_period},
-    {"memoryAvailable", read_memory_available, show_memory_available},
+    {"memoryAvailable", read_word<&Eviction::memory_available, memory_available_words>,
+     show_word<&Eviction::memory_available, memory_available_words>},
     {"timeToExhaustion.soft", read_time_to_exhaustion, show_time_to_exhaustion},
     {"timeToExhaustion.softGracePeriod", read_exhaustion_grace_period, show_exhaustion_grace_period},
-    {"ranking", read_ranking, show_ranking},
-    {"tieBreak", read_tie_break, show_tie_break},
+    {"softEvictionGrace", read_word<&Eviction::soft_eviction_grace, soft_eviction_grace_words>,
+     show_word<&Eviction::soft_eviction_grace, soft_eviction_grace_words>},
+    {"ranking", read_word<&Eviction::ranking, ranking_words>, show_word<&Eviction::ranking, ranking_words>},
+    {"tieBreak", read_word<&Eviction::tie_break, tie_break_words>, show_word<&Eviction::tie_break, tie_break_words>},
     {"sockets.shed", read_flag<&Eviction::shed_sockets>, show_flag<&Eviction::shed_sockets>},
     {"sockets.shedPods", read_shed_pods, show_shed_pods},
     {"ladder.reclaim", read_rung<&LadderConfig::reclaim>, show_rung<&LadderConfig::reclaim>},
@@ -257,43 +250,16 @@ constexpr std::array<AgentSetting, 31> all_agent_settings{{
     {"ladder.freeze", read_rung<&LadderConfig::freeze>, show_rung<&LadderConfig::freeze>},
     {"ladder.freezeFor", read_freeze_for, show_freeze_for},
     {"guaranteedOOMScoreAdj", read_guaranteed_oom_score_adj, show_guaranteed_oom_score_adj},
-    {"oomScoreAdjPolicy", read_oom_score_adj_policy, show_oom_score_adj_policy},
+    {"oomScoreAdjPolicy", read_word<&Agent::oom_score_adj_policy, oom_score_adj_words>,
+     show_word<&Agent::oom_score_adj_policy, oom_score_adj_words>},
     {"oomScoreAdjSteering", read_flag<&Agent::oom_score_adj_steering>, show_flag<&Agent::oom_score_adj_steering>},
     {"psi", read_stalls, show_stalls},
     {"confirmPressure", read_flag<&Eviction::confirm_pressure>, show_flag<&Eviction::confirm_pressure>},
     {"realtimePriority", read_number<&Agent::realtime_priority, 0, 99>, show_number<&Agent::realtime_priority>},
 }};
 
-bool is_block(std::string_view name) {
-    const std::string start = std::string{name} + ".";
-    return std::any_of(all_agent_settings.begin(), all_agent_settings.end(),
-                       [&](const auto& row) { return row.name.starts_with(start); });
-}
-
-void flatten(const Value& block, const std::string& above, AgentValues& out) {
-    std::array<std::string_view, all_agent_settings.size()> names;
-    std::transform(all_agent_settings.begin(), all_agent_settings.end(), names.begin(),
-                   [](const auto& row) { return row.name; });
-    for (const Value& setting : block.fields()) {
-        const std::string name = above + setting.key();
-        if (is_block(name)) {
-            flatten(setting, name + ".", out);
-        } else if (std::find(names.begin(), names.end(), name) != names.end()) {
-            out.emplace_back(name, setting);
-        } else {
-            setting.refuse("unknown key", "did you mean evictd." + std::string{nearest(name, names)} + "?");
-        }
-    }
-}
-
 }  // namespace
 
 std::span<const AgentSetting> agent_settings() { return all_agent_settings; }
-
-AgentValues flatten_agent_settings(const Value& block) {
-    AgentValues out;
-    flatten(block, {}, out);
-    return out;
-}
 
 }  // namespace evictd::config

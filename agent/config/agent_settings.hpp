@@ -29,4 +29,7 @@ struct AgentSetting {
 using AgentValues = std::vector<std::pair<std::string, Value>>;
 [[nodiscard]] AgentValues flatten_agent_settings(const Value& block);
 
+// A remedy for a key that is elsewhere: "freeze belongs under evictd.ladder:". Empty: no setting or block is called so.
+[[nodiscard]] std::string where_it_belongs(std::string_view key);
+
 }  // namespace evictd::config

@@ -70,9 +70,11 @@ std::string table(const std::vector<Row>& rows, bool colour) {
 }
 
 // What evictionMaxPodGracePeriod means for a pod: see killPodNow and calculateEffectiveGracePeriod.
-std::string soft_grace(std::chrono::seconds longest) {
+std::string soft_grace(const EvictionConfig& config) {
+    const std::chrono::seconds longest = config.max_pod_grace_period;
     if (longest.count() > 0) return "at most " + to_string(Duration{longest}) + " for a pod";
-    return longest.count() == 0 ? "the pod's own terminationGracePeriodSeconds" : "1s (a negative maximum)";
+    if (config.soft_eviction_grace == SoftEvictionGrace::pod) return "the pod's own terminationGracePeriodSeconds";
+    return longest.count() == 0 ? "1s (no evictionMaxPodGracePeriod)" : "1s (a negative maximum)";
 }
 
 // What UpdateContainerFsThresholds says once the kubelet knows its filesystems, in its words.
@@ -111,7 +113,7 @@ std::string describe(const Config& config, bool colour) {
     for (const std::string& warning : config.warnings) out += "warning: " + warning + "\n";
     out += "\n";
     out += line("conditions stay for", to_string(config.eviction.pressure_transition_period), colour);
-    out += line("grace of soft evictions", soft_grace(config.eviction.max_pod_grace_period), colour);
+    out += line("grace of soft evictions", soft_grace(config.eviction), colour);
     if (!config.eviction.local_storage_isolation) out += line("localStorageCapacityIsolation", "false", colour);
     out += line("image garbage collection", image_gc(config.image_gc), colour);
     if (config.cgroup_root != "/") out += line("cgroupRoot", excerpt(config.cgroup_root), colour);

@@ -14,7 +14,7 @@
 
 namespace evictd::config {
 
-using document::nearest;
+using document::did_you_mean;
 
 namespace {
 
@@ -73,7 +73,7 @@ void read_enforce_node_allocatable(const Value& setting, Draft& draft) {
         if (!option) continue;
         if (std::find(known.begin(), known.end(), *option) == known.end()) {
             item.refuse("invalid configuration: option \"" + excerpt(*option) + "\" specified for " + option_name,
-                        "did you mean " + std::string{nearest(*option, known)} + "?");
+                        did_you_mean(*option, known));
         } else if (std::find(options.begin(), options.end(), *option) != options.end()) {
             item.refuse("invalid configuration: duplicated enforcements \"" + *option + "\" in " + option_name,
                         "keep one");
@@ -124,16 +124,13 @@ void read_reserved(const Value& setting, Draft&) {
     for (const Value& entry : setting.fields()) {
         const auto text = entry.scalar();
         if (std::find(known.begin(), known.end(), entry.key()) == known.end()) {
-            entry.refuse("cannot reserve \"" + excerpt(entry.key()) + "\" resource",
-                         "did you mean " + std::string{nearest(entry.key(), known)} + "?");
+            entry.refuse("cannot reserve \"" + excerpt(entry.key()) + "\" resource", did_you_mean(entry.key(), known));
             continue;
         }
         if (!text) continue;
         const auto quantity = parse_quantity(*text);
         if (!quantity) {
-            entry.refuse("failed to parse quantity \"" + excerpt(*text) + "\" for \"" + entry.key() +
-                             "\" resource: " + quantity.error().why,
-                         "a quantity such as 500m or 1Gi");
+            entry.refuse(document::invalid_quantity(*text), std::string(document::quantity_expected));
         } else if (quantity->sign() < 0) {
             entry.refuse("resource quantity for \"" + entry.key() + "\" cannot be negative: " + to_string(*quantity),
                          "0 or more");

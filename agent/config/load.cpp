@@ -17,7 +17,6 @@
 namespace evictd::config {
 
 using document::configuration_limits;
-using document::nearest;
 using document::Reading;
 
 namespace {
@@ -43,8 +42,12 @@ bool is_kubelet_configuration(const std::vector<Value>& top) {
 void refuse_unknown(const Value& setting) {
     std::vector<std::string_view> names{"evictd"};
     for (const KubeletSetting& row : kubelet_settings()) names.push_back(row.name);
-    setting.refuse("unknown key", "did you mean " + std::string{nearest(setting.key(), names)} +
-                                      "? Other keys of the kubelet's are ignored with kind: KubeletConfiguration");
+    std::string belongs = where_it_belongs(setting.key());
+    if (belongs.empty()) {
+        belongs = document::did_you_mean(setting.key(), names,
+                                         "other kubelet keys are ignored with kind: KubeletConfiguration");
+    }
+    setting.refuse_unknown("key", names, std::move(belongs));
 }
 
 // What is new goes to the end.

@@ -15,7 +15,7 @@ namespace {
 
 // As many lines as the kernel compares, less the one that confirmPressure takes.
 constexpr std::size_t most_thresholds = 15;
-// Longer, and nobody could tell a threshold from one that is switched off.
+// A threshold with a longer grace period would hardly differ from one that is switched off.
 constexpr Duration longest_grace = std::chrono::hours(1);
 
 template <class E, std::size_t count>
@@ -35,7 +35,7 @@ void read_share(const Value& setting, StallThreshold& threshold) {
     const bool whole = parsed.ec == std::errc{} && parsed.ptr + 1 == end && *parsed.ptr == '%';
     const auto hundredths = whole && std::abs(percent) < 1000 ? std::lround(percent * 100) : 0;
     if (!whole) {
-        setting.refuse('"' + excerpt(*text) + "\" is no share", "a percentage such as 10% or 0.5%");
+        setting.refuse("invalid share " + in_quotes(*text), "expected a percentage such as 10% or 0.5%");
     } else if (hundredths < 1 || hundredths > whole_share) {
         setting.refuse("out of range: " + excerpt(*text), "0.01% to 100% of the window");
     } else {
@@ -81,7 +81,7 @@ StallThreshold read_threshold(const Value& item) {
         has_share = has_share || setting.key() == "share";
         if (setting.present()) read_key(setting, threshold);
     }
-    if (!has_share) item.refuse("no share of the window is given", "share: 10%, say");
+    if (!has_share) item.refuse("share is missing", "add one, such as share: 10%");
     if (threshold.scope == StallScope::pod && threshold.resource != StallResource::memory) {
         item.refuse("pods are watched for memory only", "scope: node, or resource: memory");
     }
@@ -107,7 +107,7 @@ void read_stalls(const Value& setting, Config& config) {
     for (const Value& item : items) {
         const StallThreshold threshold = read_threshold(item);
         if (std::find(stalls.begin(), stalls.end(), threshold) != stalls.end()) {
-            item.refuse("the same threshold stands there twice", "leave one out");
+            item.refuse("duplicate threshold", "remove one");
         }
         stalls.push_back(threshold);
     }

@@ -18,8 +18,6 @@
 
 namespace evictd::config {
 
-using document::nearest;
-
 namespace {
 
 struct Wrong {
@@ -46,7 +44,8 @@ constexpr std::array<Default, 5> default_hard{{
     {Signal::imagefs_inodes_free, "5%"},
 }};
 
-constexpr auto quantity_or_share = "a quantity such as 100Mi, or a share of the capacity such as 10%";
+constexpr auto quantity_or_share =
+    "expected a number with a suffix such as Ki, Mi, Gi, or a share of the capacity such as 10%";
 
 // Long enough for every value that is meant, and to see what one was that is not.
 std::string value_text(std::string_view text) { return excerpt(text, 200); }
@@ -57,12 +56,12 @@ std::optional<Signal> signal_of(const Value& setting) {
     std::array<std::string_view, signal_count> names;
     std::transform(signal_table.begin(), signal_table.end(), names.begin(), [](const auto& row) { return row.name; });
     setting.refuse("unsupported eviction signal " + excerpt(setting.key()),
-                   "did you mean " + std::string{nearest(setting.key(), names)} + "?");
+                   document::did_you_mean(setting.key(), names));
     return std::nullopt;
 }
 
-// parsePercentage: the share, in the float32 the kubelet computes with. Upstream takes NaN, which then compares with
-// nothing, and any infinite minimum to reclaim: nobody means these.
+// parsePercentage: the share, in the float32 the kubelet computes with. Upstream accepts NaN, which is neither above
+// nor below any value, and an infinite minimum to reclaim. evictd refuses both as mistakes.
 Parsed<float> parse_percentage(std::string_view text) {
     constexpr auto remedy = "a percentage such as 10%, or a quantity such as 100Mi";
     const std::size_t last = text.find_last_not_of('%');
@@ -78,7 +77,7 @@ Parsed<float> parse_percentage(std::string_view text) {
 Parsed<Quantity> parse_amount(std::string_view text) {
     const Result<Quantity> quantity = parse_quantity(text);
     if (quantity) return *quantity;
-    return wrong(quantity.error().why, quantity_or_share);
+    return wrong(document::invalid_quantity(text), quantity_or_share);
 }
 
 // parseThresholdStatement. Nothing: the threshold is switched off.

@@ -15,6 +15,7 @@
 #include "command/demo_options.hpp"
 #include "command/exit.hpp"
 #include "command/terminal.hpp"
+#include "command/usage.hpp"
 #include "demo/demo.hpp"
 #include "demo/load_words.hpp"
 #include "load/load.hpp"
@@ -69,9 +70,7 @@ Exit parse_and_play(int argc, char** argv) {
     } catch (const CLI::Success& wanted) {
         return show(program, wanted);
     } catch (const CLI::ParseError& error) {
-        std::string why = error.what();
-        std::replace(why.begin(), why.end(), '\n', ' ');
-        std::cerr << program_name << ": " << why << " (see " << program_name << " --help)\n";
+        std::cerr << program_name << ": " << command::usage_fault(error) << " (see " << program_name << " --help)\n";
         return Exit::usage;
     }
     return play(options);

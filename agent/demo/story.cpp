@@ -87,7 +87,7 @@ void Story::tell(const codec::Event& event) {
     } else if (event.reason == codec::Reason::eviction_threshold_cleared) {
         note(event.time, Tone::plain, "cleared    " + message);
     } else if (event.reason == codec::Reason::evicting) {
-        note(event.time, Tone::red, "decision   " + pod_name(event) + " has to go: " + reason_in(message));
+        note(event.time, Tone::red, "decision   " + pod_name(event) + " is evicted: " + reason_in(message));
         note(event.time, Tone::red, "signal     " + signal_in(message));
     } else if (event.reason == codec::Reason::sockets_shed) {
         note(event.time, Tone::yellow, "shed       " + message);

@@ -189,7 +189,7 @@ Verdict judge(const Plan& plan, const Story& story, const Facts& facts) {
         return shed_verdict(plan, story, facts);
     }
     if (!plan.expects_eviction()) {
-        verdict.sentence = "No pod was evicted: unused page cache is reclaimed before any pod has to go.";
+        verdict.sentence = "No pod was evicted: unused page cache is reclaimed before any pod is evicted.";
         verdict.remarks.push_back(
             fmt::format("All {} pods are alive, with {} of {} in use; the kernel's OOM killer killed no process.",
                         plan.pods.size(), bytes_text(facts.most_used.value), bytes_text(plan.limit.value)));

@@ -145,7 +145,7 @@ std::vector<std::string> upper(const Scene& scene, const TextStyle& style) {
     append(lines, memory_bars(scene, style));
     lines.emplace_back();
     lines.push_back(title("PODS, in victim order", style));
-    append(lines, lines_of(scene.status ? scene.status->pods : "  the agent has not looked yet\n"));
+    append(lines, lines_of(scene.status ? scene.status->pods : "  no observation yet\n"));
     append(lines, evicted_rows(scene, style));
     lines.emplace_back();
     return lines;

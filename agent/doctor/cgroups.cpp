@@ -2,6 +2,7 @@
 // Copyright The evictd authors
 // Doctor: the cgroup hierarchies, the pods in them, and how their processes can be ended.
 #include <cerrno>
+#include <cstdint>
 
 #include <sys/stat.h>
 
@@ -50,14 +51,16 @@ Finding pods_root(kernel::CgroupDirs& cgroups, HostFacts& facts) {
     return finding;
 }
 
-// Only ENOENT and ENOTDIR prove that it is none.
-Result<bool> is_directory(const std::string& path) {
+enum class Found : std::uint8_t { directory, something_else, nothing };
+
+// Only ENOENT and ENOTDIR prove that it does not exist.
+Result<Found> find_directory(const std::string& path) {
     struct stat status {};
     if (stat(path.c_str(), &status) == 0) {
-        return S_ISDIR(status.st_mode);
+        return S_ISDIR(status.st_mode) ? Found::directory : Found::something_else;
     }
     if (errno == ENOENT || errno == ENOTDIR) {
-        return false;
+        return Found::nothing;
     }
     return sys::fail_errno(path, errno);
 }
@@ -68,22 +71,23 @@ std::string pods_text(std::size_t count) { return std::to_string(count) + (count
 
 Finding find_manifests(const Config& config, HostFacts& facts) {
     const auto& path = config.agent.pod_manifest_path;
-    const auto there = is_directory(path);
-    facts.has_manifests = there.value_or(false) || is_directory(config.static_pod_path).value_or(false);
-    if (!there) {
+    const auto found = find_directory(path);
+    facts.has_pod_source = found == Found::directory || find_directory(config.static_pod_path) == Found::directory;
+    if (!found) {
         return {.check = "pod manifests",
                 .state = FindingState::missing,
                 .chosen = {},
-                .detail = there.error().text() + "; no pods are known from it until it can be read",
-                .remedy = there.error().kind == ErrorKind::not_permitted ? "let evictd's user read it" : ""};
+                .detail = found.error().text() + "; no pods are known from it until it can be read",
+                .remedy = found.error().kind == ErrorKind::not_permitted ? "let evictd's user read it" : ""};
     }
-    if (*there) {
+    if (*found == Found::directory) {
         return {.check = "pod manifests", .chosen = path, .detail = {}, .remedy = {}};
     }
     return {.check = "pod manifests",
             .state = FindingState::missing,
             .chosen = {},
-            .detail = path + " is no directory: no pods are known, so none can be evicted",
+            .detail = path + (*found == Found::nothing ? " does not exist" : " is not a directory") +
+                      ": no pods are known, so none can be evicted",
             .remedy = "put Pod manifests there, or name their directory as evictd.podManifestPath"};
 }
 
@@ -104,7 +108,8 @@ Finding way_to_kill(const kernel::Hierarchies& hierarchies, HostFacts& facts) {
             std::string("each of a pod's processes is signalled by pidfd, again until the pod is empty; ") +
             (freezer ? "one that forks meanwhile is frozen for it"
                      : "one that forks quickly takes several rounds: there is no freezer");
-        finding.remedy = hierarchies.v2 ? "use a kernel with cgroup.kill (5.14)" : "cgroup v2 has cgroup.kill";
+        finding.remedy =
+            hierarchies.v2 ? "use a kernel with cgroup.kill (5.14)" : "boot with cgroup v2, which has cgroup.kill";
     } else {
         facts.can_kill = false;
         finding.state = FindingState::missing;

@@ -3,6 +3,7 @@
 // The report as a whole, and the kernel: versions are shown, never judged by.
 #include "doctor/doctor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -36,7 +37,7 @@ Finding pressure() {
         finding.remedy = "boot with psi=1";
     } else if (wide != 0) {
         finding.state = FindingState::unknown;
-        finding.detail = std::string("a trigger: ") + std::strerror(wide);
+        finding.detail = std::string("PSI trigger: ") + std::strerror(wide);
     } else if (kernel::probe_pressure_trigger(500ms) != 0) {
         finding.state = FindingState::fallback;
         finding.detail = "windows must be multiples of 2 s: stalls are reported later";
@@ -83,6 +84,34 @@ Finding running_agent(const Config& config) {
     return finding;
 }
 
+bool all_well(const codec::DoctorReport& report) {
+    const auto is_ok = [](const Finding& finding) { return finding.state == FindingState::ok; };
+    return std::all_of(report.checks.begin(), report.checks.end(), is_ok) &&
+           std::all_of(report.hooks.begin(), report.hooks.end(), is_ok);
+}
+
+// What is worst, first.
+const char* verdict(const codec::DoctorReport& report, const HostFacts& facts, bool bpf_suffices) {
+    if (report.able) {
+        return all_well(report) ? "evictd can do its job here: all checks passed."
+                                : "evictd can do its job here, with the limits listed above.";
+    }
+    if (!facts.has_memory_cgroups) {
+        return "evictd cannot work here: the memory controller is not available.";
+    }
+    if (geteuid() != 0) {
+        return "evictd cannot work here as this user: run it, and doctor, as root.";
+    }
+    if (!facts.can_kill) {
+        return "evictd cannot work here: no reliable way to kill a pod's processes.";
+    }
+    if (!bpf_suffices) {
+        return "evictd cannot work here as configured: BPF is required and not available.";
+    }
+    return facts.has_pods_root ? "evictd can work here, but protects no pod now: no pods are known."
+                               : "evictd can work here, but protects no pod now: the pods' cgroup does not exist.";
+}
+
 }  // namespace
 
 void examine_kernel(const Config& config, std::vector<Finding>& checks) {
@@ -99,30 +128,14 @@ codec::DoctorReport examine(const Config& config) {
     codec::DoctorReport report;
     report.host = name_of_host().nodename;
     examine_kernel(config, report.checks);
-    const auto facts = examine_cgroups(config, report.checks);
+    auto facts = examine_cgroups(config, report.checks);
+    examine_cluster(config, facts, report.checks);
     examine_rights(config, report.checks);
     const bool bpf_suffices = examine_hooks(config, report);
     const bool root = geteuid() == 0;
-    const bool has_pods = facts.has_pods_root && facts.has_manifests;
+    const bool has_pods = facts.has_pods_root && facts.has_pod_source;
     report.able = root && facts.has_memory_cgroups && facts.can_kill && bpf_suffices && has_pods;
-    bool all_well = true;
-    for (const auto* findings : {&report.checks, &report.hooks}) {
-        for (const auto& finding : *findings) {
-            all_well = all_well && finding.state == FindingState::ok;
-        }
-    }
-    if (report.able) {
-        report.verdict = all_well ? "evictd can do its job here, with everything it knows to use."
-                                  : "evictd can do its job here, with the limits listed above.";
-    } else {
-        report.verdict = !facts.has_memory_cgroups ? "evictd cannot work here: there is no memory controller."
-                         : !root           ? "evictd cannot work here as this user: run it, and doctor, as root."
-                         : !facts.can_kill ? "evictd cannot work here: there is no sure way to end a pod's processes."
-                         : !bpf_suffices   ? "evictd cannot work here as configured: BPF is required and cannot be had."
-                         : !facts.has_pods_root
-                             ? "evictd can work here, but protects no pod now: there is no pods' cgroup."
-                             : "evictd can work here, but protects no pod now: no pods are known.";
-    }
+    report.verdict = verdict(report, facts, bpf_suffices);
     return report;
 }
 

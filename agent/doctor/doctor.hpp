@@ -21,9 +21,11 @@ struct HostFacts {
     bool has_memory_cgroups = false;
     bool can_kill = false;
     bool has_pods_root = false;
-    bool has_manifests = false;
+    bool has_pod_source = false;
 };
 [[nodiscard]] codec::Finding find_manifests(const Config& config, HostFacts& facts);
+// The API server, as far as that can be seen without asking it; nothing where none is configured.
+void examine_cluster(const Config& config, HostFacts& facts, std::vector<codec::Finding>& checks);
 [[nodiscard]] std::string pods_text(std::size_t count);
 [[nodiscard]] HostFacts examine_cgroups(const Config& config, std::vector<codec::Finding>& checks);
 void examine_kernel(const Config& config, std::vector<codec::Finding>& checks);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -22,48 +23,34 @@ namespace {
 using codec::Finding;
 using codec::FindingState;
 
-struct HookMeaning {
-    const char* hook;
-    const char* purpose;
-    const char* lost;
+// Without a program: kernel/cgroup_watch.
+constexpr std::array watch_hooks{
+    kernel::Hook{"cgroup_made", "cgroup_life: a pod's cgroup appears", "cgroups are listed at each look instead"},
+    kernel::Hook{"cgroup_removed", "cgroup_life: a pod's cgroup is removed", "cgroups are listed at each look instead"},
 };
-constexpr std::array<HookMeaning, 13> meanings{{
-    {"watermark", "reports when free memory crosses a threshold", "a timed look at the files, 10 ms to 1 s, instead"},
-    {"usage", "reads every pod's memory in one pass", "control files are read instead, fifty times slower"},
-    {"cgroup_made", "cgroup_life: a pod's cgroup appears", "cgroups are listed at each look instead"},
-    {"cgroup_removed", "cgroup_life: a pod's cgroup is removed", "cgroups are listed at each look instead"},
-    {"cgroup_populated", "cgroup_life: a victim's last process is gone; asked only while one may end soon",
-     "cgroup.procs is read at each look instead"},
-    {"oom", "reports which process the kernel's OOM killer chose", "OOM kills by the kernel are not reported"},
-    {"oom_limit", "reports whose limit an OOM kill is for",
-     "taken to be the nearest cgroup at its limit, else the machine"},
-    {"oom_score", "reports when a pod's oom_score_adj is written",
-     "oom_score_adj is read with each regular look instead"},
-    {"stall", "counts the time tasks stall on memory, per pod and node",
-     "the node's from /proc/pressure/memory at each look; pods' not at all"},
-    {"memcg", "reports when pods run into their limits",
-     "PodAtMemoryLimit is not reported; for all pods together, v2: memory.events of their cgroup, v1: nothing"},
-    {"sockets", "counts the sockets that pods hold, and their memory", "nothing is known of any pod's sockets"},
-    {"sockets_shed", "can refuse a pod new sockets", "no pod is shed"},
-    {"sockets_short", "reports when sockets are refused memory", "SocketMemoryPressure is not reported"},
-}};
 
-const HookMeaning* meaning_of(const std::string& hook) {
-    const auto* const found =
-        std::find_if(meanings.begin(), meanings.end(), [&](const HookMeaning& row) { return hook == row.hook; });
-    return found != meanings.end() ? found : nullptr;
+std::vector<kernel::Hook> all_hooks() {
+    auto hooks = kernel::hooks();
+    hooks.insert(hooks.end(), watch_hooks.begin(), watch_hooks.end());
+    return hooks;
+}
+
+FindingState state_of(const SourceRow& row) {
+    if (row.chosen.empty()) {
+        return FindingState::missing;
+    }
+    return row.fallback || !row.detail.empty() ? FindingState::fallback : FindingState::ok;
 }
 
 Finding finding_of(const SourceRow& row) {
-    Finding finding{.check = row.hook, .chosen = row.chosen, .detail = {}, .remedy = {}};
-    const auto* meaning = meaning_of(row.hook);
-    finding.state = row.chosen.empty()                    ? FindingState::missing
-                    : row.fallback || !row.detail.empty() ? FindingState::fallback
-                                                          : FindingState::ok;
-    if (meaning != nullptr) {
-        finding.detail = meaning->purpose;
-        if (row.chosen.empty() && row.detail != meaning->lost) {
-            finding.detail += std::string("; lost: ") + meaning->lost;
+    Finding finding{.check = row.hook, .state = state_of(row), .chosen = row.chosen, .detail = {}, .remedy = {}};
+    const auto hooks = all_hooks();
+    const auto hook =
+        std::find_if(hooks.begin(), hooks.end(), [&](const kernel::Hook& each) { return row.hook == each.name; });
+    if (hook != hooks.end()) {
+        finding.detail = hook->purpose;
+        if (row.chosen.empty() && row.detail != hook->lost) {
+            finding.detail += std::string("; lost: ") + hook->lost;
         }
     }
     if (!row.detail.empty()) {
@@ -127,38 +114,50 @@ std::vector<SourceRow> file_rows(const std::string& why) {
     return events ? (*events)->sources() : std::vector<SourceRow>{};
 }
 
+Finding finding_of(const LoadedHooks& loaded) {
+    if (loaded.refused.empty()) {
+        return {.check = "BPF", .chosen = "programs load", .detail = {}, .remedy = {}};
+    }
+    return {.check = "BPF",
+            .state = FindingState::fallback,
+            .chosen = "programs load, but not all",
+            .detail = "refused by this kernel: " + loaded.refused,
+            .remedy = {}};
+}
+
+// Not root: nothing could be tried.
+void report_unseen(codec::DoctorReport& report) {
+    report.checks.push_back({.check = "BPF",
+                             .state = FindingState::unknown,
+                             .chosen = {},
+                             .detail = "only root can try which programs load",
+                             .remedy = {}});
+    for (const auto& hook : all_hooks()) {
+        report.hooks.push_back(
+            {.check = hook.name, .state = FindingState::unknown, .chosen = {}, .detail = hook.purpose, .remedy = {}});
+    }
+}
+
 }  // namespace
 
 bool examine_hooks(const Config& config, codec::DoctorReport& report) {
-    Finding finding{.check = "BPF", .chosen = {}, .detail = {}, .remedy = {}};
-    std::vector<SourceRow> rows;
-    bool suffices = true;
     const auto loaded = config.agent.bpf == BpfUse::off
                             ? fail(ErrorKind::failed, "BPF", "the configuration says so (evictd.bpf: off)")
                             : load_programs();
-    if (loaded) {
-        finding.chosen = loaded->refused.empty() ? "programs load" : "programs load, but not all";
-        finding.state = loaded->refused.empty() ? FindingState::ok : FindingState::fallback;
-        finding.detail = loaded->refused.empty() ? "" : "refused by this kernel: " + loaded->refused;
-        rows = loaded->rows;
-    } else {
-        const bool unseen = geteuid() != 0;
-        finding.state = unseen ? FindingState::unknown : FindingState::fallback;
-        finding.chosen = unseen ? "" : "files and a timed look";
-        finding.detail = unseen ? "only root can try which programs load" : loaded.error().text();
-        rows = unseen ? rows : file_rows(loaded.error().text());
-        suffices = config.agent.bpf != BpfUse::required;
+    const bool suffices = loaded || config.agent.bpf != BpfUse::required;
+    if (!loaded && geteuid() != 0) {
+        report_unseen(report);
+        return suffices;
     }
-    report.checks.push_back(finding);
-    for (const auto& row : rows) {
+    const std::string why = loaded ? "" : loaded.error().text();
+    report.checks.push_back(loaded ? finding_of(*loaded)
+                                   : Finding{.check = "BPF",
+                                             .state = FindingState::fallback,
+                                             .chosen = "files and a timed look",
+                                             .detail = why,
+                                             .remedy = {}});
+    for (const auto& row : loaded ? loaded->rows : file_rows(why)) {
         report.hooks.push_back(finding_of(row));
-    }
-    if (finding.state == FindingState::unknown) {
-        report.hooks.clear();
-        for (const auto& row : meanings) {
-            report.hooks.push_back(
-                {.check = row.hook, .state = FindingState::unknown, .chosen = {}, .detail = row.purpose, .remedy = {}});
-        }
     }
     return suffices;
 }

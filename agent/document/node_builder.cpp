@@ -48,6 +48,12 @@ bool NodeBuilder::wants_key() const {
     return !open_.empty() && open_.back().made.node.kind == Node::Kind::map && !open_.back().has_key;
 }
 
+Mark NodeBuilder::innermost() const {
+    if (open_.empty()) return start_;
+    const Node& node = open_.back().made.node;
+    return {node.line, node.column};
+}
+
 std::string NodeBuilder::path() const {
     std::string path;
     for (const Frame& frame : open_) {
@@ -80,7 +86,7 @@ void NodeBuilder::key(std::string name, Mark at, bool merge) {
     frame.key_at = at;
     frame.has_key = true;
     frame.merge = merge;
-    if (merge && !limits_.expands) report(at, path(), "merge keys are not understood", "write the keys out");
+    if (merge && !limits_.expands) report(at, path(), "merge keys (<<) are not supported", "write the keys out");
 }
 
 // Only a finished list or map can be named by an alias: that is what keeps circles out.
@@ -113,7 +119,7 @@ void NodeBuilder::scalar(Node::Kind kind, std::string text, Mark at, Anchor anch
 
 void NodeBuilder::alias(Anchor anchor, Mark at) {
     const auto kept = anchors_.find(anchor);
-    if (kept == anchors_.end()) refuse(at, "an alias stands inside what it names", "write the value out");
+    if (kept == anchors_.end()) refuse(at, "an alias refers to a value that contains it", "write the value out");
     const auto& [original, values, height] = kept->second;
     if (wants_key()) {
         if (original.kind != Node::Kind::text) refuse(at, "a key is not plain text", "write `key: value`");

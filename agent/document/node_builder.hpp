@@ -40,6 +40,7 @@ public:
     void scalar(Node::Kind kind, std::string text, Mark at, Anchor anchor = 0);
     void alias(Anchor anchor, Mark at);  // a key too
     [[nodiscard]] bool wants_key() const;
+    [[nodiscard]] Mark innermost() const;  // where the list or map begins that is open
     [[nodiscard]] Document take() { return std::move(document_); }
     [[noreturn]] void refuse(Mark at, std::string what, std::string remedy) const;
 

@@ -25,6 +25,13 @@ std::string size_text(std::size_t bytes) {
     return bytes % (1U << 20U) == 0 ? std::to_string(bytes >> 20U) + " MiB" : std::to_string(bytes >> 10U) + " KiB";
 }
 
+// Of a text that is neither: what was read further was meant.
+bool fails_no_later(const std::vector<Document>& yaml, const Document& json) {
+    const Document& last = yaml.back();
+    const bool is_broken = last.root.kind == Node::Kind::null && !last.faults.empty();
+    return is_broken && last.faults.front().line <= json.faults.front().line;
+}
+
 std::vector<Document> one(Document document) {
     std::vector<Document> documents;
     documents.push_back(std::move(document));
@@ -59,14 +66,19 @@ std::vector<Document> parse(std::string_view text, const std::string& file, Synt
     if (syntax == Syntax::yaml && !begins_as_json(text)) return parse_yaml(text, file, limits);
     JsonOutcome read = parse_json(text, file, limits);
     const bool may_be_yaml = syntax == Syntax::yaml && text.size() <= longest_read_twice;
-    return read.is_json || !may_be_yaml ? one(std::move(read.document)) : parse_yaml(text, file, limits);
+    if (read.is_json || !may_be_yaml) return one(std::move(read.document));
+    std::vector<Document> yaml = parse_yaml(text, file, limits);
+    return fails_no_later(yaml, read.document) ? one(std::move(read.document)) : yaml;
 }
 
 Document parse_one(std::string_view text, const std::string& file, const Limits& limits) {
     std::vector<Document> documents = parse(text, file, Syntax::yaml, limits);
     if (documents.empty()) return {};
     if (documents.size() == 1) return std::move(documents.front());
-    return {{}, {{file, 0, 0, {}, "more than one YAML document", "keep one; remove `---`"}}};
+    const Document& second = documents[1];
+    const int line = second.faults.empty() ? second.root.line : second.faults.front().line;
+    return {{},
+            {{file, line, 0, {}, "more than one YAML document", "remove `---` and what follows, or split the file"}}};
 }
 
 }  // namespace evictd::document

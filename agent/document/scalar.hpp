@@ -14,7 +14,7 @@ namespace evictd::document {
 // Of a scalar without quotes and tag.
 [[nodiscard]] Node::Kind kind_of_plain(std::string_view text);
 [[nodiscard]] bool is_true(std::string_view text);
-// Nothing where it is none, or does not fit.
+// Nothing where it is none, or does not fit. 1e3 is one in YAML, and none in JSON, which does not ask.
 [[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view text);
 
 }  // namespace evictd::document

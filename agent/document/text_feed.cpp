@@ -31,7 +31,7 @@ std::streamsize TextFeed::xsgetn(char* to, std::streamsize count) {
                        static_cast<int>(line),
                        0,
                        {},
-                       "no value ends in the " + std::to_string(longest_silence >> 10U) + " KiB from here on",
+                       "no complete value within " + std::to_string(longest_silence >> 10U) + " KiB",
                        "close every bracket and quote; a file that is one long line can be JSON, not YAML"});
     }
     return std::streambuf::xsgetn(to, count);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// The path to a value is looked for only when there is a fault, so that reading a big file costs no text.
+// The path to a value is put together only when there is a fault, so that reading a big file costs no text.
 #include "document/value.hpp"
 
 #include <algorithm>
-#include <array>
-#include <set>
+#include <functional>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -16,46 +16,53 @@ namespace {
 
 using Kind = Node::Kind;
 
-using Seen = std::set<const void*>;  // what several aliases share, looked through once
-
-// From `at` down to `wanted`, in reverse. False: it is not below.
-bool find_path(const Node& at, const Node* wanted, Seen& seen, std::vector<std::pair<const Node*, std::size_t>>& path) {
-    if (&at == wanted) return true;
-    if (at.children.use_count() > 1 && !seen.insert(at.children.get()).second) return false;
-    const auto& children = at.each();
-    for (std::size_t i = 0; i < children.size(); ++i) {
-        if (!find_path(children[i], wanted, seen, path)) continue;
-        path.emplace_back(&at, i);
-        return true;
-    }
-    return false;
-}
-
-std::string path_to(const Node* wanted, const Node& root) {
-    Seen seen;
-    std::vector<std::pair<const Node*, std::size_t>> steps;
-    (void)find_path(root, wanted, seen, steps);
-    std::reverse(steps.begin(), steps.end());
-    std::string path;
-    for (const auto& [parent, index] : steps) {
-        if (parent->kind == Kind::list) {
-            append_index(path, index);
-        } else {
-            append_name(path, parent->each()[index].key);
-        }
-    }
-    return path;
-}
-
 constexpr std::string_view name_of(Kind kind) {
     return kind == Kind::list ? "a list" : kind == Kind::map ? "a map" : "nothing";
 }
 
 }  // namespace
 
+std::string invalid_quantity(std::string_view text) { return "invalid quantity " + in_quotes(text); }
+
 Reading::Reading(Document document, std::string file) : document_(std::move(document)), file_(std::move(file)) {}
 
 Value Reading::root() { return {&document_.root, &document_.root, this}; }
+
+// Children that several aliases share have the first of them as their parent. `seen`: those that may be shared.
+void Reading::find_siblings(const Node& parent, std::set<const void*>& seen) {
+    const auto& children = parent.each();
+    if (children.empty() || (parent.children.use_count() > 1 && !seen.insert(&children).second)) return;
+    siblings_.push_back({children.data(), &parent});
+    for (const Node& child : children) find_siblings(child, seen);
+}
+
+// Siblings lie beside each other in memory: those of a node are the last that begin at or before it. A search from the
+// root for each fault would take the square of the file's size.
+std::string Reading::path_to(const Node* wanted) {
+    constexpr std::less<> before;
+    if (siblings_.empty()) {
+        std::set<const void*> seen;
+        find_siblings(document_.root, seen);
+        std::sort(siblings_.begin(), siblings_.end(),
+                  [&](const Siblings& a, const Siblings& b) { return before(a.first, b.first); });
+    }
+    std::vector<std::pair<const Node*, const Node*>> steps;  // each with its parent, the last first
+    for (const Node* node = wanted; node != &document_.root; node = steps.back().second) {
+        const auto next = std::upper_bound(siblings_.begin(), siblings_.end(), node,
+                                           [&](const Node* at, const Siblings& row) { return before(at, row.first); });
+        steps.emplace_back(node, std::prev(next)->parent);
+    }
+    std::reverse(steps.begin(), steps.end());
+    std::string path;
+    for (const auto& [node, parent] : steps) {
+        if (parent->kind == Kind::list) {
+            append_index(path, static_cast<std::size_t>(node - parent->each().data()));
+        } else {
+            append_name(path, node->key);
+        }
+    }
+    return path;
+}
 
 Faults Reading::take_faults() {
     const auto place = [](const Fault& fault) { return std::tie(fault.line, fault.column); };
@@ -80,25 +87,22 @@ Value Value::operator[](std::string_view name) const {
     return field;
 }
 
-std::vector<Value> Value::fields() const {
+std::vector<Value> Value::children(Kind kind, std::string_view wanted) const {
     std::vector<Value> all;
-    if (!is_a(Kind::map, "a map")) return all;
+    if (!is_a(kind, wanted)) return all;
     all.reserve(node_->each().size());
-    for (const Node& field : node_->each()) all.push_back({&field, &field, reading_});
+    for (const Node& child : node_->each()) all.push_back({&child, &child, reading_});
     return all;
 }
 
-std::vector<Value> Value::elements() const {
-    std::vector<Value> all;
-    if (!is_a(Kind::list, "a list")) return all;
-    all.reserve(node_->each().size());
-    for (const Node& element : node_->each()) all.push_back({&element, &element, reading_});
-    return all;
-}
+std::vector<Value> Value::fields() const { return children(Kind::map, "a map"); }
 
-void Value::allow(std::span<const std::string_view> names) const {
+std::vector<Value> Value::elements() const { return children(Kind::list, "a list"); }
+
+void Value::allow(std::span<const std::string_view> names, Belongs belongs) const {
     for (const Value& field : fields()) {
-        if (std::find(names.begin(), names.end(), field.key()) == names.end()) field.refuse_unknown("key", names);
+        if (std::find(names.begin(), names.end(), field.key()) != names.end()) continue;
+        field.refuse_unknown("key", names, belongs != nullptr ? belongs(field.key()) : "");
     }
 }
 
@@ -137,17 +141,16 @@ std::optional<std::int64_t> Value::integer(std::int64_t least, std::int64_t most
 }
 
 std::optional<Quantity> Value::quantity() const {
-    constexpr auto such_as = "a quantity such as 500m, 64Mi or 2";
     if (!present()) return std::nullopt;
     if (node_->children || node_->kind == Kind::boolean) {
-        refuse_type(such_as);
+        refuse_type("a quantity such as 500m, 64Mi or 2");
         return std::nullopt;
     }
     const auto number = node_->kind == Kind::integer ? whole_number(node_->text) : std::nullopt;
     const auto parsed = parse_quantity(number ? std::to_string(*number) : node_->text);
     if (parsed && parsed->sign() >= 0) return *parsed;
-    const std::string shown = excerpt(node_->text);
-    refuse(parsed ? "must not be negative: " + shown : excerpt(parsed.error().why, 400) + ": " + shown, such_as);
+    refuse(parsed ? "must not be negative: " + excerpt(node_->text) : invalid_quantity(node_->text),
+           parsed ? "0 or more" : std::string(quantity_expected));
     return std::nullopt;
 }
 
@@ -172,7 +175,7 @@ std::optional<WallTime> Value::time() const {
     // metav1.Time's zero value, as its String and older clients write it.
     if (!written || *written == "0001-01-01T00:00:00Z") return std::nullopt;
     const auto time = parse_rfc3339(*written);
-    if (!time) refuse("is no time: " + in_quotes(*written), "write it as 2026-01-31T12:00:00Z");
+    if (!time) refuse("invalid time " + in_quotes(*written), "expected RFC 3339, such as 2026-01-31T12:00:00Z");
     return time;
 }
 
@@ -201,36 +204,36 @@ void Value::refuse_type(std::string_view wanted) const {
 }
 
 void Value::refuse_word(std::string_view word, std::span<const std::string_view> known) const {
-    std::string expected = "expected ";
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        expected += (i == 0 ? "" : i + 1 == known.size() ? " or " : ", ") + std::string(known[i]);
-    }
-    refuse("invalid value " + in_quotes(word), std::move(expected));
+    refuse("invalid value " + in_quotes(word), expected_words(known));
 }
 
-void Value::refuse_unknown(std::string_view what, std::span<const std::string_view> known) const {
-    // Of a file that is all wrong, the nearest names take longest.
-    const std::string_view meant = reading_->is_full() ? std::string_view{} : nearest(key(), known);
-    refuse("unknown " + std::string(what), "did you mean " + excerpt(meant) + "?");
+void Value::refuse_unknown(std::string_view what, std::span<const std::string_view> known, std::string belongs) const {
+    // Of a file that is all wrong, the suggestions take longest.
+    if (belongs.empty() && !reading_->is_full()) belongs = did_you_mean(key(), known);
+    refuse("unknown " + std::string(what), std::move(belongs));
 }
 
 Fault Value::remark(std::string what, std::string remedy) const {
-    std::string key = path_to(within_, reading_->document_.root);
+    std::string key = reading_->path_to(within_);
     if (!absent_.empty()) key += (key.empty() ? "" : ".") + absent_;
     return {reading_->file_, within_->line, within_->column, std::move(key), std::move(what), std::move(remedy)};
 }
 
-// What follows from another fault is not reported: a second one at the same place, and that a field is missing in what
-// should be a map. Aliases share places: however often one is used, the way to it is looked for once.
+bool Value::is_refused_above() const {
+    for (auto dot = absent_.find('.'); dot != std::string::npos; dot = absent_.find('.', dot + 1)) {
+        if (reading_->refused_.contains({within_, absent_.substr(0, dot)})) return true;
+    }
+    return false;
+}
+
+// What follows from another fault is not reported: a second one at the same place, one below what is missing, and that
+// a field is missing in what should be a map. Aliases share places.
 void Value::refuse(std::string what, std::string remedy) const {
     ++reading_->refusals_;
-    auto& refused = reading_->refused_;
-    const std::pair place{within_, absent_};
+    if (reading_->is_full()) return;
     const bool is_in_no_map = !absent_.empty() && within_->kind != Kind::map && within_->kind != Kind::null;
-    const bool is_known = is_in_no_map || std::find(refused.begin(), refused.end(), place) != refused.end();
-    if (is_known || reading_->is_full()) return;
+    if (is_in_no_map || is_refused_above() || !reading_->refused_.emplace(within_, absent_).second) return;
     reading_->document_.faults.push_back(remark(std::move(what), std::move(remedy)));
-    refused.push_back(place);
 }
 
 }  // namespace evictd::document

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,11 +49,19 @@ public:
 
 private:
     friend class Value;
+    struct Siblings {
+        const Node* first;
+        const Node* parent;
+    };
+    void find_siblings(const Node& parent, std::set<const void*>& seen);
+    [[nodiscard]] std::string path_to(const Node* wanted);
+
     Document document_;
     std::string file_;
+    std::vector<Siblings> siblings_;  // by `first`; made for the first fault
     std::size_t most_ = max_faults;
     std::size_t refusals_ = 0;
-    std::vector<std::pair<const Node*, std::string>> refused_;  // of the faults kept, as in Value
+    std::set<std::pair<const Node*, std::string>> refused_;  // of the faults kept, as in Value
 };
 
 class Value {
@@ -69,9 +78,12 @@ public:
     [[nodiscard]] Value operator[](std::string_view name) const;
     [[nodiscard]] std::vector<Value> fields() const;    // of this map, null ones too
     [[nodiscard]] std::vector<Value> elements() const;  // of this list
-    // Other fields than these are refused, and the nearest is named.
-    void allow(std::span<const std::string_view> names) const;
-    void allow(std::initializer_list<std::string_view> names) const { allow(std::span(names.begin(), names.size())); }
+    // Other fields than these are refused, with a suggestion. `belongs`: as in refuse_unknown(), for a key.
+    using Belongs = std::string (*)(std::string_view key);
+    void allow(std::span<const std::string_view> names, Belongs belongs = nullptr) const;
+    void allow(std::initializer_list<std::string_view> names, Belongs belongs = nullptr) const {
+        allow(std::span(names.begin(), names.size()), belongs);
+    }
 
     // Nothing if absent; nothing and a fault if of another type.
     [[nodiscard]] std::optional<std::string> text() const;    // strictly text: no bare number, no bare true
@@ -102,7 +114,9 @@ public:
     }
 
     void refuse(std::string what, std::string remedy) const;
-    void refuse_unknown(std::string_view what, std::span<const std::string_view> known) const;
+    // As unknown, with what did_you_mean() suggests for its key. `belongs`: where else the key is known, instead of
+    // that.
+    void refuse_unknown(std::string_view what, std::span<const std::string_view> known, std::string belongs = {}) const;
     // Its place and these words, for what is accepted all the same.
     [[nodiscard]] Fault remark(std::string what, std::string remedy) const;
 
@@ -110,6 +124,8 @@ private:
     friend class Reading;
     Value(const Node* node, const Node* within, Reading* reading) : node_(node), within_(within), reading_(reading) {}
     [[nodiscard]] bool is_a(Node::Kind kind, std::string_view wanted) const;
+    [[nodiscard]] bool is_refused_above() const;
+    [[nodiscard]] std::vector<Value> children(Node::Kind kind, std::string_view wanted) const;
     void refuse_type(std::string_view wanted) const;
     void refuse_word(std::string_view word, std::span<const std::string_view> known) const;
 
@@ -119,7 +135,15 @@ private:
     Reading* reading_;
 };
 
-// The candidate with the fewest letters to change, whatever its case; the first of equals.
-[[nodiscard]] std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
+// `invalid quantity "12Gg"`, and its remedy: upstream's words are a regular expression.
+[[nodiscard]] std::string invalid_quantity(std::string_view text);
+inline constexpr std::string_view quantity_expected = "expected a number with a suffix such as Ki, Mi, Gi";
+
+// A remedy: "did you mean ABOVE.X?" where one of `known` differs from the name by no more than a slip; else
+// `otherwise`; without that, all of a short list.
+[[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const std::string_view> known,
+                                       std::string otherwise = {}, std::string_view above = {});
+// "expected red, green or grey"
+[[nodiscard]] std::string expected_words(std::span<const std::string_view> known);
 
 }  // namespace evictd::document

@@ -46,7 +46,7 @@ public:
         const bool is_text = tag == "!" || tag == "tag:yaml.org,2002:str";
         if (!builder.wants_key())
             return builder.scalar(is_text ? Node::Kind::text : kind_of_plain(value), value, at(mark), anchor);
-        if (anchor != 0) builder.refuse(at(mark), "an anchor stands at a key", "put it at the value");
+        if (anchor != 0) builder.refuse(at(mark), "an anchor on a key is not supported", "put it at the value");
         builder.key(value, at(mark), !is_text && value == "<<");
     }
     void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
@@ -140,10 +140,19 @@ void read_documents(std::string_view text, const std::string& file, const Limits
     std::istream stream(&feed);
     YAML::Parser parser(stream);
     YamlEvents events(feed, file, limits);
-    while (parser.HandleNextDocument(events)) {
-        Document document = events.builder.take();
-        if (document.root.kind != Node::Kind::null || !document.faults.empty())
-            documents.push_back(std::move(document));
+    try {
+        while (parser.HandleNextDocument(events)) {
+            Document document = events.builder.take();
+            if (document.root.kind != Node::Kind::null || !document.faults.empty())
+                documents.push_back(std::move(document));
+        }
+    } catch (const YAML::Exception& broken) {
+        const bool is_list = broken.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW;
+        if (!is_list && broken.msg != YAML::ErrorMsg::END_OF_MAP_FLOW) throw;
+        // The library names the place where it gave up, which may be a line of the next key.
+        events.builder.refuse(events.builder.innermost(),
+                              std::string("not valid YAML: ") + (is_list ? "[" : "{") + " is not closed",
+                              "close it on line " + std::to_string(broken.mark.line + 1) + " or before");
     }
 }
 

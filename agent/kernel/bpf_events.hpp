@@ -30,7 +30,7 @@ public:
     Status follow(const std::optional<port::PodsRoot>& root) override;
     [[nodiscard]] bool tells_of_pods() const override { return cgroups_.works(); }
     Status watch_exits(bool on) override { return bpf_.watch_exits(on); }
-    [[nodiscard]] std::optional<Duration> look_within(Bytes /*distance*/) const override { return std::nullopt; }
+    [[nodiscard]] std::optional<TimedLooks> timed_looks() const override { return std::nullopt; }
     [[nodiscard]] std::vector<SourceRow> sources() const override;
 
 private:

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* pressure_trigger = "some 100000 2000000";
 
 // How fast memory is taken to shrink between two looks of our own: what a hog at full speed does.
-constexpr std::int64_t growth_per_second = std::int64_t{2} << 30;
+constexpr Bytes growth_per_second = 2_GiB;
 constexpr Duration shortest_look = std::chrono::milliseconds(10);
 constexpr Duration longest_look = std::chrono::seconds(1);
 
@@ -254,10 +254,8 @@ void FileEvents::renew_levels() {
     }
 }
 
-std::optional<Duration> FileEvents::look_within(Bytes distance) const {
-    const Duration until_reached =
-        std::chrono::milliseconds(std::max<std::int64_t>(0, distance.value) / (growth_per_second / 1000));
-    return std::clamp(until_reached, shortest_look, longest_look);
+std::optional<TimedLooks> FileEvents::timed_looks() const {
+    return TimedLooks{.shortest = shortest_look, .longest = longest_look, .growth_per_second = growth_per_second};
 }
 
 bool FileEvents::pressure_is_watched() const {

@@ -31,7 +31,7 @@ public:
     Status follow(const std::optional<port::PodsRoot>& root) override;
     [[nodiscard]] bool tells_of_pods() const override { return cgroups_.works(); }
     Status watch_exits(bool /*on*/) override { return {}; }  // the timed look counts processes
-    [[nodiscard]] std::optional<Duration> look_within(Bytes distance) const override;
+    [[nodiscard]] std::optional<TimedLooks> timed_looks() const override;
     [[nodiscard]] std::vector<SourceRow> sources() const override;
 
 private:

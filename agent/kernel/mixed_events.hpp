@@ -29,9 +29,7 @@ public:
     Status follow(const std::optional<port::PodsRoot>& root) override;
     [[nodiscard]] bool tells_of_pods() const override { return programs_->tells_of_pods(); }
     Status watch_exits(bool on) override { return programs_->watch_exits(on); }
-    [[nodiscard]] std::optional<Duration> look_within(Bytes distance) const override {
-        return files_->look_within(distance);
-    }
+    [[nodiscard]] std::optional<TimedLooks> timed_looks() const override { return files_->timed_looks(); }
     [[nodiscard]] std::vector<SourceRow> sources() const override;
 
 private:

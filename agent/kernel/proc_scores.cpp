@@ -63,7 +63,7 @@ public:
         }
         int score = 0;
         const bool number = std::from_chars(text->data(), text->data() + text->size(), score).ec == std::errc();
-        return number ? Result<int>(score) : fail(ErrorKind::failed, score_file, "is no number");
+        return number ? Result<int>(score) : fail(ErrorKind::failed, score_file, "not a number");
     }
     // A pid that was listed and was given to another process before it was opened is found here: the directory is that
     // process's, and so is the cgroup that it names.
@@ -73,7 +73,8 @@ public:
             return tl::unexpected(cgroup.error());
         }
         if (!is_in_pod(*cgroup, pod_path_)) {
-            return fail(ErrorKind::vanished, score_file, "pid " + std::to_string(pid_) + " is no process of the pod");
+            return fail(ErrorKind::vanished, score_file,
+                        "pid " + std::to_string(pid_) + " is not a process of the pod");
         }
         auto written = write(score);
         if (!written && written.error().kind == ErrorKind::not_permitted && resource_.held()) {

@@ -45,11 +45,12 @@ std::string refusal_text(int error) {
 
 SourceRow& row_of(Choice& choice, const Candidate& candidate) {
     for (auto& row : choice.rows) {
-        if (row.hook == candidate.hook) {
+        if (row.hook == candidate.hook.name) {
             return row;
         }
     }
-    return choice.rows.emplace_back(SourceRow{.hook = candidate.hook, .chosen = {}, .fallback = false, .detail = {}});
+    return choice.rows.emplace_back(
+        SourceRow{.hook = candidate.hook.name, .chosen = {}, .fallback = false, .detail = {}});
 }
 
 void append(std::string& text, const std::string& more) { text += (text.empty() ? "" : "; ") + more; }
@@ -59,7 +60,7 @@ std::size_t group_size(std::span<const Candidate> rows) {
     const auto& first = rows.front();
     std::size_t size = 1;
     while (first.group != 0 && size < rows.size() && rows[size].group == first.group &&
-           std::string_view(rows[size].hook) == first.hook) {
+           std::string_view(rows[size].hook.name) == first.hook.name) {
         size++;
     }
     return size;
@@ -95,7 +96,7 @@ int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice
     if (!row.chosen.empty()) {
         return 0;
     }
-    if (const auto need = missing_need(choice, first.hook); !need.empty()) {
+    if (const auto need = missing_need(choice, first.hook.name); !need.empty()) {
         row.detail = "of no use without the program for " + need;
         return 0;
     }
@@ -126,44 +127,83 @@ const char* remedy_for(int error) {
     return error == ENOSYS ? "use a kernel with CONFIG_BPF_SYSCALL" : "use a kernel of 6.1 or later";
 }
 
+namespace on {
+
+constexpr Hook watermark{"watermark", "reports when free memory crosses a threshold",
+                         "a timed look at the files, 10 ms to 1 s, instead"};
+constexpr Hook usage{"usage", "reads every pod's memory in one pass",
+                     "control files are read instead, fifty times slower"};
+constexpr Hook cgroup_populated{"cgroup_populated",
+                                "cgroup_life: a victim's last process is gone; asked only while one may end soon",
+                                "cgroup.procs is read at each look instead"};
+constexpr Hook oom{"oom", "reports which process the kernel's OOM killer chose",
+                   "OOM kills by the kernel are not reported"};
+constexpr Hook oom_limit{"oom_limit", "reports whose limit an OOM kill is for",
+                         "taken to be the nearest cgroup at its limit, else the machine"};
+constexpr Hook oom_score{"oom_score", "reports when a pod's oom_score_adj is written",
+                         "oom_score_adj is read with each regular look instead"};
+constexpr Hook memcg{
+    "memcg", "reports when pods run into their limits",
+    "PodAtMemoryLimit is not reported; for all pods together, v2: memory.events of their cgroup, v1: nothing"};
+constexpr Hook sockets{"sockets", "counts the sockets that pods hold, and their memory",
+                       "nothing is known of any pod's sockets"};
+constexpr Hook sockets_shed{"sockets_shed", "can refuse a pod new sockets", "no pod is shed"};
+constexpr Hook sockets_short{"sockets_short", "reports when sockets are refused memory",
+                             "SocketMemoryPressure is not reported"};
+constexpr Hook stall{"stall", "counts the time tasks stall on memory, per pod and node",
+                     "the node's from /proc/pressure/memory at each look; pods' not at all"};
+
+}  // namespace on
+
 }  // namespace
 
 const std::vector<Candidate>& candidates() {
     static const std::vector<Candidate> table{
-        {"watermark", "start_watermarks", Attach::timer, "bpf_timer", nullptr, "", false, 1},
-        {"watermark", "find_pods_root", Attach::iterator, "cgroup", nullptr, "", false, 1},
-        {"usage", "read_usage", Attach::iterator, "cgroup", nullptr, ""},
-        {"cgroup_populated", "on_cgroup_populated", Attach::tracepoint, "cgroup_notify_populated", nullptr, "", true},
-        {"oom", "on_mark_victim_task", Attach::tracepoint, "mark_victim", "task_struct", ""},
-        {"oom", "on_mark_victim_pid", Attach::tracepoint, "mark_victim", "",
+        {on::watermark, "start_watermarks", Attach::timer, "bpf_timer", nullptr, "", false, 1},
+        {on::watermark, "find_pods_root", Attach::iterator, "cgroup", nullptr, "", false, 1},
+        {on::usage, "read_usage", Attach::iterator, "cgroup", nullptr, ""},
+        {on::cgroup_populated, "on_cgroup_populated", Attach::tracepoint, "cgroup_notify_populated", nullptr, "", true},
+        {on::oom, "on_mark_victim_task", Attach::tracepoint, "mark_victim", "task_struct", ""},
+        {on::oom, "on_mark_victim_pid", Attach::tracepoint, "mark_victim", "",
          "the victim is known by its pid only, except where its limit is reported"},
-        {"oom_limit", "on_oom_kill_process", Attach::fentry, "oom_kill_process", nullptr, ""},
-        {"oom_score", "on_oom_score_adj_update", Attach::tracepoint, "oom_score_adj_update", "task_struct", ""},
-        {"memcg", "on_try_to_free", Attach::fentry, "try_to_free_mem_cgroup_pages", nullptr, ""},
-        {"memcg", "on_memcg_reclaim", Attach::tracepoint, "mm_vmscan_memcg_reclaim_begin", nullptr,
+        {on::oom_limit, "on_oom_kill_process", Attach::fentry, "oom_kill_process", nullptr, ""},
+        {on::oom_score, "on_oom_score_adj_update", Attach::tracepoint, "oom_score_adj_update", "task_struct", ""},
+        {on::memcg, "on_try_to_free", Attach::fentry, "try_to_free_mem_cgroup_pages", nullptr, ""},
+        {on::memcg, "on_memcg_reclaim", Attach::tracepoint, "mm_vmscan_memcg_reclaim_begin", nullptr,
          "the cgroup is taken to be the nearest at its limit above the allocating task"},
-        {"sockets", "count_sockets", Attach::iterator, "task_file", nullptr, ""},
-        {"sockets_shed", "on_sock_create", Attach::cgroup, "sock_create", nullptr, ""},
-        {"sockets_short", "on_socket_memory_short", Attach::tracepoint, "sock_exceed_buf_limit", nullptr, ""},
-        {"stall", "on_memstall_enter", Attach::fentry, "psi_memstall_enter", nullptr, "", false, 1},
-        {"stall", "on_memstall_leave", Attach::fentry, "psi_memstall_leave", nullptr, "", false, 1},
-        {"stall", "count_direct_reclaim", Attach::tracepoint, "mm_vmscan_direct_reclaim_end", nullptr, "", false, 1},
-        {"stall", "count_memcg_reclaim", Attach::tracepoint, "mm_vmscan_memcg_reclaim_end", nullptr, "", false, 1},
-        {"stall", "on_stalled_exit", Attach::tracepoint, "sched_process_exit", nullptr, "", false, 1},
-        {"stall", "on_memcg_reclaim_begin", Attach::tracepoint, "mm_vmscan_memcg_reclaim_begin", nullptr,
+        {on::sockets, "count_sockets", Attach::iterator, "task_file", nullptr, ""},
+        {on::sockets_shed, "on_sock_create", Attach::cgroup, "sock_create", nullptr, ""},
+        {on::sockets_short, "on_socket_memory_short", Attach::tracepoint, "sock_exceed_buf_limit", nullptr, ""},
+        {on::stall, "on_memstall_enter", Attach::fentry, "psi_memstall_enter", nullptr, "", false, 1},
+        {on::stall, "on_memstall_leave", Attach::fentry, "psi_memstall_leave", nullptr, "", false, 1},
+        {on::stall, "count_direct_reclaim", Attach::tracepoint, "mm_vmscan_direct_reclaim_end", nullptr, "", false, 1},
+        {on::stall, "count_memcg_reclaim", Attach::tracepoint, "mm_vmscan_memcg_reclaim_end", nullptr, "", false, 1},
+        {on::stall, "on_stalled_exit", Attach::tracepoint, "sched_process_exit", nullptr, "", false, 1},
+        {on::stall, "on_memcg_reclaim_begin", Attach::tracepoint, "mm_vmscan_memcg_reclaim_begin", nullptr,
          "reclaim alone counts: waiting for refaults, compaction and throttling above memory.high do not", false, 2},
-        {"stall", "on_memcg_reclaim_end", Attach::tracepoint, "mm_vmscan_memcg_reclaim_end", nullptr, "", false, 2},
-        {"stall", "on_direct_reclaim_begin", Attach::tracepoint, "mm_vmscan_direct_reclaim_begin", nullptr, "", false,
+        {on::stall, "on_memcg_reclaim_end", Attach::tracepoint, "mm_vmscan_memcg_reclaim_end", nullptr, "", false, 2},
+        {on::stall, "on_direct_reclaim_begin", Attach::tracepoint, "mm_vmscan_direct_reclaim_begin", nullptr, "", false,
          2},
-        {"stall", "on_direct_reclaim_end", Attach::tracepoint, "mm_vmscan_direct_reclaim_end", nullptr, "", false, 2},
-        {"stall", "on_stalled_exit", Attach::tracepoint, "sched_process_exit", nullptr, "", false, 2},
+        {on::stall, "on_direct_reclaim_end", Attach::tracepoint, "mm_vmscan_direct_reclaim_end", nullptr, "", false, 2},
+        {on::stall, "on_stalled_exit", Attach::tracepoint, "sched_process_exit", nullptr, "", false, 2},
     };
     return table;
 }
 
+std::vector<Hook> hooks() {
+    std::vector<Hook> all;
+    for (const auto& candidate : candidates()) {
+        const auto same = [&](const Hook& hook) { return std::string_view(hook.name) == candidate.hook.name; };
+        if (std::none_of(all.begin(), all.end(), same)) {
+            all.push_back(candidate.hook);
+        }
+    }
+    return all;
+}
+
 bool feeds(const Choice& choice, std::string_view hook) {
     return std::any_of(choice.chosen.begin(), choice.chosen.end(),
-                       [&](const Candidate* candidate) { return hook == candidate->hook; });
+                       [&](const Candidate* candidate) { return hook == candidate->hook.name; });
 }
 
 Result<Choice> choose_programs(std::vector<Refusal> refused) {

@@ -16,10 +16,19 @@ namespace evictd::kernel {
 
 enum class Attach : std::uint8_t { tracepoint, fentry, iterator, timer, cgroup };
 
+// What programs feed. All three are required.
+struct Hook {
+    constexpr Hook(const char* its_name, const char* its_purpose, const char* lost_without)
+        : name(its_name), purpose(its_purpose), lost(lost_without) {}
+    const char* name;     // "oom": SourceRow::hook
+    const char* purpose;  // for people, as is the next
+    const char* lost;     // where no program feeds it
+};
+
 // One way to feed a hook. Rows of one hook with the same `group` but 0 stand together and are taken together or not at
 // all.
 struct Candidate {
-    const char* hook;     // "oom": what it is for, one of SourceRow::hook
+    Hook hook;
     const char* program;  // its name in bpf/
     Attach attach;
     const char* target;  // the kernel's name: tracepoint, function, a cgroup's hook
@@ -31,6 +40,8 @@ struct Candidate {
 };
 
 [[nodiscard]] const std::vector<Candidate>& candidates();
+// Those of candidates(), each once.
+[[nodiscard]] std::vector<Hook> hooks();
 
 struct Choice {
     std::vector<const Candidate*> chosen;  // one, or one group, for each hook that can be fed

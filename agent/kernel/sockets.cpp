@@ -22,7 +22,7 @@ namespace {
 
 const Candidate* find(const Choice& choice, const char* hook) {
     const auto found = std::find_if(choice.chosen.begin(), choice.chosen.end(), [&](const Candidate* candidate) {
-        return std::strcmp(candidate->hook, hook) == 0;
+        return std::strcmp(candidate->hook.name, hook) == 0;
     });
     return found == choice.chosen.end() ? nullptr : *found;
 }

@@ -48,12 +48,12 @@ private:
     }
 
     void read_object(const Value& object) {
-        if (!object.is_map()) return object.refuse("is not a Kubernetes object", what_is_read);
+        if (!object.is_map()) return object.refuse("not a Kubernetes object", what_is_read);
         const std::string kind = kind_of(object);
         if (kind == "Pod") return read_pod(object);
         if (is_ambiguous_itself(object)) return;  // as told
         if (kind == "PodList" || kind == "List") return read_list(object["items"], kind);
-        object["kind"].refuse(kind.empty() ? "is missing" : "is " + in_quotes(kind), what_is_read);
+        object["kind"].refuse(kind.empty() ? "missing" : "unsupported kind " + in_quotes(kind), what_is_read);
     }
 
     // A key given twice that is not within an item: which items are meant, and of what, is not known.
@@ -73,7 +73,7 @@ private:
             if (item.is_map() && (kind == "PodList" || kind_of(item) == "Pod"))
                 read_pod(item);
             else
-                item.refuse("is not a Pod", what_is_read);
+                item.refuse("not a Pod", what_is_read);
         }
     }
 

@@ -48,9 +48,9 @@ void read_name(const Value& metadata, const PodRules& rules, Pod& pod) {
     constexpr auto rule = "use up to 253 lower case letters, digits, dashes and dots";
     const Value field = metadata["name"];
     const auto name = field.text();
-    if (!field.present()) field.refuse("is missing", rule);
+    if (!field.present()) field.refuse("missing", rule);
     const auto is_valid = rules.uid_required ? is_dns_subdomain : is_one_word;
-    if (name && !is_valid(*name)) field.refuse("is no valid name: " + in_quotes(*name), rule);
+    if (name && !is_valid(*name)) field.refuse("invalid name " + in_quotes(*name), rule);
     pod.name = name.value_or("");
 }
 
@@ -60,8 +60,7 @@ void read_name_space(const Value& metadata, const PodRules& rules, Pod& pod) {
     if (pod.name_space.empty()) pod.name_space = "default";
     const auto is_valid = rules.uid_required ? is_dns_label : is_one_word;
     if (!is_valid(pod.name_space))
-        field.refuse("is no valid name: " + in_quotes(pod.name_space),
-                     "use up to 63 lower case letters, digits and dashes");
+        field.refuse("invalid name " + in_quotes(pod.name_space), "use up to 63 lower case letters, digits and dashes");
 }
 
 // kubetypes.GetPodSource, IsMirrorPod.
@@ -92,11 +91,11 @@ void read_uid(const Value& metadata, const PodRules& rules, Pod& pod) {
     if (uid.empty() && !rules.uid_required) {
         uid = pod.full_name();
     } else if (uid.empty()) {
-        field.refuse("is missing", std::string("a file needs metadata.uid, or the annotation ") + config_hash +
-                                       ", to be matched with a pod's cgroup");
+        field.refuse("missing", std::string("a file needs metadata.uid, or the annotation ") + config_hash +
+                                    ", to be matched with a pod's cgroup");
     } else if (!(rules.uid_required ? is_uid(uid) : is_one_word(uid))) {
         (by_hash ? metadata["annotations"][config_hash] : field)
-            .refuse("is no valid uid: " + in_quotes(uid), "use up to 63 letters, digits and dashes");
+            .refuse("invalid uid " + in_quotes(uid), "use up to 63 letters, digits and dashes");
     }
     pod.uid = PodUid{std::move(uid)};
 }
@@ -136,7 +135,7 @@ bool is_one_word(std::string_view text) {
 }
 
 void read_metadata(const Value& metadata, const PodRules& rules, Pod& pod) {
-    if (!metadata.present()) metadata.refuse("is missing", "give the pod a metadata.name");
+    if (!metadata.present()) metadata.refuse("missing", "give the pod a metadata.name");
     read_name(metadata, rules, pod);
     read_name_space(metadata, rules, pod);
     pod.annotations = metadata["annotations"].texts();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// metadata of a v1 Pod: who it is, where it came from, who owns it. The rules for names are those of the API server.
+// metadata of a v1 Pod: its identity, its origin and its owners. The rules for names are those of the API server.
 #pragma once
 
 #include <string>

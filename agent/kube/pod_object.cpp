@@ -5,6 +5,7 @@
 #include "kube/pod_object.hpp"
 
 #include "evictd/model/text.hpp"
+#include "kube/pod_allocation.hpp"
 #include "kube/pod_defaults.hpp"
 #include "kube/pod_metadata.hpp"
 #include "kube/pod_spec.hpp"
@@ -13,11 +14,15 @@
 namespace evictd::kube {
 namespace {
 
+// More than one person fixes at once. A hostile manifest must not use up the events of the others.
+constexpr std::size_t most_faults_of_a_pod = 8;
+
 void check_type(const Value& object) {
     const auto version = object["apiVersion"].text();
     const auto kind = object["kind"].text();
-    if (version && *version != "v1") object["apiVersion"].refuse("is " + in_quotes(*version), "only v1 Pods are read");
-    if (kind && *kind != "Pod") object["kind"].refuse("is " + in_quotes(*kind), "only v1 Pods are read");
+    if (version && *version != "v1")
+        object["apiVersion"].refuse("unsupported apiVersion " + in_quotes(*version), "expected v1");
+    if (kind && *kind != "Pod") object["kind"].refuse("unsupported kind " + in_quotes(*kind), "expected Pod");
 }
 
 }  // namespace
@@ -25,17 +30,22 @@ void check_type(const Value& object) {
 std::optional<Pod> read_pod(const Value& object, const PodRules& rules) {
     document::Reading& reading = object.reading();
     const std::size_t before = reading.refusals();
-    const std::size_t most = reading.allow_faults(1);
+    const std::size_t most = reading.allow_faults(most_faults_of_a_pod);
     Pod pod;
     pod.source = rules.source;
-    if (!object.present()) object.refuse("is missing", "a Pod is a map with metadata and spec");
+    if (!object.present()) object.refuse("missing", "a Pod is a map with metadata and spec");
     check_type(object);
+    if (reading.refusals() > before) {
+        reading.limit_faults(most);
+        return std::nullopt;  // it is no pod: what it lacks of one is not at fault
+    }
     read_metadata(object["metadata"], rules, pod);
     read_spec(object["spec"], rules, pod);
     read_status(object["status"], pod);
+    apply_defaults(pod);
+    if (rules.status_from_kubelet) apply_allocation(object["status"], pod);
     reading.limit_faults(most);
     if (reading.refusals() > before) return std::nullopt;
-    apply_defaults(pod);
     return pod;
 }
 

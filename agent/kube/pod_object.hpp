@@ -20,9 +20,12 @@ struct PodRules {
     // and what only matters for finding and killing the right one (a uid fit for a path, DNS names, any container at
     // all, requests within their limits) is not asked for.
     bool uid_required = true;
+    // True where the status is the kubelet's word: from the kubelet, the API server or a scenario. False for manifests,
+    // whose author writes the status too: its qosClass and allocatedResources are not read.
+    bool status_from_kubelet = false;
 };
 
-// Nothing if something is wrong with it: the first fault is noted in the value's document. apiVersion and kind may be
+// Nothing if something is wrong with it: up to 8 faults are noted in the value's document. apiVersion and kind may be
 // absent, as they are in the items of a list.
 [[nodiscard]] std::optional<Pod> read_pod(const document::Value& object, const PodRules& rules = {});
 

@@ -27,8 +27,11 @@ std::optional<Quantity> amount(const Value& field) {
     return rest == 0 ? *exact : Quantity(exact->nano() - rest + milli, exact->format());
 }
 
-ResourceList read_resources(const Value& field) {
-    return {amount(field["cpu"]), amount(field["memory"]), amount(field["ephemeral-storage"])};
+bool has_hugepages(const Value& list) {
+    bool has_any = false;
+    for (const Value& field : list.fields())
+        if (field.key().starts_with("hugepages-") && field.quantity()) has_any = true;
+    return has_any;
 }
 
 // validateResourceRequirements: a request beyond its limit could never have been admitted.
@@ -53,10 +56,10 @@ std::pair<ResourceList, ResourceList> read_requests_and_limits(const Value& fiel
 std::string read_container_name(const Value& field, const PodRules& rules) {
     constexpr auto rule = "use up to 63 lower case letters, digits and dashes";
     const auto name = field.text();
-    if (rules.uid_required && !field.present()) field.refuse("is missing", rule);
+    if (rules.uid_required && !field.present()) field.refuse("missing", rule);
     const bool fits =
         rules.uid_required ? is_dns_label(name.value_or("")) : !name || name->empty() || is_one_word(*name);
-    if (name && !fits) field.refuse("is no valid name: " + in_quotes(*name), rule);
+    if (name && !fits) field.refuse("invalid name " + in_quotes(*name), rule);
     return name.value_or("");
 }
 
@@ -73,7 +76,7 @@ std::vector<Container> read_containers(const Value& list, const PodRules& rules)
         container.name = read_container_name(element["name"], rules);
         std::tie(container.requests, container.limits) = read_requests_and_limits(element["resources"], rules);
         if (!container.name.empty() && !names.insert(container.name).second)
-            element["name"].refuse("is used twice: " + in_quotes(container.name), "give each container its own name");
+            element["name"].refuse("used twice: " + in_quotes(container.name), "give each container its own name");
         containers.push_back(std::move(container));
     }
     return containers;
@@ -112,8 +115,8 @@ Toleration read_toleration(const Value& field) {
 }
 
 std::chrono::seconds read_grace(const Value& field) {
-    // The kubelet gives nobody less than 1 s (pod_workers calculateEffectiveGracePeriod); only a negative one is lifted
-    // here, so that 0 stays what was written.
+    // The kubelet gives every pod at least 1 s (pod_workers calculateEffectiveGracePeriod); only a negative one is
+    // lifted here, so that 0 stays what was written.
     const std::chrono::seconds grace = field.seconds().value_or(std::chrono::seconds(30));
     return grace.count() < 0 ? std::chrono::seconds(1) : grace;
 }
@@ -126,12 +129,17 @@ std::optional<std::int32_t> read_priority(const Value& field) {
 
 }  // namespace
 
+ResourceList read_resources(const Value& list) {
+    return {amount(list["cpu"]), amount(list["memory"]), amount(list["ephemeral-storage"]), has_hugepages(list)};
+}
+
 void read_spec(const Value& spec, const PodRules& rules, Pod& pod) {
-    if (!spec.present() && rules.uid_required) return spec.refuse("is missing", "a pod needs spec.containers");
+    if (!spec.present() && rules.uid_required) return spec.refuse("missing", "a pod needs spec.containers");
     pod.containers = read_containers(spec["containers"], rules);
     pod.init_containers = read_init_containers(spec["initContainers"], rules);
     if (pod.containers.empty() && rules.uid_required)
-        spec["containers"].refuse("is missing or empty", "a pod needs at least one container");
+        spec["containers"].refuse("missing or empty", "a pod needs at least one container");
+    pod.has_resources = spec["resources"].present();
     std::tie(pod.requests, pod.limits) = read_requests_and_limits(spec["resources"], rules);
     pod.overhead = read_resources(spec["overhead"]);
     for (const Value& volume : spec["volumes"].elements()) pod.volumes.push_back(read_volume(volume));

@@ -11,6 +11,9 @@ namespace evictd::kube {
 
 using document::Value;
 
+// Quantities by resource name, as of requests, limits and allocatedResources.
+[[nodiscard]] ResourceList read_resources(const Value& list);
+
 void read_spec(const Value& spec, const PodRules& rules, Pod& pod);
 
 }  // namespace evictd::kube

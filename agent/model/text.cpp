@@ -13,7 +13,7 @@ namespace evictd {
 namespace {
 
 // A number and what comes after its point, without zeros at the end: 1 and "20" are "1.2".
-std::string with_point(std::string number, std::string fraction) {
+std::string with_point(const std::string& number, std::string fraction) {
     fraction.erase(fraction.find_last_not_of('0') + 1);
     return fraction.empty() ? number : number + "." + fraction;
 }
@@ -58,6 +58,8 @@ std::string quantity_text(Signal signal, Amount amount) {
 
 std::string latency_text(Duration duration) {
     constexpr std::array<const char*, 4> units{" ns", " us", " ms", " s"};
+    // JSON has latencies in microseconds: rounded once more, the same one must not read 16.5 ms here and 16.6 ms there.
+    if (duration >= std::chrono::milliseconds(1)) duration = std::chrono::round<std::chrono::microseconds>(duration);
     double value = static_cast<double>(std::max(duration.count(), Duration::rep{0}));
     std::size_t unit = 0;
     // 999.5 would round to 1000: the next unit says it shorter.
@@ -101,6 +103,8 @@ std::string excerpt(std::string_view text, std::size_t longest) {
     }
     return text.size() > longest ? out + "..." : out;
 }
+
+std::string processes_text(int count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
 
 std::string in_quotes(std::string_view text) { return '"' + excerpt(text) + '"'; }
 

@@ -12,7 +12,7 @@
 #include "explain.hpp"
 #include "flight.hpp"
 #include "ladder.hpp"
-#include "moments.hpp"
+#include "next_look.hpp"
 #include "owed.hpp"
 #include "rank.hpp"
 #include "reclaim.hpp"
@@ -167,31 +167,6 @@ bool memory_returned(const Observation& observation, const Decision& decision) {
            });
 }
 
-// The next moment at which the verdict may change though nothing happens.
-std::optional<MonotonicTime> next_clock(const EvictionConfig& config, const Verdict& verdict,
-                                        std::optional<MonotonicTime> next, MonotonicTime now) {
-    const auto consider = [&](MonotonicTime time) {
-        if (time > now && (!next || time < *next)) next = time;
-    };
-    for (const auto& met : verdict.decision.thresholds_pending) {
-        consider(after(met.first_observed_at, met.threshold.grace_period));
-    }
-    for (const auto& flight : verdict.state.in_flight) {
-        if (!flight.kill_sent) consider(flight.victim.kill_at);
-        if (flight.retry_at != MonotonicTime{}) consider(flight.retry_at);
-        consider(hold_until(flight));
-    }
-    for (const Condition condition : verdict.decision.conditions) {
-        const auto last = *verdict.state.condition_last_observed[static_cast<std::size_t>(condition)];
-        // Observed right now, its end is not in sight.
-        if (last != now) consider(after(last, config.pressure_transition_period));
-    }
-    if (const auto clock = next_owing_clock(verdict.state, now)) consider(*clock);
-    if (const auto period = look_for_trends(config)) consider(after(now, *period));
-    if (const auto clock = next_ladder_clock(verdict.state.ladder, now)) consider(*clock);
-    return next;
-}
-
 // What is kept true beside the kill. The kernel watches `configured`: a threshold in time is no line.
 void desire(const EvictionConfig& config, const EvictionConfig& configured, const Observation& observation,
             Verdict& verdict) {
@@ -234,10 +209,10 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     decision.next_eviction_at = slow_until(next, observation);
     desire(config, configured, observation, verdict);
     remember_waiting(course, decision, observation.at, next);
-    decision.look_again_at = next_clock(config, verdict, stall_clock, observation.at);
-    if (const auto clock = next_awaited_clock(course, decision, observation.at)) {
-        decision.look_again_at = std::min(decision.look_again_at.value_or(*clock), *clock);
-    }
+    const StepClocks steps{stall_clock, next_awaited_clock(course, decision, observation.at)};
+    const auto clock = next_clock(config, decision, next, steps, observation.at);
+    if (clock) decision.look_again_at = clock->at;
+    decision.next_look = next_look(configured, observation, decision, clock);
     if (next.reclaiming) reclaim = next.reclaiming->asked;
     decision.why = why(course, decision, reclaim, config, observation);
     if (!decision.ladder.empty()) decision.why += "; " + say_ladder(decision.ladder);

@@ -3,8 +3,6 @@
 #include "grace.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 namespace evictd::policy {
 namespace {
@@ -14,13 +12,9 @@ using std::chrono::seconds;
 // What a Duration can hold; pods may ask for more.
 constexpr auto longest_grace_period = std::chrono::duration_cast<seconds>(Duration::max());
 
-// calculateEffectiveGracePeriod of pod_workers.go: every wish may only shorten, and 0 stands for none yet.
+// calculateEffectiveGracePeriod of pod_workers.go: a deletion on its way is only ever shortened.
 seconds effective_grace_period(const Pod& pod, seconds asked) {
-    seconds granted{0};
-    for (const auto& wish : std::array{pod.deletion_grace_period, std::optional(asked)}) {
-        if (wish && (granted == seconds::zero() || *wish < granted)) granted = *wish;
-    }
-    if (granted == seconds::zero()) granted = pod.termination_grace_period;
+    const seconds granted = std::min(asked, pod.deletion_grace_period.value_or(asked));
     return std::clamp(granted, immediate_grace_period, longest_grace_period);
 }
 
@@ -28,7 +22,10 @@ seconds effective_grace_period(const Pod& pod, seconds asked) {
 
 Duration grace_period_of(const Pod& pod, const Threshold& threshold, const EvictionConfig& config) {
     if (threshold.hard()) return effective_grace_period(pod, immediate_grace_period);
-    return effective_grace_period(pod, std::min(config.max_pod_grace_period, pod.termination_grace_period));
+    const seconds own = pod.termination_grace_period;
+    const bool is_unlimited =
+        config.soft_eviction_grace == SoftEvictionGrace::pod && config.max_pod_grace_period <= seconds::zero();
+    return effective_grace_period(pod, is_unlimited ? own : std::min(config.max_pod_grace_period, own));
 }
 
 }  // namespace evictd::policy

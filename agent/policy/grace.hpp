@@ -14,7 +14,8 @@ namespace evictd::policy {
 inline constexpr std::chrono::seconds immediate_grace_period{1};
 
 // What the eviction manager asks of the pod worker, and what calculateEffectiveGracePeriod makes of it. A soft
-// threshold asks for the smaller of evictionMaxPodGracePeriod and the pod's own; 0 is read as not set.
+// threshold asks for the smaller of evictionMaxPodGracePeriod and the pod's own. A maximum of 0, the default, or below
+// ends as 1 s in the kubelet; with SoftEvictionGrace::pod it is no maximum.
 [[nodiscard]] Duration grace_period_of(const Pod& pod, const Threshold& threshold, const EvictionConfig& config);
 
 }  // namespace evictd::policy

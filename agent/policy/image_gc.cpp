@@ -3,6 +3,8 @@
 #include "image_gc.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -18,8 +20,10 @@ constexpr std::int64_t everything = std::numeric_limits<std::int64_t>::max();
 
 using Order = std::vector<const RuntimeImage*>;
 
-// imagesInEvictionOrder: the one unused for the longest time first, never used ones in front of all, and of these the
-// one longest on the node. The kubelet leaves equals in any order; here they keep that of the list.
+// imagesInEvictionOrder, but for the sandbox image: the kubelet has left that to the runtime, which pins it. A runtime
+// that does not would pull it again for each new pod, on a node that is short of disk. The one unused for the longest
+// time first, never used ones in front of all, and of these the one longest on the node. The kubelet leaves equals in
+// any order; here they keep that of the list.
 Order eviction_order(const Runtime& runtime) {
     Order order;
     for (const RuntimeImage& image : runtime.images) {
@@ -42,9 +46,10 @@ void remove(const RuntimeImage& image, ImageGcResult& result) {
     result.freed = saturated_sum(result.freed, image.size);
 }
 
-// freeOldImages. An image that was never used was last used in the year 1, which is older than any maximum but none.
-void remove_old(const ImageGcPolicy& policy, WallTime now, Order& order, ImageGcResult& result) {
-    if (policy.max_age == Duration::zero()) return;
+// freeOldImages. Until the manager has run for the maximum age it may have missed a use. An image that was never used
+// was last used in the year 1, which is older than any maximum but none.
+void remove_old(const ImageGcPolicy& policy, WallTime now, Duration running_for, Order& order, ImageGcResult& result) {
+    if (policy.max_age == Duration::zero() || running_for <= policy.max_age) return;
     Order kept;
     for (const RuntimeImage* image : order) {
         const Duration unused = image->last_used ? age(now, *image->last_used) : Duration::max();
@@ -71,30 +76,46 @@ Bytes free_space(const ImageGcPolicy& policy, WallTime now, std::int64_t wanted,
     return freed;
 }
 
-std::string shortage(std::int64_t wanted, Bytes freed) {
-    return "Failed to garbage collect required amount of images. Attempted to free " + std::to_string(wanted) +
-           " bytes, but only found " + std::to_string(freed.value) + " bytes eligible to free.";
+// formatSize.
+std::string in_binary_units(Bytes size) {
+    constexpr std::array units{"KiB", "MiB", "GiB", "TiB"};
+    if (size.value < 1024) return std::to_string(size.value) + " B";
+    double amount = static_cast<double>(size.value) / 1024;
+    std::size_t unit = 0;
+    for (; amount >= 1024 && unit + 1 < units.size(); ++unit) amount /= 1024;
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f %s", amount, units.at(unit));
+    return text.data();
+}
+
+std::string shortage(std::int64_t percent_used, Bytes capacity, Bytes freed) {
+    return "Insufficient free disk space on the node's image filesystem (" + std::to_string(percent_used) + "% of " +
+           in_binary_units(capacity) + " used). Failed to free sufficient space by deleting unused images (freed " +
+           std::to_string(freed.value) +
+           " bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.";
 }
 
 }  // namespace
 
 ImageGcResult collect_images(const ImageGcPolicy& policy, const Runtime& runtime, Bytes capacity, Bytes available,
-                             WallTime now) {
+                             WallTime now, Duration running_for) {
     ImageGcResult result;
+    if (policy.high_threshold_percent == 100 && policy.max_age == Duration::zero()) return result;
     Order order = eviction_order(runtime);
-    remove_old(policy, now, order, result);
+    remove_old(policy, now, running_for, order, result);
     if (capacity.value <= 0) {
         result.error = "invalid capacity 0 on image filesystem";
         return result;
     }
     const Int128 size = capacity.value;
     const Int128 left = std::min(available, capacity).value;
-    if (100 - left * 100 / size < policy.high_threshold_percent) return result;
+    const Int128 percent_used = 100 - left * 100 / size;
+    if (percent_used < policy.high_threshold_percent) return result;
 
     const Int128 missing = size * (100 - policy.low_threshold_percent) / 100 - left;
     const auto wanted = static_cast<std::int64_t>(std::min<Int128>(missing, everything));
     const Bytes freed = free_space(policy, now, wanted, order, result);
-    if (freed.value < wanted) result.error = shortage(wanted, freed);
+    if (freed.value < wanted) result.error = shortage(static_cast<std::int64_t>(percent_used), capacity, freed);
     return result;
 }
 

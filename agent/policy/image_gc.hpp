@@ -17,10 +17,11 @@ struct ImageGcResult {
     std::string error;                 // in the kubelet's words; empty: none
 };
 
-// realImageGCManager.GarbageCollect, of a kubelet that has been up for longer than the maximum age: what is too old
-// goes, then what is needed to get from the high water mark down to the low one.
+// StartGarbageCollection's image GC, off with a high water mark of 100 and no maximum age, and
+// realImageGCManager.GarbageCollect: once the manager is `running_for` longer than the maximum age, what is too old
+// goes; then what is needed to get from the high water mark down to the low one. Runtime::sandbox_image always stays.
 [[nodiscard]] ImageGcResult collect_images(const ImageGcPolicy& policy, const Runtime& runtime, Bytes capacity,
-                                           Bytes available, WallTime now);
+                                           Bytes available, WallTime now, Duration running_for);
 
 // realImageGCManager.DeleteUnusedImages: the node is short of disk, and water marks do not count.
 [[nodiscard]] ImageGcResult delete_unused_images(const ImageGcPolicy& policy, const Runtime& runtime, WallTime now);

@@ -13,9 +13,9 @@ namespace evictd::policy {
 
 // By Exemption.
 inline constexpr std::array<std::string_view, 9> exemption_words{
-    "evictable",        "critical",          "static",
-    "mirror",           "being evicted",     "failed before",
-    "without a cgroup", "without a process", "without a process and with memory that was not returned",
+    "evictable",       "critical",        "static",
+    "mirror",          "being evicted",   "failed before",
+    "no cgroup found", "no process left", "no process left, and its memory was not returned",
 };
 static_assert(exemption_words.size() == static_cast<std::size_t>(Exemption::memory_not_returned) + 1);
 

@@ -11,7 +11,7 @@ namespace evictd::policy {
 // scheduling.SystemCriticalPriority.
 inline constexpr std::int32_t system_critical_priority = 2'000'000'000;
 
-// qos.ComputePodQOS: cpu and memory count, init containers included; pod-level resources stand for all containers.
+// qos.GetPodQOS: what the pod's status says, else what its requests and limits come to.
 [[nodiscard]] QosClass qos_class(const Pod& pod);
 
 // A pod without a priority has 0: corev1helpers.PodPriority.

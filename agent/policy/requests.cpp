@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// IsPodLevelResourcesSet, GetResourceRequestQuantity and PodLimits.
+// GetResourceRequestQuantity and PodLimits.
 #include "requests.hpp"
 
 namespace evictd::policy {
 namespace {
 
-// Pod-level resources hold for cpu and memory alone.
+// Of what is counted here, pod-level resources hold for cpu and memory alone.
 bool can_be_pod_level(ResourceMember resource) { return resource != &ResourceList::ephemeral_storage; }
 
 }  // namespace
-
-bool has_pod_level_resources(const Pod& pod) {
-    return pod.requests.cpu || pod.requests.memory || pod.limits.cpu || pod.limits.memory;
-}
 
 Quantity pod_request(const Pod& pod, ResourceMember resource) {
     std::optional<Quantity> asked;

@@ -13,12 +13,9 @@ namespace evictd::policy {
 
 using ResourceMember = std::optional<Quantity> ResourceList::*;
 
-// IsPodLevelResourcesSet: the pod as a whole asks for, or is limited in, cpu or memory.
-[[nodiscard]] bool has_pod_level_resources(const Pod& pod);
-
 // Containers add up, sidecars included; an init container needs its own beside the sidecars started before it, and the
-// larger of both counts. Overhead is added to what is not zero. A pod with any pod-level resource is asked alone: what
-// it does not request there is 0, whatever its containers say.
+// larger of both counts. Overhead is added to what is not zero. With any pod-level resource, huge pages too, only the
+// pod-level request counts: what is not requested there is 0, whatever the containers request.
 [[nodiscard]] Quantity pod_request(const Pod& pod, ResourceMember resource);
 
 // Added up like requests; none where nobody sets one. A pod-level limit of cpu or memory replaces the containers'.

@@ -217,8 +217,8 @@ std::string say_stall(const MetStall& stall, const Observation& observation) {
 }
 
 std::string stall_message(const MetStall& stall) {
-    return "The node was low on resource: " + std::string(name(stall.threshold.resource)) +
-           ". Tasks stalled on it: threshold " + say_share(stall.threshold.share) + " of " +
+    return "The node was low on resource: " + std::string(name(stall.threshold.resource)) + ". Tasks stalled on " +
+           std::string(name(stall.threshold.resource)) + ": threshold " + say_share(stall.threshold.share) + " of " +
            std::string(name(stall.threshold.window)) + ", lost: " + say_share(share_of(stall)) + ". ";
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evictd/model/ids.hpp"
+#include "evictd/model/node_status.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/model/units.hpp"
 
@@ -16,12 +17,6 @@ namespace evictd::policy {
 
 inline constexpr std::string_view no_execute = "NoExecute";
 inline constexpr std::string_view no_schedule = "NoSchedule";
-
-struct Taint {
-    std::string key;
-    std::string value;
-    std::string effect;
-};
 
 // Toleration.ToleratesTaint. An operator it does not know matches nothing.
 [[nodiscard]] bool tolerates(const Toleration& toleration, const Taint& taint);

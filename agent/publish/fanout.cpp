@@ -137,7 +137,7 @@ RecordPtr Fanout::completed(const RecordPtr& record) const {
     try {
         return complete_(record);
     } catch (const std::exception& thrown) {
-        sys::log::error(std::string("a record is published as it came: ") + thrown.what());
+        sys::log::error(std::string("publishing the record without its history: ") + thrown.what());
         return record;
     }
 }

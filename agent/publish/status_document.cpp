@@ -5,13 +5,17 @@
 #include <mutex>
 #include <utility>
 
+#include "sys/clock.hpp"
 #include "sys/proof_of_life.hpp"
 
 namespace evictd::publish {
 namespace {
 
 // With what no look knows: the same proof as /healthz and the service manager's watchdog have.
-codec::AgentStatus as_of_now(codec::AgentStatus agent) {
+codec::AgentStatus as_of_now(const AgentFacts& facts) {
+    auto agent = facts.status;
+    agent.as_of = sys::SystemClock().monotonic();
+    if (facts.pod_source_states) agent.pod_source_states = facts.pod_source_states();
     if (auto dead = sys::dead_ones(sys::ProofOfLife::of_this_program().check()); !dead.empty())
         agent.sources.push_back({.hook = "threads", .chosen = {}, .fallback = true, .detail = std::move(dead)});
     return agent;
@@ -36,21 +40,19 @@ std::string StatusDocument::status(SocketsReading sockets) const {
         const bool by_stall = decided.thresholds_met.empty() && !decided.stalls_met.empty();
         order = explained(decided.ranked_by, decided.ranking, *last, by_stall ? nullptr : policy.place);
     }
-    const auto now = as_of_now(agent->status);
+    const auto now = as_of_now(*agent);
     return codec::status_json({now, last, order, *evictions, *lost, std::move(sockets)});
 }
 
 Result<std::string> StatusDocument::rank(Signal signal) const {
     const Tick* last = tick();
-    if (last == nullptr)
-        return fail(ErrorKind::failed, "rank", "the agent has not looked at the node yet", "try again");
+    if (last == nullptr) return fail(ErrorKind::failed, "rank", "no observation yet", "try again");
     const auto& decided = last->decision;
     const bool is_decided = signal == decided.ranked_by && decided.stalls_met.empty();
     if (!is_decided && policy.rank == nullptr)
-        return fail(ErrorKind::failed, "rank", "there is no order by " + std::string(name(signal)));
+        return fail(ErrorKind::failed, "rank", "no victim order for " + std::string(name(signal)));
     auto ranking = is_decided ? decided.ranking : policy.rank(agent->eviction, signal, last->observation, decided);
-    return codec::rank_json(as_of_now(agent->status), *last,
-                            explained(signal, std::move(ranking), *last, policy.place));
+    return codec::rank_json(as_of_now(*agent), *last, explained(signal, std::move(ranking), *last, policy.place));
 }
 
 StatusBoard::StatusBoard(AgentFacts agent, PolicyView policy) {

@@ -34,6 +34,7 @@ struct PolicyView {
 struct AgentFacts {
     codec::AgentStatus status;
     EvictionConfig eviction;
+    std::function<std::vector<PodSourceState>()> pod_source_states{};  // as of now; thread-safe; null: there are none
 };
 
 struct StatusDocument {

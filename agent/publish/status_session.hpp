@@ -24,7 +24,7 @@ namespace evictd::publish {
 // The pods' sockets as they are now; an error: they are not counted here. Called in the publishing lane.
 using ReadSockets = std::function<Result<SocketsReading>()>;
 
-// What sessions need of the house; outlives them.
+// What sessions need of the agent; outlives them.
 struct StatusServices {
     sys::Loop& loop;
     const sys::Clock& clock;

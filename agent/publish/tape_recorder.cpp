@@ -36,7 +36,7 @@ Result<std::unique_ptr<TapeRecorder>> TapeRecorder::make(const TapeOptions& opti
                                                          std::string node, WallTime started) {
     const auto what = "recording to " + options.path;
     if (is_something_else(options.path)) {
-        return fail(ErrorKind::invalid, what, "there is a file that is no tape", "name another one, or remove it");
+        return fail(ErrorKind::invalid, what, "the file exists and is not a tape", "name another one, or remove it");
     }
     auto recorder = std::make_unique<TapeRecorder>(options, std::move(version), std::move(node), started);
     const auto room = recorder->file_.make_room(0);

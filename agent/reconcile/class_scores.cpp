@@ -74,7 +74,7 @@ std::optional<MonotonicTime> ClassScores::end(const Round& round, History& histo
     if (++history.rounds < most_rounds) {
         return now + look_again_after;
     }
-    report.left_alone = "it was set anew " + std::to_string(history.rounds) + " times in a row";
+    report.left_alone = "it was reset " + std::to_string(history.rounds) + " times in a row";
     history.left_alone_until = now + leave_alone_for;
     history.rounds = 0;
     return history.left_alone_until;

@@ -88,7 +88,7 @@ public:
             mailbox_.refused();
         }
     }
-    // Thread-safe, never waits. Has the reconciler told something that is no desired state. Dropped and counted where
+    // Thread-safe, never waits. Passes a notification that is not desired state. Dropped and counted where
     // the queue is full, so only for what is found later in another way, too.
     void tell(std::function<void(R&)> news) {
         (void)lane_->post([this, kept = std::move(news)] { turn(kept); });

@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "reconcile/memory_file.hpp"
+#include "reconcile/ledger_file.hpp"
 
 namespace evictd::reconcile {
 namespace {
@@ -49,12 +49,12 @@ HeldLedger held_from(const std::string& text, const std::string& boot) {
     HeldLedger ledger;
     const auto note = [&](const std::string& fault) { ledger.fault = ledger.fault.empty() ? fault : ledger.fault; };
     if (text.empty() || text.back() != '\n') {
-        note("it was cut off");
+        note("truncated");
     }
     std::istringstream lines(text);
     std::string line;
     if (!std::getline(lines, line) || line != rungs_head || !std::getline(lines, line) || !line.starts_with("boot ")) {
-        note("it does not begin as a list of rungs");
+        note("invalid header");
         return ledger;
     }
     if (line != "boot " + boot) {
@@ -66,7 +66,7 @@ HeldLedger held_from(const std::string& text, const std::string& boot) {
         if (held) {
             ledger.held.push_back(std::move(*held));
         } else {
-            note("line " + std::to_string(number) + " is not understood");
+            note("invalid line " + std::to_string(number));
         }
     }
     return ledger;
@@ -75,11 +75,11 @@ HeldLedger held_from(const std::string& text, const std::string& boot) {
 std::string victims_path(const std::string& rungs_path) { return rungs_path + ".victim"; }
 
 Status remember_held(const std::string& path, const std::vector<HeldRung>& held) {
-    return remember_text(path, held.empty() ? "" : held_text(held, boot_id()));
+    return write_ledger(path, held.empty() ? "" : held_text(held, boot_id()));
 }
 
 Result<HeldLedger> remembered_held(const std::string& path) {
-    const auto text = remembered_text(path);
+    const auto text = read_ledger(path);
     if (!text) {
         return tl::unexpected(text.error());
     }
@@ -146,7 +146,7 @@ PutBack put_back_all(const port::PodControls& controls, const std::string& path)
                                  aside ? "look at " + path + ".broken and at the pods' memory.high and freezers" : ""});
     }
     if (ledger->is_of_another_boot) {
-        result.left.push_back(path + " is of another boot");
+        result.left.push_back(path + " is from another boot");
     }
     if (auto forgotten = remember_held(path, left); !forgotten) {
         result.failed.push_back(forgotten.error());

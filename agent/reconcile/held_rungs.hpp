@@ -32,9 +32,9 @@ struct HeldLedger {
 };
 [[nodiscard]] HeldLedger held_from(const std::string& text, const std::string& boot);
 
-// As remember_text().
+// As write_ledger().
 Status remember_held(const std::string& path, const std::vector<HeldRung>& held);
-// As remembered_text(); no file: nothing is held.
+// As read_ledger(); no file: nothing is held.
 [[nodiscard]] Result<HeldLedger> remembered_held(const std::string& path);
 
 // Where the reaper remembers the victim that it has frozen for a moment, beside the file of the ladder's rungs: each

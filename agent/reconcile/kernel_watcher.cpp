@@ -16,10 +16,10 @@ constexpr Duration exits_linger = std::chrono::seconds(10);
 
 }  // namespace
 
-bool KernelWatcher::reconcile(const KernelWatch& wanted, MonotonicTime now) {
-    if (counted_ != wanted.counted) {
+void KernelWatcher::reconcile(const KernelWatch& wanted, MonotonicTime now) {
+    if (memory_counted_as_ != wanted.counted) {
         if (auto told = events_.count_memory(wanted.counted)) {
-            counted_ = wanted.counted;
+            memory_counted_as_ = wanted.counted;
         } else {
             sys::log::error(told.error().text());
         }
@@ -34,13 +34,13 @@ bool KernelWatcher::reconcile(const KernelWatch& wanted, MonotonicTime now) {
     if (wanted.lines && *wanted.lines != lines_) {
         watch(*wanted.lines, wanted.approaches);
     }
-    return watch_exits(wanted.exits, now);
+    watch_exits(wanted.exits, now);
 }
 
 void KernelWatcher::watch(const std::vector<Watermark>& lines, const std::vector<Watermark>& approaches) {
     auto all = lines;
     all.insert(all.end(), approaches.begin(), approaches.end());
-    under_.clear();  // every line is compared and reported again
+    crossed_.clear();  // every line is compared and reported again
     if (auto watching = events_.watch(all); !watching) {
         sys::log::error(watching.error().text());
         return;
@@ -49,20 +49,18 @@ void KernelWatcher::watch(const std::vector<Watermark>& lines, const std::vector
 }
 
 // Every cgroup created or removed on the host pays for it. If the kernel refuses, it is not retried at each look.
-bool KernelWatcher::watch_exits(bool wanted, MonotonicTime now) {
+void KernelWatcher::watch_exits(bool wanted, MonotonicTime now) {
     if (wanted) {
         exits_until_ = now + exits_linger;
     }
     const bool on = now < exits_until_;
     if (on == exits_watched_) {
-        return false;
+        return;
     }
     exits_watched_ = on;
     if (auto done = events_.watch_exits(on); !done) {
         sys::log::error(done.error().text());
-        return false;
     }
-    return on;
 }
 
 void KernelWatcher::show_pods(const Observation& observation, const std::vector<RankedPod>& ranking) {
@@ -87,11 +85,20 @@ Crossing KernelWatcher::note(const WatermarkCrossed& crossed) {
     if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) {
         return crossed.under ? Crossing::approach : Crossing::other;
     }
-    std::erase(under_, line);
+    std::erase(crossed_, line);
     if (crossed.under) {
-        under_.push_back(line);
+        crossed_.push_back(line);
     }
     return Crossing::line;
+}
+
+LowestCrossed KernelWatcher::lowest_crossed() const {
+    LowestCrossed lowest;
+    for (const auto& line : crossed_) {
+        auto& of_signal = lowest[static_cast<std::size_t>(line.signal)];
+        of_signal = std::min(of_signal.value_or(line.threshold), line.threshold);
+    }
+    return lowest;
 }
 
 }  // namespace evictd::reconcile

@@ -27,25 +27,26 @@ public:
     explicit KernelWatcher(port::KernelEventSource& events) : events_(events) {}
 
     // A call that fails is logged and retried at the next reconcile(), except watch_exits(), which is retried only
-    // after it was off. Returns true if exit reports were switched on now; a victim may have exited before.
-    bool reconcile(const KernelWatch& wanted, MonotonicTime now);
+    // after it was off.
+    void reconcile(const KernelWatch& wanted, MonotonicTime now);
     // The programs know these pods from now on.
     void show_pods(const Observation& observation, const std::vector<RankedPod>& ranking);
 
     Crossing note(const WatermarkCrossed& crossed);
-    // The lines that are crossed, as the kernel said last.
-    [[nodiscard]] const std::vector<Watermark>& under() const { return under_; }
+    // Of the lines that the kernel last reported as crossed, the lowest of each signal.
+    [[nodiscard]] LowestCrossed lowest_crossed() const;
     [[nodiscard]] const std::vector<Watermark>& lines() const { return lines_; }
+    [[nodiscard]] bool watches_exits() const { return exits_watched_; }
 
 private:
     void watch(const std::vector<Watermark>& lines, const std::vector<Watermark>& approaches);
-    bool watch_exits(bool wanted, MonotonicTime now);
+    void watch_exits(bool wanted, MonotonicTime now);
 
     port::KernelEventSource& events_;
     std::vector<Watermark> lines_;
-    std::vector<Watermark> under_;
+    std::vector<Watermark> crossed_;  // of `lines_`, as the kernel reported last
     std::optional<std::vector<StallLine>> stall_lines_;
-    std::optional<MemoryAvailable> counted_;
+    std::optional<MemoryAvailable> memory_counted_as_;
     MonotonicTime exits_until_;
     bool exits_watched_ = false;
     std::vector<port::ShownPod> shown_;  // its capacity is reused

@@ -12,7 +12,7 @@
 
 namespace evictd::reconcile {
 
-// Every function is thread-safe.
+// Every method is thread-safe.
 template <class Desired>
 class Mailbox {
 public:

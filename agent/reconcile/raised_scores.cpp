@@ -6,7 +6,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "reconcile/memory_file.hpp"
+#include "reconcile/ledger_file.hpp"
 
 namespace evictd::reconcile {
 namespace {
@@ -101,7 +101,7 @@ Result<RaisedPods> raised_from(const std::string& text, const std::string& boot)
 }
 
 Status remember_raised(const std::string& path, const RaisedPods& raised) {
-    return remember_text(path, raised.empty() ? "" : raised_text(raised, boot_id()));
+    return write_ledger(path, raised.empty() ? "" : raised_text(raised, boot_id()));
 }
 
 Status remember_more(const std::string& path, const PodUid& pod, CgroupId cgroup,
@@ -111,11 +111,11 @@ Status remember_more(const std::string& path, const PodUid& pod, CgroupId cgroup
     for (const auto& process : processes) {
         add_process(text, process);
     }
-    return append_text(path, text.str());
+    return append_ledger(path, text.str());
 }
 
 Result<RaisedPods> remembered_raised(const std::string& path) {
-    const auto text = remembered_text(path);
+    const auto text = read_ledger(path);
     if (!text) {
         return tl::unexpected(text.error());
     }

@@ -61,7 +61,7 @@ using RaisedPods = std::map<PodUid, RaisedPod>;
 // was about is raised only afterwards.
 [[nodiscard]] Result<RaisedPods> raised_from(const std::string& text, const std::string& boot);
 
-// As remember_text().
+// As write_ledger().
 Status remember_raised(const std::string& path, const RaisedPods& raised);
 // Adds to a file that remember_raised() wrote, for a cost of what is added and not of all that there is.
 Status remember_more(const std::string& path, const PodUid& pod, CgroupId cgroup,

@@ -127,11 +127,11 @@ Status RungKeeper::remember(const Holding* more) const {
     if (more != nullptr) {
         all.push_back(more->held);
     }
-    return remember_held(options_.memory_path, all);
+    return remember_held(options_.ledger_path, all);
 }
 
 PutBack RungKeeper::recover() {
-    return options_.dry_run ? PutBack{} : put_back_with_victims(controls_, options_.memory_path);
+    return options_.dry_run ? PutBack{} : put_back_with_victims(controls_, options_.ledger_path);
 }
 
 std::optional<MonotonicTime> RungKeeper::due() const {

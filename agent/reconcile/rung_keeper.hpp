@@ -31,7 +31,7 @@ using TellRung = std::function<void(RungOutcome)>;
 
 struct RungOptions {
     bool dry_run = false;
-    std::string memory_path;  // where what has to be put back is remembered, before it is done
+    std::string ledger_path;  // where what has to be put back is remembered, before it is done
 };
 
 class RungKeeper {

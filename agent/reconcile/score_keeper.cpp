@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "evictd/model/text.hpp"
+
 namespace evictd::reconcile {
 namespace {
 
@@ -30,7 +32,7 @@ ScoreKeeper::ScoreKeeper(port::ProcessScores& scores, const sys::Clock& clock, S
       clock_(clock),
       options_(std::move(options)),
       class_scores_(options_),
-      steered_scores_(scores, options_.memory_path),
+      steered_scores_(scores, options_.ledger_path),
       schedule_(clock, options_.cpu_time),
       reports_(clock, options_, std::move(tell)) {}
 
@@ -235,11 +237,10 @@ void ScoreKeeper::act_on_time() {
 void ScoreKeeper::recover(const Result<std::vector<port::FoundPod>>& found) {
     const auto processes = steered_scores_.recover(found, options_.dry_run);
     if (!processes) {
-        reports_.say(nullptr, "The oom_score_adj that a killed evictd may have raised is not put back",
-                     processes.error().text());
+        reports_.say(nullptr, "Could not restore oom_score_adj raised by a killed evictd", processes.error().text());
     } else if (*processes > 0) {
-        reports_.say(nullptr, "Put back oom_score_adj of " + std::to_string(*processes) +
-                                  " processes that a killed evictd had raised");
+        reports_.say(nullptr,
+                     "Put back oom_score_adj of " + processes_text(*processes) + " that a killed evictd had raised");
     }
 }
 

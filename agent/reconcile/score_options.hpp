@@ -22,7 +22,7 @@ struct ScoreOptions {
     OomScoreAdjPolicy policy = OomScoreAdjPolicy::enforce;
     bool steering = true;
     bool dry_run = false;
-    std::string memory_path;  // where originals of raised scores are remembered
+    std::string ledger_path;  // where originals of raised scores are remembered
     // What a process in the container cgroup of that name may have.
     std::function<ScoreRange(const Pod& pod, const std::string& container_cgroup, Bytes node_memory)> wanted;
     // CPU time that this thread has used; none: it is not measured, and there is no budget.

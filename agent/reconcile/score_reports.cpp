@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "evictd/model/text.hpp"
+
 namespace evictd::reconcile {
 namespace {
 
@@ -11,8 +13,6 @@ namespace {
 constexpr Duration tell_every = std::chrono::seconds(10);
 // More pods than that at once are reported in one sentence: an agent that starts on a node with other scores.
 constexpr std::size_t most_at_once = 8;
-
-std::string processes_text(int count) { return std::to_string(count) + (count == 1 ? " process" : " processes"); }
 
 std::optional<MonotonicTime> after(bool something, const std::optional<MonotonicTime>& told_at) {
     if (!something) {
@@ -56,7 +56,7 @@ void ScoreReports::tell_one(const PodPtr& pod, const ScoreReport& report) const 
         text = "Set oom_score_adj of " + processes_text(report.repaired) + " of pod " + name +
                " to what its QoS class says: " + report.example;
     } else if (report.found > 0) {
-        text = (dry_run_ ? "Dry run: would have set" : "Not as the QoS class says, and left so:") +
+        text = (dry_run_ ? "Dry run: would have set" : "Observe only, not changed:") +
                std::string(" oom_score_adj of ") + processes_text(report.found) + " of pod " + name + ": " +
                report.example;
     } else {
@@ -81,7 +81,7 @@ void ScoreReports::tell_sum(const std::vector<Due>& due) const {
     }
     std::string text = "Set oom_score_adj of " + processes_text(repaired);
     if (only_looks_) {
-        text = "Not as the QoS class says, and left so: oom_score_adj of " + processes_text(found);
+        text = "Observe only, not changed: oom_score_adj of " + processes_text(found);
     }
     text += " in " + std::to_string(due.size()) + " pods";
     if (refused > 0) {

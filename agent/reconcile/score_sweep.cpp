@@ -105,7 +105,8 @@ bool ScoreKeeper::raise(Account& account, std::span<const pid_t> pids) {
     }
     ledger_failure_told_ = false;
     account.not_raised.clear();
-    account.report.raised += *raised;
+    account.sweep->first_sweep = raised->first_sweep;
+    account.report.raised += raised->processes;
     return true;
 }
 
@@ -114,8 +115,8 @@ bool ScoreKeeper::keep_instead(Account& account, const Error& error) {
     account.not_raised = error.text();
     if (!std::exchange(ledger_failure_told_, true)) {
         reports_.say(account.kept.pod,
-                     "No oom_score_adj of pod " + account.kept.pod->full_name() +
-                         " is raised: what its processes have cannot be written down first",
+                     "Not raising oom_score_adj of pod " + account.kept.pod->full_name() +
+                         ": could not save the original values",
                      account.not_raised);
     }
     if (options_.policy == OomScoreAdjPolicy::off) {
@@ -132,8 +133,9 @@ void ScoreKeeper::restore(Account& account, std::span<const pid_t> pids) {
         return options_.wanted(*kept.pod, process.container(), node_memory_).nearest(before);
     };
     const bool enforced = options_.policy == OomScoreAdjPolicy::enforce;
-    auto lowered = steered_scores_.restore(kept.pod->uid, *kept.cgroup, pids,
-                                           enforced ? SteeredScores::Instead(of_class) : SteeredScores::Instead());
+    auto lowered =
+        steered_scores_.restore(kept.pod->uid, *kept.cgroup, pids,
+                                enforced ? SteeredScores::Replacement(of_class) : SteeredScores::Replacement());
     account.report.restored += lowered.processes;
     if (lowered.failed && !account.sweep->failed) {
         account.sweep->failed = std::move(lowered.failed);

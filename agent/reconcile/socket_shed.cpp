@@ -9,7 +9,7 @@ namespace evictd::reconcile {
 SocketShed::SocketShed(const sys::Clock& clock, port::Sockets* sockets, bool dry_run)
     : clock_(clock), sockets_(sockets), dry_run_(dry_run) {}
 
-std::vector<ShedEdge> SocketShed::carry_out(std::span<const ShedPod> wanted) {
+std::vector<ShedEdge> SocketShed::reconcile(std::span<const ShedPod> wanted) {
     std::vector<ShedEdge> edges;
     if (wanted.empty() && held_.empty()) {
         return edges;
@@ -40,7 +40,7 @@ Status SocketShed::refuse(std::span<const ShedPod> wanted) {
         return {};
     }
     if (sockets_ == nullptr) {
-        return fail(ErrorKind::failed, "sockets", "they cannot be refused on this host", "evictd doctor tells why");
+        return fail(ErrorKind::failed, "sockets", "this host cannot refuse sockets", "see evictd doctor");
     }
     std::vector<CgroupId> pods;
     pods.reserve(wanted.size());

@@ -23,7 +23,7 @@ public:
 
     // After every look, also where nothing changed: what is not said anew lapses within `refusal_holds`. Those that are
     // wanted and were not, and those that were and are not any more, one edge each; of a failure its beginning only.
-    [[nodiscard]] std::vector<ShedEdge> carry_out(std::span<const ShedPod> wanted);
+    [[nodiscard]] std::vector<ShedEdge> reconcile(std::span<const ShedPod> wanted);
 
     // An agent that hangs keeps no pod from sockets for longer: twenty times the longest time between two looks while a
     // threshold is met. Half of it would lapse on a machine that is emulated or swaps.

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "evictd/model/oom_score.hpp"
-#include "reconcile/memory_file.hpp"
+#include "evictd/model/text.hpp"
+#include "reconcile/ledger_file.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::reconcile {
@@ -24,7 +25,7 @@ void note_failure(Lowered& lowered, const Error& error) {
 
 // Only what still has what we gave it: what was written by others meanwhile is not overruled.
 Lowered lower(port::ProcessScores& scores, const RaisedPod& raised, const port::PodCgroup& cgroup,
-              std::span<const pid_t> pids, const SteeredScores::Instead& instead = {}) {
+              std::span<const pid_t> pids, const SteeredScores::Replacement& replacement = {}) {
     Lowered lowered;
     const auto visited = scores.visit(cgroup, pids, [&](port::ScoredProcess& process) {
         const auto score = process.score();
@@ -38,7 +39,8 @@ Lowered lower(port::ProcessScores& scores, const RaisedPod& raised, const port::
             return;
         }
         const auto before = raised.before(process);
-        const int wanted = before && instead ? instead(process, *before) : before.value_or(highest_oom_score_adj);
+        const int wanted =
+            before && replacement ? replacement(process, *before) : before.value_or(highest_oom_score_adj);
         if (wanted == highest_oom_score_adj) {
             return;
         }
@@ -93,8 +95,8 @@ int lower_all(port::ProcessScores& scores, const EachPod& each_pod, RaisedPods& 
             left.insert(*one);
         }
         if (lowered.processes > 0) {
-            result.done.push_back("put back oom_score_adj of " + std::to_string(lowered.processes) +
-                                  (lowered.processes == 1 ? " process in " : " processes in ") + pod.cgroup->path());
+            result.done.push_back("put back oom_score_adj of " + processes_text(lowered.processes) + " in " +
+                                  pod.cgroup->path());
         }
         processes += lowered.processes;
         raised.erase(one);
@@ -109,8 +111,8 @@ int lower_all(port::ProcessScores& scores, const EachPod& each_pod, RaisedPods& 
 
 }  // namespace
 
-Result<int> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
-                                 bool& first_sweep) {
+Result<SteeredScores::Raised> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgroup,
+                                                   std::span<const pid_t> pids, bool first_sweep) {
     if (auto known = learn_ledger(); !known) {
         return tl::unexpected(known.error());
     }
@@ -118,7 +120,7 @@ Result<int> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgrou
     if (first && raised_.erase(uid) > 0) {
         ledger_whole_ = false;
     }
-    first_sweep = first || first_sweep;
+    Raised result{.processes = 0, .first_sweep = first || first_sweep};
     RaisedPod& raised = raised_[uid];
     raised.cgroup = cgroup.id();
     std::vector<RaisedProcess> originals;
@@ -128,7 +130,7 @@ Result<int> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgrou
         const auto score = process.score();
         const bool at_top = score && *score == highest_oom_score_adj;
         const auto started = score ? process.started() : 0;
-        if (started == 0 || (at_top && !first_sweep)) {
+        if (started == 0 || (at_top && !result.first_sweep)) {
             return;
         }
         if (!at_top) {
@@ -142,11 +144,10 @@ Result<int> SteeredScores::raise(const PodUid& uid, const port::PodCgroup& cgrou
         }
         return tl::unexpected(written.error());
     }
-    int count = 0;
     (void)scores_.visit(cgroup, lower_ones, [&](port::ScoredProcess& process) {
-        count += process.set_score(highest_oom_score_adj) ? 1 : 0;
+        result.processes += process.set_score(highest_oom_score_adj) ? 1 : 0;
     });
-    return count;
+    return result;
 }
 
 Status SteeredScores::record_originals(const PodUid& uid, RaisedPod& raised, std::span<const RaisedProcess> more) {
@@ -157,14 +158,14 @@ Status SteeredScores::record_originals(const PodUid& uid, RaisedPod& raised, std
         raised.processes.add(process);
     }
     auto written =
-        ledger_whole_ ? remember_more(memory_path_, uid, raised.cgroup, more) : remember_raised(memory_path_, raised_);
+        ledger_whole_ ? remember_more(ledger_path_, uid, raised.cgroup, more) : remember_raised(ledger_path_, raised_);
     ledger_whole_ = written.has_value();
     return written;
 }
 
 SteeredScores::Lowered SteeredScores::restore(const PodUid& uid, const port::PodCgroup& cgroup,
-                                              std::span<const pid_t> pids, const Instead& instead) {
-    return lower(scores_, raised_.at(uid), cgroup, pids, instead);
+                                              std::span<const pid_t> pids, const Replacement& replacement) {
+    return lower(scores_, raised_.at(uid), cgroup, pids, replacement);
 }
 
 bool SteeredScores::is_raised(const PodUid& uid, CgroupId cgroup, const port::ScoredProcess& process, int score) const {
@@ -189,15 +190,15 @@ void SteeredScores::forget_ended(const PodUid& uid, const std::vector<pid_t>& li
 }
 
 void SteeredScores::remember() {
-    const auto written = remember_raised(memory_path_, raised_);
+    const auto written = remember_raised(ledger_path_, raised_);
     ledger_whole_ = written.has_value() && !raised_.empty();
     if (!written) {
-        sys::log::warn("raised scores cannot be written down: " + written.error().text());
+        sys::log::warn("could not save raised oom_score_adj: " + written.error().text());
     }
 }
 
 Result<RaisedPods> SteeredScores::read_ledger() {
-    auto ledger = read_or_set_aside(memory_path_);
+    auto ledger = read_or_set_aside(ledger_path_);
     ledger_unread_ = !ledger.pods && !ledger.is_set_aside;
     return std::move(ledger.pods);
 }
@@ -217,7 +218,7 @@ Status SteeredScores::learn_ledger() {
 
 Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& found, bool dry_run) {
     if (dry_run) {
-        return remembered_raised(memory_path_).map([](const RaisedPods& /*left*/) { return 0; });
+        return remembered_raised(ledger_path_).map([](const RaisedPods& /*left*/) { return 0; });
     }
     auto left = read_ledger();
     if (!left) {
@@ -235,15 +236,15 @@ Result<int> SteeredScores::recover(const Result<std::vector<port::FoundPod>>& fo
     PutBack result;
     const int processes = left->empty() ? 0 : lower_all(scores_, each_found, *left, result);
     for (const auto& error : result.failed) {
-        sys::log::warn("what a killed evictd raised is not put back yet: " + error.text());
+        sys::log::warn("oom_score_adj raised by a killed evictd is not restored yet: " + error.text());
     }
     raised_ = std::move(*left);
     remember();
     return processes;
 }
 
-PutBack put_back_raised(port::ProcessScores& scores, port::Cgroups& cgroups, const std::string& memory_path) {
-    auto raised = read_or_set_aside(memory_path).pods;
+PutBack put_back_raised(port::ProcessScores& scores, port::Cgroups& cgroups, const std::string& ledger_path) {
+    auto raised = read_or_set_aside(ledger_path).pods;
     if (!raised) {
         return {.done = {}, .left = {}, .failed = {raised.error()}};
     }
@@ -260,7 +261,7 @@ PutBack put_back_raised(port::ProcessScores& scores, port::Cgroups& cgroups, con
         };
         (void)lower_all(scores, each_pod, *raised, result);
     }
-    if (auto written = remember_raised(memory_path, *raised); !written) {
+    if (auto written = remember_raised(ledger_path, *raised); !written) {
         result.failed.push_back(written.error());
     }
     return result;

@@ -19,23 +19,28 @@ namespace evictd::reconcile {
 
 class SteeredScores {
 public:
-    // What a process that had `before` gets instead of that, if it can be set.
-    using Instead = std::function<int(const port::ScoredProcess& process, int before)>;
+    // The score that replaces the recorded one, `before`, if it can be set.
+    using Replacement = std::function<int(const port::ScoredProcess& process, int before)>;
 
-    // `memory_path`: the ledger. `scores` outlives it.
-    SteeredScores(port::ProcessScores& scores, std::string memory_path)
-        : scores_(scores), memory_path_(std::move(memory_path)) {}
+    // `ledger_path`: the ledger. `scores` outlives it.
+    SteeredScores(port::ProcessScores& scores, std::string ledger_path)
+        : scores_(scores), ledger_path_(std::move(ledger_path)) {}
 
-    // How many were raised. `first_sweep`: what is at 1000 by itself is remembered too, and not only what was raised or
-    // inherited it; it stays so for the whole sweep. An error: what they had cannot be written down, so they were not.
-    [[nodiscard]] Result<int> raise(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
-                                    bool& first_sweep);
+    struct Raised {
+        int processes = 0;
+        bool first_sweep = false;
+    };
+    // A slice of a sweep. `first_sweep`: what is at 1000 by itself is recorded too, and not only what was raised or
+    // inherited it; false for the first slice, then as returned for the slice before. An error: what the processes had
+    // cannot be written down, so none was raised.
+    [[nodiscard]] Result<Raised> raise(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
+                                       bool first_sweep);
     struct Lowered {
         int processes = 0;
         std::optional<Error> failed{};  // the first that is not `vanished`: to be tried again
     };
     [[nodiscard]] Lowered restore(const PodUid& uid, const port::PodCgroup& cgroup, std::span<const pid_t> pids,
-                                  const Instead& instead);
+                                  const Replacement& replacement);
 
     [[nodiscard]] bool contains(const PodUid& uid, CgroupId cgroup) const {
         const auto raised = raised_.find(uid);
@@ -60,15 +65,15 @@ private:
     void remember();
 
     port::ProcessScores& scores_;
-    std::string memory_path_;
+    std::string ledger_path_;
     RaisedPods raised_;           // the steered pod, and those that are still to be put back
     bool ledger_whole_ = false;   // the file says all of raised_, and can be added to
     bool ledger_unread_ = false;  // it may remember what must not be overwritten, so nothing is raised
 };
 
-// All that the ledger at `memory_path` remembers. What could not be put back, and what is in pods that cannot be
+// All that the ledger at `ledger_path` remembers. What could not be put back, and what is in pods that cannot be
 // listed, stays in it. One that cannot be understood is set aside.
 [[nodiscard]] PutBack put_back_raised(port::ProcessScores& scores, port::Cgroups& cgroups,
-                                      const std::string& memory_path);
+                                      const std::string& ledger_path);
 
 }  // namespace evictd::reconcile

@@ -99,8 +99,8 @@ private:
     std::vector<Resident> residents_;  // by PodIndex
     std::unordered_map<std::string, PodIndex> by_uid_;
     State state_;
-    std::vector<Outcome> outcomes_;                     // of the last step
-    std::optional<std::vector<policy::Taint>> taints_;  // none: no step gave any yet
+    std::vector<Outcome> outcomes_;             // of the last step
+    std::optional<std::vector<Taint>> taints_;  // none: no step gave any yet
     std::vector<policy::TaintEviction> pending_;
     policy::PodGcState pod_gc_;  // who is in quarantine
 };

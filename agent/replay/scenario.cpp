@@ -10,6 +10,7 @@
 #include "config/load.hpp"
 #include "evictd/model/text.hpp"
 #include "kube/pod_object.hpp"
+#include "replay/scenario_keys.hpp"
 #include "replay/scenario_objects.hpp"
 #include "replay/scenario_runtime.hpp"
 #include "replay/scenario_step.hpp"
@@ -32,12 +33,13 @@ WallTime read_start(const Value& start) {
     // 200 years to either side leave room for the steps, which may take a hundred.
     constexpr WallTime latest = sys_days(year(2150) / January / 1);
     if (time && *time >= WallTime{} && *time <= latest) return *time;
-    start.refuse("is no time from 1970 to 2150: \"" + excerpt(*text) + "\"", "write it as 2026-01-31T12:00:00Z");
+    start.refuse("invalid time " + in_quotes(*text),
+                 "expected RFC 3339 from 1970 to 2150, such as 2026-01-31T12:00:00Z");
     return usual;
 }
 
 void read_node(const Value& node, Scenario& scenario) {
-    node.allow({"capacity", "dedicatedImageFs", "dedicatedContainerFs"});
+    node.allow(node_keys, where_key_belongs);
     constexpr std::array<std::pair<std::string_view, Signal>, signal_count> names{{
         {"memory", Signal::memory_available},
         {"allocatableMemory", Signal::allocatable_memory_available},
@@ -67,12 +69,30 @@ void read_node(const Value& node, Scenario& scenario) {
     }
 }
 
+void note_refused(const Value& element, RefusedPods& refused) {
+    const Value metadata = element.is_map() ? element["metadata"] : element;
+    const auto name = metadata.is_map() ? metadata["name"].text() : std::nullopt;
+    if (!name) {
+        refused.any_unnamed = true;
+        return;
+    }
+    const std::string name_space = metadata["namespace"].text().value_or("");
+    refused.names.insert((name_space.empty() ? "default" : name_space) + "/" + *name);
+}
+
 void read_pods(const Value& pods, Scenario& scenario) {
     std::unordered_set<std::string> names;
     std::unordered_set<std::string> uids;
-    for (const Value& element : pods.elements()) {
-        auto pod = kube::read_pod(element, {.source = scenario.file, .uid_required = false});
-        if (!pod) continue;
+    const std::size_t before = pods.reading().refusals();
+    const std::vector<Value> elements = pods.elements();
+    scenario.refused.any_unnamed = pods.reading().refusals() > before;  // it is no list
+    for (const Value& element : elements) {
+        auto pod =
+            kube::read_pod(element, {.source = scenario.file, .uid_required = false, .status_from_kubelet = true});
+        if (!pod) {
+            note_refused(element, scenario.refused);
+            continue;
+        }
         const Value metadata = element["metadata"];
         // A pod without a uid is called by its name: it is not at fault twice.
         if (!names.insert(pod->full_name()).second) {
@@ -86,7 +106,7 @@ void read_pods(const Value& pods, Scenario& scenario) {
 }
 
 void read_steps(const Value& steps, Scenario& scenario) {
-    const PodNames names(scenario.pods);
+    const PodNames names(scenario);
     const ObjectsByUid objects = by_uid(scenario.objects);
     std::optional<Duration> before;
     const std::vector<Value> elements = steps.elements();
@@ -125,7 +145,7 @@ Scenario read_scenario(const Value& root, const std::string& file) {
         root.refuse("this is a configuration, not a scenario", "see evictd replay --help");
         return scenario;
     }
-    root.allow({"version", "start", "config", "node", "pods", "steps", "runtime", "objects"});
+    root.allow(scenario_keys, where_key_belongs);
     read_version(root["version"]);
     scenario.start = read_start(root["start"]);
     scenario.config = config::load(root["config"]);

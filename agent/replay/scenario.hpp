@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -97,11 +99,18 @@ struct Step {
     std::vector<PodIndex> stuck;
     std::vector<PodIndex> eviction_fails;
     std::vector<PodIndex> admit;
-    std::optional<std::vector<policy::Taint>> taints;
+    std::optional<std::vector<Taint>> taints;
     std::vector<PodIndex> scale_down;
     std::vector<PodIndex> qos;
     std::optional<GcQuestion> gc;
     std::optional<std::vector<DeleteRequest>> deletions;
+};
+
+// Pods that are listed and at fault, so that what refers to them is no second fault.
+struct RefusedPods {
+    std::set<std::string, std::less<>> names;
+    bool any_unnamed = false;  // any name may be that of one
+    [[nodiscard]] bool might_be(std::string_view name) const { return any_unnamed || names.contains(name); }
 };
 
 struct Scenario {
@@ -111,6 +120,7 @@ struct Scenario {
     std::array<Figure, signal_count> capacity;
     FsLayout layout = FsLayout::single;
     std::vector<PodPtr> pods;
+    RefusedPods refused;           // none in a scenario that was parsed without a fault
     std::vector<bool> only_asked;  // by pod: named in some `admit`, so never on the node
     std::vector<Step> steps;
     Runtime runtime;

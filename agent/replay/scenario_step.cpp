@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
+
+#include "replay/scenario_keys.hpp"
 
 namespace evictd::replay {
 namespace {
@@ -61,18 +64,18 @@ std::vector<std::pair<Signal, std::int64_t>> read_freed(const Value& map) {
     return freed;
 }
 
-std::optional<std::vector<policy::Taint>> read_taints(const Value& list) {
+std::optional<std::vector<Taint>> read_taints(const Value& list) {
     if (!list.present()) return std::nullopt;
-    std::vector<policy::Taint> taints;
+    std::vector<Taint> taints;
     for (const Value& element : list.elements()) {
         element.allow({"key", "value", "effect", "timeAdded"});
-        policy::Taint taint{element["key"].text().value_or(""), element["value"].text().value_or(""),
-                            element["effect"].text().value_or("")};
+        Taint taint{element["key"].text().value_or(""), element["value"].text().value_or(""),
+                    element["effect"].text().value_or("")};
         constexpr std::array<std::string_view, 3> effects{"NoExecute", "NoSchedule", "PreferNoSchedule"};
         if (taint.key.empty()) element.refuse("a taint without a key", "give it a key");
         if (std::find(effects.begin(), effects.end(), taint.effect) == effects.end()) {
-            element["effect"].refuse("is no effect of a taint: \"" + excerpt(taint.effect) + "\"",
-                                     "use NoExecute, NoSchedule or PreferNoSchedule");
+            element["effect"].refuse("invalid effect " + in_quotes(taint.effect),
+                                     "expected NoExecute, NoSchedule or PreferNoSchedule");
         }
         taints.push_back(std::move(taint));
     }
@@ -131,15 +134,11 @@ void read_time(const Value& at, Step& step) {
     step.at_text = at.scalar().value_or("");
 }
 
-constexpr std::array<std::string_view, 14> step_keys{
-    "at",    "available",     "reclaimable", "usage",     "unavailable", "gcFrees", "stuck",
-    "admit", "evictionFails", "taints",      "scaleDown", "qos",         "gc",      "delete"};
-
 }  // namespace
 
-PodNames::PodNames(const std::vector<PodPtr>& pods) {
-    names_.reserve(pods.size());
-    for (const PodPtr& pod : pods) {
+PodNames::PodNames(const Scenario& scenario) : refused_(scenario.refused) {
+    names_.reserve(scenario.pods.size());
+    for (const PodPtr& pod : scenario.pods) {
         names_.push_back(pod->full_name());
         by_name_.emplace(names_.back(), static_cast<PodIndex>(names_.size() - 1));
     }
@@ -147,7 +146,7 @@ PodNames::PodNames(const std::vector<PodPtr>& pods) {
 
 std::optional<PodIndex> PodNames::find(std::string_view name, const Value& value) const {
     if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
-    if (value.reading().is_full()) return std::nullopt;
+    if (refused_.might_be(name) || value.reading().is_full()) return std::nullopt;
     const std::vector<std::string_view> known(names_.begin(), names_.end());
     value.refuse("there is no pod " + in_quotes(name), where_to_list(name, known, "pods"));
     return std::nullopt;
@@ -155,14 +154,15 @@ std::optional<PodIndex> PodNames::find(std::string_view name, const Value& value
 
 std::string where_to_list(std::string_view name, std::span<const std::string_view> known, const std::string& list) {
     constexpr std::size_t most_compared = 1000;  // for each of a hundred faults
-    if (known.empty() || known.size() > most_compared) return "list it in `" + list + "`";
-    return "did you mean " + excerpt(document::nearest(name, known)) + "? List it in `" + list + "`";
+    std::string to_list = "list it in `" + list + "`";
+    if (known.empty() || known.size() > most_compared) return to_list;
+    return document::did_you_mean(name, known, std::move(to_list));
 }
 
 Step read_step(const Value& map, const PodNames& names) {
     Step step;
-    map.allow(step_keys);
-    if (!map.present()) map.refuse("is no step", "a step is a map with its time: {at: 30s}");
+    map.allow(step_keys, where_key_belongs);
+    if (!map.present()) map.refuse("empty step", "a step is a map with its time: {at: 30s}");
     read_time(map["at"], step);
     read_signals(map["available"], [&](Signal signal, Figure amount) { step.available.emplace_back(signal, amount); });
     read_signals(

@@ -17,14 +17,15 @@ namespace evictd::replay {
 // The scenario's pods by "namespace/name".
 class PodNames {
 public:
-    explicit PodNames(const std::vector<PodPtr>& pods);
+    explicit PodNames(const Scenario& scenario);  // which outlives it
     [[nodiscard]] std::size_t size() const { return names_.size(); }
-    // Nothing, and a fault at `value`, if there is no such pod.
+    // Nothing if there is no such pod, and a fault at `value` unless one was refused that may be it.
     [[nodiscard]] std::optional<PodIndex> find(std::string_view name, const Value& value) const;
 
 private:
     std::vector<std::string> names_;
     std::unordered_map<std::string_view, PodIndex> by_name_;
+    const RefusedPods& refused_;
 };
 
 // The remedy for a name that is not in the scenario's `list`.

@@ -34,7 +34,9 @@ Status TapeLooks::end_file() {
     if (torn_ && file_->has_end()) return tl::unexpected(torn_->error);
     if (torn_) note_(torn_->place + ": the last line was not finished, and is left out");
     torn_.reset();
-    if (!header_) return fail(ErrorKind::invalid, files_[opened_ - 1], "not a tape: there is no header in it");
+    if (!header_)
+        return fail(ErrorKind::invalid, files_[opened_ - 1], "not a tape: it has no header",
+                    "a tape is written by evictd run --record");
     file_.reset();
     return {};
 }
@@ -93,7 +95,9 @@ Result<std::optional<PlacedLook>> TapeLooks::next() {
         }
         PlacedLook placed{std::move(std::get<codec::TapeLook>(**line)), place(), false};
         const auto& look = placed.look;
-        if (!header_) return fail(ErrorKind::invalid, placed.place, "a look before any header");
+        if (!header_)
+            return fail(ErrorKind::invalid, placed.place, "a look before any header",
+                        "name the older file first: FILE.1 FILE");
         if (part_begins_ && !(look.config && look.before))
             return fail(ErrorKind::invalid, placed.place, "the first look of a part lacks configuration or state");
         placed.follows = last_look_ != 0 && look.number == last_look_ + 1;

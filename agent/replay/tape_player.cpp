@@ -53,6 +53,10 @@ PlayedLook TapePlayer::play(const codec::TapeLook& look, bool follows) {
     if (played.mismatch.empty() && !older && desired != look.desired) {
         played.mismatch = "the desired state is not the recorded one: " + difference(desired, look.desired);
     }
+    const auto next = codec::next_look_line(played.decision, look.observation);
+    if (played.mismatch.empty() && !look.next_look.empty() && next != look.next_look) {
+        played.mismatch = "the next look is not the recorded one: " + difference(next, look.next_look);
+    }
     return played;
 }
 

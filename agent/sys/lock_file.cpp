@@ -56,7 +56,7 @@ Result<Fd> open_lock(int directory, const LockRequest& request, const std::strin
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0) return fail_errno(path, errno);
     const bool is_ours = S_ISREG(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & 077) == 0;
-    if (!is_ours) return fail(ErrorKind::invalid, path, "is no lock of evictd's", "rm " + path);
+    if (!is_ours) return fail(ErrorKind::invalid, path, "not a lock file of evictd", "rm " + path);
     return file;
 }
 

@@ -118,7 +118,7 @@ Result<Fd> enter_last(const Fd& parent, const std::string& above, const std::str
 
 Result<Fd> walk_to(const std::string& path, Access access, bool make, bool make_parents) {
     if (!path.starts_with('/') || is_last(path)) {
-        return refuse(path, "is no path below the root", "choose another path");
+        return refuse(path, "not an absolute path", "choose another path");
     }
     auto root = open("/", O_PATH | O_DIRECTORY);
     if (!root) {

@@ -67,9 +67,14 @@ begin_with_dentries() { # innocents, an agent, and the pod "names": the kernel r
     attack names dentries "$directory" 200000
 }
 take_descriptors() { # take_descriptors [SPARE]: the agent has no others left: so many numbers below the limit are free
-    local limit=0 spare=${1:-0}
-    while [ -e "/proc/$agent/fd/$limit" ] || [ $((spare--)) -gt 0 ]; do limit=$((limit + 1)); done
-    prlimit --pid "$agent" --nofile="$limit:8192"
+    local limit least=1048576 spare try
+    for try in 1 2 3 4 5; do # one that is open for a moment only would be a spare one
+        limit=0 spare=${1:-0}
+        while [ -e "/proc/$agent/fd/$limit" ] || [ $((spare--)) -gt 0 ]; do limit=$((limit + 1)); done
+        [ "$limit" -ge "$least" ] || least=$limit
+        [ "$try" -eq 5 ] || sleep 0.02
+    done
+    prlimit --pid "$agent" --nofile="$least:8192"
 }
 dies() { wait_for "${2:-10}" is_empty "${pod_path[$1]}"; } # dies POD [SECONDS]: to its last process
 chosen() { logged "\"reason\":\"(Evicting|Evicted)\".*\"name\":\"$1\""; } # chosen POD

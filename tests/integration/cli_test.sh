@@ -113,6 +113,12 @@ check "check prints the thresholds that a config means" valid
 check "a full disk behind stdout is an error" full
 empty() { : > "$work/e.yaml"; run 0 check "$work/e.yaml" && says 'memory\.available +hard +100Mi'; }
 check "check: an empty file means the kubelet's defaults" empty
+no_steps() { echo '{}' > "$work/none.yaml"; run 1 replay "$work/none.yaml" && one_error_line && complains 'no steps' && [ ! -s "$work/out" ]; }
+check "replay: a scenario without steps is an error" no_steps
+no_steering() { run 2 demo --no-steering --scenario spike && one_error_line && complains 'requires --scenario oomrace'; }
+check "demo: --no-steering without the oomrace is wrong usage" no_steering
+no_span() { run 2 events --since 10x && one_error_line && complains 'invalid value "10x"'; }
+check "events: an invalid span is named with its value" no_span
 cat > "$work/faults.yaml" << 'END'
 evictionHard:
   memory.available: 10 percent
@@ -167,7 +173,7 @@ if [ "$(id -u)" -eq 0 ]; then
     check "1: doctor where no pods are known" no_manifests
     no_pods() {
         printf 'cgroupRoot: /%s/none\nevictd: {podManifestPath: %s}\n' "$pods" "$work/manifests" > "$work/none.yaml"
-        run 1 doctor "${nowhere[@]}" --config "$work/none.yaml" && says "^evictd can work here, but protects no pod now: there is no pods' cgroup"
+        run 1 doctor "${nowhere[@]}" --config "$work/none.yaml" && says "^evictd can work here, but protects no pod now: the pods' cgroup does not exist"
     }
     check "1: doctor where there is no pods' cgroup" no_pods
     doctor_json() {

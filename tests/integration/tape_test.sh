@@ -126,6 +126,6 @@ full() {
 check "a full disk for the tape: it keeps working, and counts" full
 nowhere() { run 1 run --config "$work/config.yaml" --record /proc/nowhere/node.tape && one_error_line; }
 check "1: a tape that cannot be written" nowhere
-no_size() { run 2 run --config "$work/config.yaml" --record "$small" --record-size lots && complains "'lots' is no size"; }
+no_size() { run 2 run --config "$work/config.yaml" --record "$small" --record-size lots && complains 'invalid size "lots"'; }
 check "2: --record-size that is none" no_size
 exit "$failed"

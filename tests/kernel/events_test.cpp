@@ -31,7 +31,7 @@ protected:
     }
 };
 
-TEST_F(Events, AnOomKillInACgroupNamesTheVictimAndWhoseLimitItWas) {
+TEST_F(Events, AnOomKillInACgroupNamesTheVictimAndTheLimit) {
     make_pods_root(std::nullopt);
     cgroups_.make("kubepods/podfull/container");
     cgroups_.limit_memory("kubepods/podfull", 24_MiB);
@@ -56,7 +56,7 @@ TEST_F(Events, AnOomKillInACgroupNamesTheVictimAndWhoseLimitItWas) {
     EXPECT_TRUE(pod.killed_by(SIGKILL));
 }
 
-TEST_F(Events, ACgroupThatFillsAndEmptiesIsToldWithItsIdAndPathWhileItIsAskedFor) {
+TEST_F(Events, ACgroupThatFillsAndEmptiesIsReportedWithItsIdAndPathWhileItIsAskedFor) {
     make_pods_root(std::nullopt);
     cgroups_.make("kubepods/podshort");
     const auto id = cgroups_.id("kubepods/podshort");
@@ -83,7 +83,7 @@ TEST_F(Events, ACgroupThatFillsAndEmptiesIsToldWithItsIdAndPathWhileItIsAskedFor
     EXPECT_FALSE(exit_told_of(id)) << "what nobody asked for, before or after";
 }
 
-TEST_F(Events, NothingIsToldOfWhoFillsCgroupsThatAreNoPods) {
+TEST_F(Events, NothingIsReportedOfCgroupsThatAreNoPods) {
     make_pods_root(std::nullopt);
     TestCgroups foreign;
     for (const char* other : {"elsewhere/podother", "kubepods/burstable/podouter/container/service",
@@ -112,7 +112,7 @@ TEST_F(Events, NothingIsToldOfWhoFillsCgroupsThatAreNoPods) {
         patience));
 }
 
-TEST_F(Events, WhatFindsTheRingFullIsCountedAndToldOnceWithItsCause) {
+TEST_F(Events, WhatFindsTheRingFullIsCountedAndReportedOnceWithItsCause) {
     make_pods_root(std::nullopt);
     cgroups_.make("kubepods/poda");
     cgroups_.make("kubepods/podb");

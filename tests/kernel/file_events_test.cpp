@@ -59,7 +59,7 @@ protected:
     std::unique_ptr<kernel::FileEvents> events_;
 };
 
-TEST_F(WithoutBpf, OnV1UsageThatReachesTheThresholdIsToldByEventfd) {
+TEST_F(WithoutBpf, OnV1UsageThatReachesTheThresholdIsReportedByEventfd) {
     if (hierarchies().v2) GTEST_SKIP() << "cgroup v2 has no usage thresholds";
     cgroups_.make("kubepods/podgrowing");
     PodProcess pod(cgroups_, "kubepods/podgrowing", [](const Line& line) {
@@ -101,7 +101,7 @@ TEST_F(WithoutBpf, OnV1LevelsAreSetAnewBehindTheLook) {
     EXPECT_FALSE(is_ready()) << "a loop that never rests";
 }
 
-TEST_F(WithoutBpf, OnV2TheLimitThatIsHitIsToldByMemoryEvents) {
+TEST_F(WithoutBpf, OnV2TheLimitThatIsHitIsReportedByMemoryEvents) {
     if (!hierarchies().v2) GTEST_SKIP() << "cgroup v1 has no memory.events";
     const ColdFile file(96_MiB);
     cgroups_.make("kubepods/podreader");
@@ -142,7 +142,7 @@ TEST_F(WithoutBpf, OnV2APodThatLivesAtItsLimitDoesNotTellOfItAllTheTime) {
     for (std::size_t i = 1; i < told.size(); i++) EXPECT_GE(told[i] - told[i - 1], std::chrono::milliseconds(100)) << i;
 }
 
-TEST_F(WithoutBpf, PressureTriggersAreSetWhereThisKernelTellsOfPressure) {
+TEST_F(WithoutBpf, PressureTriggersAreSetWhereThisKernelHasPsi) {
     watch_pods(32_MiB);
     // psi=0 leaves the file out, or refuses to let it be read.
     std::string first;
@@ -153,14 +153,14 @@ TEST_F(WithoutBpf, PressureTriggersAreSetWhereThisKernelTellsOfPressure) {
     EXPECT_EQ(watched().find("kubepods/memory.pressure") != std::string::npos, pods_pressure) << watched();
 }
 
-TEST_F(WithoutBpf, EverySourceSaysWhyItIsAFallback) {
+TEST_F(WithoutBpf, EverySourceReportsWhyItIsAFallback) {
     for (const auto& row : events_->sources()) {
         EXPECT_EQ(row.fallback, row.chosen != "inotify") << row.hook;
     }
     EXPECT_NE(events_->sources().front().detail.find("a test says so"), std::string::npos);
 }
 
-TEST_F(WithoutBpf, PodsThatComeAndGoAreToldAllTheSame) {
+TEST_F(WithoutBpf, PodsThatComeAndGoAreReportedAllTheSame) {
     std::vector<CgroupChange> changes;
     const auto note = [&](const KernelEvent& event) {
         if (const auto* life = std::get_if<CgroupLife>(&event.kind)) changes.push_back(life->change);
@@ -172,18 +172,12 @@ TEST_F(WithoutBpf, PodsThatComeAndGoAreToldAllTheSame) {
     EXPECT_EQ(changes, (std::vector{CgroupChange::made, CgroupChange::removed}));
 }
 
-TEST_F(WithoutBpf, TheNearerTheThresholdTheSoonerTheNextLook) {
-    Duration last{0};
-    for (const Bytes distance : {0_B, 1_MiB, 100_MiB, 1_GiB, 64_GiB}) {
-        const auto look = events_->look_within(distance);
-        ASSERT_TRUE(look);
-        EXPECT_GE(*look, std::chrono::milliseconds(10));
-        EXPECT_LE(*look, std::chrono::seconds(1));
-        EXPECT_GE(*look, last);
-        last = *look;
-    }
-    EXPECT_EQ(events_->look_within(Bytes{-5}), std::chrono::milliseconds(10));
-    EXPECT_EQ(last, std::chrono::seconds(1));
+TEST_F(WithoutBpf, LooksAreTimed) {
+    const auto looks = events_->timed_looks();
+    ASSERT_TRUE(looks);
+    EXPECT_EQ(looks->shortest, std::chrono::milliseconds(10));
+    EXPECT_EQ(looks->longest, std::chrono::seconds(1));
+    EXPECT_EQ(looks->growth_per_second, 2_GiB);
 }
 
 TEST_F(WithoutBpf, ARemovedPodsRootLeavesNothingButTheNodeToWatch) {
@@ -194,7 +188,7 @@ TEST_F(WithoutBpf, ARemovedPodsRootLeavesNothingButTheNodeToWatch) {
 }
 
 // The lock's name is the cgroup's id: nothing in the cgroup itself is locked, which any local user could do.
-TEST(Claim, ASecondAgentOnTheSamePodsIsRefusedAndToldWhichProcessHasThem) {
+TEST(Claim, ASecondAgentOnTheSamePodsIsRefusedAndLearnsWhichProcessHasThem) {
     TestCgroups cgroups;
     cgroups.make("holder");
     cgroups.make("kubepods");

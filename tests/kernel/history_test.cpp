@@ -76,7 +76,7 @@ TEST_F(HistoryOfTheTimer, CountsPageCacheAsAvailableWithoutAThreshold) {
     EXPECT_TRUE(eventually([&] { return newest() > (100_MiB).value; })) << newest();
 }
 
-TEST_F(HistoryOfTheTimer, SaysThatThereIsNoPodsCgroup) {
+TEST_F(HistoryOfTheTimer, ReportsThatThePodsCgroupDoesNotExist) {
     ASSERT_TRUE(wait_for_ticks(3));
     ASSERT_FALSE(history().empty());
     EXPECT_TRUE(eventually([&] { return !history().back().pods; }));

@@ -240,7 +240,7 @@ TEST_F(Kill, AProcessWhoseMainThreadExitedInAnotherCgroupDies) {
     EXPECT_TRUE(pod.killed_by(SIGKILL));
 }
 
-TEST_F(Kill, DotNamesAndDepthHideNobody) {
+TEST_F(Kill, DotNamesAndDepthHideNoProcess) {
     std::string deep = "kubepods/poddeep";
     for (int level = 0; level < 40; level++) deep += level % 2 == 0 ? "/.hidden" : "/..x";
     cgroups_.make("kubepods/poddeep/.name");
@@ -316,7 +316,7 @@ TEST_F(Kill, MoreProcessesThanDescriptorsDie) {
     EXPECT_TRUE(eventually([&] { return is_populated(*cgroup, false); }));
 }
 
-TEST_F(Kill, WhatAPodHoldsIsToldByKind) {
+TEST_F(Kill, WhatAPodHoldsIsReportedByKind) {
     cgroups_.make("kubepods/podholds/container");
     PodProcess pod(cgroups_, "kubepods/podholds/container", [](const Line& line) {
         touch(24_MiB);
@@ -432,7 +432,7 @@ TEST_F(KillByCgroup, AProcessThatNoListNamesDies) {
     EXPECT_TRUE(eventually([&] { return cgroup->surely_empty(); }));
 }
 
-TEST_F(Kill, AnEmptyPodIsDeliveredToNobody) {
+TEST_F(Kill, AnEmptyPodIsDeliveredToNoProcess) {
     cgroups_.make("kubepods/podempty");
     EXPECT_EQ(kill("kubepods/podempty").processes, 0);
 }
@@ -464,7 +464,7 @@ TEST_F(Kill, APodWithoutACgroupHasVanished) {
     EXPECT_EQ(act_on(ActionKind::kill, nullptr).status, OutcomeStatus::vanished);
 }
 
-TEST_F(Kill, DryRunSaysWhatWouldDieAndTouchesNothing) {
+TEST_F(Kill, DryRunReportsWhatWouldDieAndTouchesNothing) {
     cgroups_.make("kubepods/podspared/container");
     PodProcess first(cgroups_, "kubepods/podspared/container");
     PodProcess second(cgroups_, "kubepods/podspared/container");

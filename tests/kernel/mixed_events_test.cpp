@@ -75,12 +75,12 @@ PodProcess::Body grow(Bytes amount) {
     };
 }
 
-TEST_F(Mixed, WithoutTheIteratorTheTimerStillTellsOfThePods) {
+TEST_F(Mixed, WithoutTheIteratorTheTimerStillReportsThePods) {
     load_without("read_usage");
     EXPECT_TRUE(bpf_->feeds("watermark"));
     EXPECT_FALSE(bpf_->feeds("usage"));
     EXPECT_EQ(bpf_->stalls(), nullptr) << "pods' stalls come with the iterator's rows";
-    EXPECT_FALSE(events_->look_within(Bytes{0}));
+    EXPECT_FALSE(events_->timed_looks());
     EXPECT_EQ(row("usage").chosen, "control files");
     EXPECT_NE(row("usage").detail.find("for this test"), std::string::npos);
     follow_pods(64_MiB, 32_MiB);
@@ -94,7 +94,7 @@ TEST_F(Mixed, WithoutTheTimerFilesTellOfLevelsAndProgramsOfTheRest) {
     load_without("start_watermarks");
     EXPECT_FALSE(bpf_->feeds("watermark"));
     EXPECT_TRUE(bpf_->feeds("usage"));
-    EXPECT_TRUE(events_->look_within(Bytes{0})) << "nothing reports every crossing here";
+    EXPECT_TRUE(events_->timed_looks()) << "nothing reports every crossing here";
     EXPECT_TRUE(row("watermark").chosen.starts_with("timed look")) << row("watermark").chosen;
     EXPECT_NE(row("watermark").detail.find("for this test"), std::string::npos);
     EXPECT_TRUE(row("watermark").fallback);

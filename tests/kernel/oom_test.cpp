@@ -55,7 +55,7 @@ PodProcess::Body parent_of_hog(const char* name) {
     };
 }
 
-TEST_F(Oom, TheContainersFirstProcessIsToldAsSuchWithItsContainerAndPod) {
+TEST_F(Oom, TheContainersFirstProcessIsReportedWithItsContainerAndPod) {
     make_pod();
     PodProcess pod(cgroups_, container, hog("evictd-first"));
     pod.say('g');
@@ -70,7 +70,7 @@ TEST_F(Oom, TheContainersFirstProcessIsToldAsSuchWithItsContainerAndPod) {
     EXPECT_TRUE(pod.killed_by(SIGKILL));
 }
 
-TEST_F(Oom, AChildIsToldApartAndItsContainerGoesOn) {
+TEST_F(Oom, AChildIsDistinguishedAndItsContainerKeepsRunning) {
     make_pod();
     PodProcess pod(cgroups_, container, parent_of_hog("evictd-child"));
     pod.say('g');
@@ -105,7 +105,7 @@ TEST_F(Oom, DeeperInTheContainerItIsStillTheContainersName) {
     EXPECT_EQ(kill->cgroup, cgroups_.id("kubepods/podfull/cri-9999.scope/service"));
 }
 
-TEST_F(Oom, InAPodThatNobodyKnowsTheVictimsOwnCgroupIsNamed) {
+TEST_F(Oom, InAnUnknownPodTheVictimsOwnCgroupIsNamed) {
     make_pod();
     ASSERT_TRUE(bpf_->show_pods({}));
     PodProcess pod(cgroups_, container, hog("evictd-stray"));
@@ -116,7 +116,7 @@ TEST_F(Oom, InAPodThatNobodyKnowsTheVictimsOwnCgroupIsNamed) {
     EXPECT_EQ(kill->container_cgroup, "cri-0123.scope");
 }
 
-TEST_F(Oom, EveryMemberOfAGroupIsTold) {
+TEST_F(Oom, EveryMemberOfAGroupIsReported) {
     if (!hierarchies().v2) GTEST_SKIP() << "cgroup v1 has no memory.oom.group";
     make_pod();
     ASSERT_TRUE(cgroups_.write(container, "memory.oom.group", "1"));
@@ -156,7 +156,7 @@ private:
     sys::Fd log_;
 };
 
-TEST_F(Oom, TheKernelsLogSaysTheSame) {
+TEST_F(Oom, TheKernelsLogAgrees) {
     make_pod();
     KernelLog log;
     PodProcess pod(cgroups_, container, parent_of_hog("evictd-truth"));

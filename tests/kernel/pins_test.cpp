@@ -114,7 +114,7 @@ TEST_F(Pins, OnlyWhatIsOursByNameAndKindIsRemoved) {
 }
 
 // EMFILE of bpf(2) is not the same as "belongs to somebody else".
-TEST_F(Pins, WhoseItIsIsNotSaidOfOneThatCannotBeRead) {
+TEST_F(Pins, NoOwnerIsReportedOfOneThatCannotBeRead) {
     fs::create_directory(path);
     ASSERT_TRUE(pin_map(path + "/thresholds", "thresholds", BPF_MAP_TYPE_ARRAY));
     Result<kernel::RemovedPins> removed;

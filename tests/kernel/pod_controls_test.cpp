@@ -67,7 +67,7 @@ TEST_F(PodControls, AFrozenPodStandsStillUntilItIsThawed) {
 }
 
 // As a container runtime pauses one.
-TEST_F(PodControls, AContainerThatSomebodyElseFrozeStaysSo) {
+TEST_F(PodControls, AContainerThatAnotherProgramFrozeStaysFrozen) {
     if (!can_freeze()) GTEST_SKIP() << "no freezer";
     PodProcess process(cgroups, "kubepods/podweb/app");
     cgroups.freeze("kubepods/podweb/app");
@@ -127,7 +127,7 @@ TEST_F(PodControls, TheLimitReadIsTheLimitWritten) {
     EXPECT_EQ(controls.limit(web()).value(), port::no_limit);
 }
 
-TEST(Ladder, SaysWhichRungsThisHostHasNot) {
+TEST(Ladder, NamesTheRungsThisHostDoesNotHave) {
     const LadderConfig all{.squeeze = true, .freeze = true};
     const auto possible = kernel::possible_rungs(all, hierarchies());
     EXPECT_EQ(possible.squeeze, hierarchies().v2);

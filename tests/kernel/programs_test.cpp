@@ -53,11 +53,11 @@ TEST(Programs, EveryHookHasAProgramOnThisKernel) {
         // Whose limit it was can also be concluded, where there are no trampolines.
         EXPECT_TRUE(!row.chosen.empty() || row.hook == "oom_limit") << row.hook << ": " << row.detail;
     }
-    for (const auto& candidate : kernel::candidates()) EXPECT_TRUE(hooks.contains(candidate.hook));
+    for (const auto& candidate : kernel::candidates()) EXPECT_TRUE(hooks.contains(candidate.hook.name));
     std::set<std::pair<std::string, int>> taken;
     for (const auto* chosen : choice->chosen) {
-        const bool fresh = taken.insert({chosen->hook, chosen->group}).second;
-        EXPECT_TRUE(fresh || chosen->group != 0) << chosen->program << " is a second one for " << chosen->hook;
+        const bool fresh = taken.insert({chosen->hook.name, chosen->group}).second;
+        EXPECT_TRUE(fresh || chosen->group != 0) << chosen->program << " is a second one for " << chosen->hook.name;
     }
     EXPECT_EQ(taken.size(), fed) << "one program, or one group, a hook";
 }

@@ -54,7 +54,7 @@ protected:
         pod.name = "many";
         pod_ = {std::make_shared<const Pod>(std::move(pod)), *opened};
         reconcile::ScoreOptions options{.policy = OomScoreAdjPolicy::enforce,
-                                        .memory_path = directory_ / "raised_scores",
+                                        .ledger_path = directory_ / "raised_scores",
                                         .wanted =
                                             [](const Pod&, const std::string&, Bytes) {
                                                 return ScoreRange{own_score, own_score};

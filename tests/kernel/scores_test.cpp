@@ -40,7 +40,7 @@ protected:
     }
 };
 
-TEST_F(Scores, WhoWritesToOneOfAPodIsTold) {
+TEST_F(Scores, AWriteToOneOfAPodIsReported) {
     make_pod();
     PodProcess pod(cgroups_, "kubepods/podone/app");
     write_score(pod.pid(), 321);
@@ -53,7 +53,7 @@ TEST_F(Scores, WhoWritesToOneOfAPodIsTold) {
     EXPECT_EQ(changed.pod_cgroup, cgroups_.id("kubepods/podone"));
 }
 
-TEST_F(Scores, WhoWritesInALoopIsNotToldEachTime) {
+TEST_F(Scores, WritesInALoopAreNotReportedEachTime) {
     make_pod();
     PodProcess pod(cgroups_, "kubepods/podone/app");
     const auto begin = now();
@@ -65,7 +65,7 @@ TEST_F(Scores, WhoWritesInALoopIsNotToldEachTime) {
     EXPECT_LE(told, 2 + took / std::chrono::milliseconds(90));
 }
 
-TEST_F(Scores, NothingIsToldOfProcessesInNoKnownPod) {
+TEST_F(Scores, NothingIsReportedOfProcessesInNoKnownPod) {
     make_pod();
     cgroups_.make("kubepods/podother/app");
     cgroups_.make("elsewhere");
@@ -113,7 +113,7 @@ TEST_F(RealScores, EveryProcessOfThePodAndNoOtherIsHandedOverWithItsContainer) {
     EXPECT_EQ(score_of(other.pid()), before);
 }
 
-TEST_F(RealScores, WhatEndedMeanwhileIsGoneWhoeverHasItsPid) {
+TEST_F(RealScores, AnExitedProcessIsGoneEvenIfItsPidIsReused) {
     cgroups_.make("kubepods/podone/app");
     PodProcess app(cgroups_, "kubepods/podone/app");
     int visits = 0;
@@ -129,7 +129,7 @@ TEST_F(RealScores, WhatEndedMeanwhileIsGoneWhoeverHasItsPid) {
     EXPECT_EQ(visits, 1);
 }
 
-TEST_F(RealScores, OnceThePodIsRemovedNobodyIsHandedOver) {
+TEST_F(RealScores, OnceThePodIsRemovedNoProcessIsVisited) {
     cgroups_.make("kubepods/podone");
     const auto gone = pod("kubepods/podone");
     cgroups_.remove("kubepods/podone");

@@ -49,7 +49,7 @@ TEST_F(Sockets, AreCountedOnceHoweverManyHoldThem) {
     a.say('g');
 }
 
-TEST_F(Sockets, OutsideThePodsRootAreNobodys) {
+TEST_F(Sockets, OutsideThePodsRootBelongToNoPod) {
     cgroups_.make("elsewhere/pod11111111-x");
     const PodProcess stranger(cgroups_, "elsewhere/pod11111111-x", open_as_told);
     ASSERT_EQ(ask(stranger, 't'), 'y');
@@ -78,7 +78,7 @@ TEST_F(Sockets, APodThatIsGoneIsForgotten) {
     expect_nothing_of(id);
 }
 
-TEST_F(Sockets, WhoIsRefusedGetsNoNewOnesAndEverybodyElseDoes) {
+TEST_F(Sockets, AShedPodGetsNoNewOnesAndAllOthersDo) {
     const PodProcess a(cgroups_, in_a, open_as_told);
     const PodProcess b(cgroups_, in_b, open_as_told);
     const PodProcess stranger(cgroups_, outside, open_as_told);

@@ -116,7 +116,7 @@ TEST_F(Stall, SeveralTasksAtOnceLoseNoMoreThanTheTimeThatPasses) {
     EXPECT_LE(stall->some[1], 1s);
 }
 
-TEST_F(Stall, NobodyIsCountedAnyMoreOnceTheyAreGone) {
+TEST_F(Stall, ExitedTasksAreNoLongerCounted) {
     {
         std::vector<PodProcess> processes;
         for (int i = 0; i < 4; i++) processes.push_back(make_reader());
@@ -129,7 +129,7 @@ TEST_F(Stall, NobodyIsCountedAnyMoreOnceTheyAreGone) {
         << "reclaim may go on after the last stall";
 }
 
-TEST_F(Stall, ALineIsToldOnceOnBothItsEdgesForTheNodeAndForThePod) {
+TEST_F(Stall, ALineIsReportedOnceOnBothItsEdgesForTheNodeAndForThePod) {
     const std::vector<StallLine> lines{{StallScope::node, StallWindow::tenth, 100us},
                                        {StallScope::pod, StallWindow::second, 200us}};
     ASSERT_TRUE(events_->watch_stalls(lines));
@@ -200,7 +200,7 @@ TEST_F(Stall, AgreesWithTheKernelsOwnCountOfTheSameLoad) {
 }
 
 // Of a pod with one task there is no time in which one stands still and another does not.
-TEST_F(Stall, FullOfAPodIsWhatItsPressureFileSays) {
+TEST_F(Stall, FullOfAPodMatchesItsPressureFile) {
     const sys::SystemClock clock;
     kernel::NodeStalls stalls(bpf_->stalls(), hierarchies().v2_mount(), clock);
     const StallThreshold threshold{.kind = StallKind::full, .scope = StallScope::pod, .share = 1};

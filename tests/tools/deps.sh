@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # Installs exactly the Debian packages that are missing; at once finished when none is. Touches nothing else.
-# usage: deps.sh GROUP...     (build lint vm sanitize peers)
+# usage: deps.sh GROUP...     (build lint vm kube sanitize peers)
 set -euo pipefail
 
 declare -A packages=(
     [build]="cmake ninja-build g++ clang llvm pkg-config bpftool libbpf-dev libelf-dev zlib1g-dev libcgroup-dev libsystemd-dev
              libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libgtest-dev libgmock-dev
-             libbenchmark-dev prometheus-cpp-dev libmicrohttpd-dev"
+             libbenchmark-dev libcurl4-openssl-dev prometheus-cpp-dev libmicrohttpd-dev"
     [lint]="clang-format clang-tidy shellcheck"
     [vm]="qemu-system-x86 busybox-static cpio xz-utils e2fsprogs binutils"
+    [kube]="busybox-static curl openssl"
     [sanitize]="libclang-rt-14-dev"
     [peers]="mmdebstrap"
 )

@@ -5,7 +5,7 @@
 echo "evictd: relieves memory pressure on a node before the kernel has to. On Debian 12, as root:"
 echo
 sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1|\2/p' "$1" | while IFS='|' read -r target text; do
-    printf '  make %-8s  %s\n' "$target" "$text"
+    printf '  make %-9s  %s\n' "$target" "$text"
 done
 cat <<'END'
 

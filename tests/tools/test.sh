@@ -3,14 +3,14 @@
 # Copyright The evictd authors
 # Every test, suite by suite; the last line is "N passed, N failed" over all of them. A suite that cannot run here, or was
 # not asked for, is listed with the reason. Nothing stops at the first failure.
-# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli adversary soak fuzz vm; all but unit)     env: BUILD JOBS
+# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli adversary soak fuzz vm kube; all but unit and kube)     env: BUILD JOBS CASES
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 build=${BUILD:-build}
 jobs=${JOBS:-$(nproc)}
-all=(lint unit asan tsan kernel cli adversary soak fuzz vm)
+all=(lint unit asan tsan kernel cli adversary soak fuzz vm kube)
 [ $# -gt 0 ] || set -- lint asan tsan kernel cli adversary soak fuzz vm # asan is unit, with the sanitizers
 wanted=("$@")
 mkdir -p "$build/test-logs"
@@ -202,6 +202,17 @@ suite_vm() { # "ok", "not ok" or "skip" a case and boot; failures come with thei
     sed -n 's/^skip /  skip /p; /^ *┌/,$p' "$log"
     if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1 && show "$log"; fi
     report vm "$(grep -c '^ok ' "$log")" "$bad" "$(grep -c '^skip ' "$log")" "$((SECONDS - begin)) s"
+}
+
+suite_kube() { # a real API server, kubelet and containerd, built once
+    local log=$logs/kube.log status=0 begin=$SECONDS
+    compile kube "$build" evictd vm_load || return
+    tests/kube/build.sh > "$log" 2>&1 < /dev/null || status=$?
+    cat "$log"
+    if [ "$status" -eq 75 ]; then report kube 0 0 1 "$(tail -n 1 "$log")" && return; fi
+    # shellcheck disable=SC2086  # words are wanted
+    [ "$status" -ne 0 ] || EVICTD=$build/evictd tests/kube/run.sh ${CASES:-} > "$log" 2>&1 < /dev/null || status=$?
+    count_lines kube "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }
 
 started=$SECONDS

@@ -60,11 +60,16 @@ enum class RankingOrder : std::uint8_t { kubelet, qos };
 // alone.
 enum class TieBreak : std::uint8_t { scale_down, uid };
 
+// What a pod gets that is evicted for a soft threshold while evictionMaxPodGracePeriod sets no maximum: its own grace
+// period, or 1 s as from the kubelet (1.36). The first is what tapes without this field were recorded with.
+enum class SoftEvictionGrace : std::uint8_t { pod, kubelet };
+
 // What the policy decides by. Thresholds stand in the order of ParseThresholdConfig: hard, soft, allocatable copies.
 struct EvictionConfig {
     std::vector<Threshold> thresholds;
     Duration pressure_transition_period = std::chrono::minutes(5);
     std::chrono::seconds max_pod_grace_period{0};
+    SoftEvictionGrace soft_eviction_grace = SoftEvictionGrace::kubelet;
     bool local_storage_isolation = true;  // localStorageCapacityIsolation: pods beyond their storage limits are evicted
     RankingOrder ranking = RankingOrder::kubelet;
     TieBreak tie_break = TieBreak::scale_down;
@@ -76,6 +81,7 @@ struct EvictionConfig {
     Duration time_to_exhaustion_grace_period = std::chrono::seconds(5);
     MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with
     LadderConfig ladder{};  // what is done while a memory threshold is near, before anybody is killed
+    Duration look_period = std::chrono::seconds(10);  // the longest time between two looks: evictionMonitoringPeriod
 };
 
 // images.ImageGCPolicy, with the kubelet's defaults.
@@ -94,6 +100,16 @@ struct ContainerGcPolicy {
     bool evict_non_deleted_pods = false;  // true in DeleteAllUnusedContainers, when the node is short of disk
 };
 
+enum class ApiServerUse : std::uint8_t { automatic, off };
+
+// Where the cluster's word on this node's pods comes from.
+struct ClusterConfig {
+    ApiServerUse api_server = ApiServerUse::automatic;
+    std::string kubeconfig{};  // empty: the pod's service account, in a pod; elsewhere there is no API server
+    std::string kubelet_url = "https://127.0.0.1:10250";  // empty: the kubelet is not asked
+    std::string kubelet_ca_file = "/var/lib/kubelet/pki/kubelet.crt";
+};
+
 enum class BpfUse : std::uint8_t { automatic, off, required };
 
 // What is done where a process of a pod has another oom_score_adj than its QoS class says: set it, say it, or nothing.
@@ -101,7 +117,7 @@ enum class OomScoreAdjPolicy : std::uint8_t { enforce, observe, off };
 
 // evictd's own settings, under `evictd:`.
 struct AgentConfig {
-    std::string node_name;  // empty: the host name
+    std::string node_name;  // empty: $NODE_NAME, else the host name in lower case
     bool dry_run = false;
     BpfUse bpf = BpfUse::automatic;
     std::string bpffs_path = "/sys/fs/bpf/evictd";
@@ -113,9 +129,9 @@ struct AgentConfig {
     bool events_to_stdout = true;
     std::string state_path = "/var/lib/evictd";
     std::string pod_manifest_path = "/etc/evictd/pods";  // Pod manifests of evictable pods
-    Duration look_period = std::chrono::seconds(10);     // the longest time between two looks: evictionMonitoringPeriod
     int realtime_priority = 10;                          // SCHED_FIFO priority of the kill path; 0: a normal thread
     OomScoreAdjPolicy oom_score_adj_policy = OomScoreAdjPolicy::enforce;
+    ClusterConfig cluster{};
     bool oom_score_adj_steering = true;  // while a memory threshold is near, the first victim's processes have 1000
 };
 

@@ -14,6 +14,7 @@
 #include "evictd/model/ids.hpp"
 #include "evictd/model/kernel_watch.hpp"
 #include "evictd/model/ladder.hpp"
+#include "evictd/model/next_look.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/signal.hpp"
@@ -198,6 +199,7 @@ struct Decision {
     std::vector<Victim> in_flight;                  // being evicted, this look's included
     std::optional<Exhaustion> exhaustion;           // within the next hour
     std::optional<MonotonicTime> look_again_at;     // a clock runs out then: grace period, transition period, kill
+    NextLook next_look;                             // then, or earlier where something calls for it
     std::string why;                                // one sentence
 };
 

@@ -13,6 +13,7 @@
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/model/memory_available.hpp"
+#include "evictd/model/next_look.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/model/signal.hpp"
@@ -141,6 +142,7 @@ struct Observation {
     bool usage_unknown = false;  // it could not be read of any pod, at this look
     bool incomplete = false;     // some part of the node could not be read
     bool pods_unlisted = false;  // not all pods' cgroups could be opened: a pod without one may be running
+    Watching watching;           // what the kernel reports by itself until the next look, and what it does not
 };
 
 }  // namespace evictd

@@ -44,8 +44,8 @@ struct Outcome {
 // What followed the first SIGKILL: rounds of it until the kernel said that the pod's cgroup is empty.
 struct KillRounds {
     int rounds = 0;
-    int frozen = 0;       // of these, with the pod frozen
-    bool evaded = false;  // it forked, or its processes moved, while it was killed
+    int frozen = 0;         // of these, with the pod frozen
+    bool appeared = false;  // in some round processes were listed that were not before; why is not known
 };
 
 }  // namespace evictd

@@ -31,11 +31,12 @@ struct ResourceList {
     std::optional<Quantity> cpu;
     std::optional<Quantity> memory;
     std::optional<Quantity> ephemeral_storage;
+    bool hugepages = false;  // any hugepages-SIZE; no decision depends on the amount
 };
 
 struct Container {
     std::string name;
-    ResourceList requests;  // a request left out is its limit, as the API server defaults it
+    ResourceList requests;  // what is allocated, where the status says so; one left out is its limit
     ResourceList limits;
     bool restartable = false;  // an init container with restartPolicy Always: a sidecar
     std::string id{};          // as the runtime has it now, "containerd://0123..."; empty: not started, or not told
@@ -74,11 +75,15 @@ struct Pod {
     std::string name_space;
     std::string name;
     PodOrigin origin = PodOrigin::api;
+    // status.qosClass, or the spec's class where what is allocated differs from the spec. None: requests and limits
+    // say.
+    std::optional<QosClass> qos;
+    bool has_resources = false;  // spec.resources is set, if only to {}
     std::optional<std::int32_t> priority;
     std::string priority_class_name;
     std::vector<Container> containers;
     std::vector<Container> init_containers;
-    ResourceList requests;  // pod-level resources (spec.resources)
+    ResourceList requests;  // pod-level resources (spec.resources), or what is allocated of them
     ResourceList limits;
     ResourceList overhead;
     std::vector<Volume> volumes;
@@ -113,5 +118,12 @@ using PodPtr = std::shared_ptr<const Pod>;
 // needs its own beside the sidecars started before it, and the larger of both counts. None: no container says anything.
 [[nodiscard]] std::optional<Quantity> aggregate(const Pod& pod, ResourceList Container::*list,
                                                 std::optional<Quantity> ResourceList::*resource);
+
+// IsPodLevelResourcesSet: the pod as a whole asks for, or is limited in, cpu, memory or huge pages.
+[[nodiscard]] bool has_pod_level_resources(const Pod& pod);
+
+// ComputePodQOS: cpu and memory count, init containers included; spec.resources stands for all containers, even if
+// empty.
+[[nodiscard]] QosClass compute_qos(const Pod& pod);
 
 }  // namespace evictd

@@ -35,6 +35,9 @@ namespace evictd {
 // "18:02:11.123456" at `utc_offset` from UTC, with `digits` of the second.
 [[nodiscard]] std::string time_of_day(WallTime time, Duration utc_offset, int digits = 6);
 
+// "1 process", "2 processes"
+[[nodiscard]] std::string processes_text(int count);
+
 // Foreign text, safe for a terminal, a log and one line of it: whatever is not printable ASCII as \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
 // The same, cut off with "...". A key or value longer than 80 is not recognised by its tail.

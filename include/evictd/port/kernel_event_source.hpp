@@ -11,6 +11,7 @@
 
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/kernel_watch.hpp"
+#include "evictd/model/next_look.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/signal_source.hpp"
@@ -55,9 +56,8 @@ public:
     // Whether a cgroup that fills or empties is reported at once. Off at first: every such cgroup on the machine pays
     // for it.
     virtual Status watch_exits(bool on) = 0;
-    // How soon to look again by oneself when the nearest threshold is `distance` away. None: every crossing is
-    // reported.
-    [[nodiscard]] virtual std::optional<Duration> look_within(Bytes distance) const = 0;
+    // How soon the agent has to look by itself. None: every crossing is reported.
+    [[nodiscard]] virtual std::optional<TimedLooks> timed_looks() const = 0;
     // What feeds each hook, for doctor and status.
     [[nodiscard]] virtual std::vector<SourceRow> sources() const = 0;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Where pods come from: manifests on disk today; the API server, the kubelet and the container runtime speak the same
-// port.
+// Where pods come from: manifests, or the cluster's servers.
 #pragma once
 
 #include <functional>
@@ -10,6 +9,7 @@
 
 #include "evictd/model/pod.hpp"
 #include "evictd/model/result.hpp"
+#include "evictd/model/signal_source.hpp"
 
 namespace evictd::port {
 
@@ -36,6 +36,8 @@ public:
     virtual Status start(OnChange on_change) = 0;
     // "manifests in /etc/evictd/pods", for doctor and status.
     [[nodiscard]] virtual std::string describe() const = 0;
+    // Of each server behind it. Thread-safe.
+    [[nodiscard]] virtual std::vector<PodSourceState> states() const { return {}; }
 };
 
 }  // namespace evictd::port

@@ -104,7 +104,7 @@ TEST_F(ExecutorTest, AProcessThatIsNoLongerInTheCgroupIsNotSignalled) {
     EXPECT_TRUE(moved.alive()) << "its pid may be another process's by now";
 }
 
-TEST_F(ExecutorTest, ACgroupRemovedBeforeTheSignalIsVanishedAndNobodyIsTouched) {
+TEST_F(ExecutorTest, ACgroupRemovedBeforeTheSignalIsVanishedAndNoProcessIsTouched) {
     const Child child;
     for (const int removed_at : {0, 1}) {
         const auto cgroup = std::make_shared<ListedCgroup>([&](int look) -> Result<std::vector<pid_t>> {
@@ -229,7 +229,7 @@ TEST_F(ExecutorTest, APodThatWasStartedAnewInAnotherCgroupIsNotTouched) {
         const Action action{kind, {"uid-7"}, "default/web", CgroupId{6}};
         const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
         EXPECT_EQ(outcomes.front().status, OutcomeStatus::vanished);
-        EXPECT_EQ(outcomes.front().error, "default/web: it was started anew, in another cgroup");
+        EXPECT_EQ(outcomes.front().error, "default/web: it was restarted in another cgroup");
     }
     EXPECT_TRUE(child.alive());
     EXPECT_EQ(cgroup->looks, 0);
@@ -249,7 +249,7 @@ TEST_F(ExecutorTest, APodThatCannotBeSignalledIsAFailureWithItsReasonAndNeverGon
     EXPECT_TRUE(after_.victims.empty());
 }
 
-TEST_F(ExecutorTest, APodThatListsNobodyThoughTheKernelSaysThatItIsPopulatedIsListedThoroughly) {
+TEST_F(ExecutorTest, APopulatedPodThatListsNoProcessIsListedThoroughly) {
     Child child;
     for (const auto kind : {ActionKind::terminate, ActionKind::kill}) {
         std::shared_ptr<ListedCgroup> cgroup;
@@ -260,7 +260,7 @@ TEST_F(ExecutorTest, APodThatListsNobodyThoughTheKernelSaysThatItIsPopulatedIsLi
     EXPECT_EQ(child.ended_by(), SIGTERM);
 }
 
-TEST_F(ExecutorTest, WhatCannotBeReadIsAFailureAndWhoWasReachedIsFollowed) {
+TEST_F(ExecutorTest, WhatCannotBeReadIsAFailureAndSignalledProcessesAreFollowed) {
     Child child;
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
     cgroup->each_result = fail(ErrorKind::failed, "cgroup.procs", "Cannot allocate memory");
@@ -296,7 +296,7 @@ TEST_F(ExecutorTest, APodThatTakesTooLongIsLeftToTheReaper) {
 }
 
 // As where the agent's thread waits for its CPU.
-TEST_F(ExecutorTest, SomebodyIsSignalledHoweverLateTheFirstListComes) {
+TEST_F(ExecutorTest, AProcessIsSignalledHoweverLateTheFirstListComes) {
     Child first;
     Child second;
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
@@ -310,7 +310,7 @@ TEST_F(ExecutorTest, SomebodyIsSignalledHoweverLateTheFirstListComes) {
 }
 
 // A pod makes as many cgroups as it likes before the one with its processes.
-TEST_F(ExecutorTest, AWalkThatFindsNobodyEndsInTime) {
+TEST_F(ExecutorTest, AWalkThatFindsNoProcessEndsInTime) {
     const auto cgroup = std::make_shared<ManyEmptyCgroups>(clock_);
     const auto outcome = act_on(ActionKind::kill, cgroup);
     EXPECT_EQ(outcome.status, OutcomeStatus::delivered);

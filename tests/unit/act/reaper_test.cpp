@@ -73,7 +73,7 @@ KillRounds rounds_when_frozen(const Reaper& reaper, CgroupId victim) {
     return {};
 }
 
-TEST(ReaperTest, WhoeverIsLeftIsKilledWithoutTheFreezerAndWhatOthersFrozeIsThawed) {
+TEST(ReaperTest, LeftProcessesAreKilledWithoutTheFreezerAndWhatOthersFrozeIsThawed) {
     const sys::SystemClock clock;
     ForkChain chain(1);
     std::shared_ptr<ListedCgroup> cgroup;
@@ -105,7 +105,7 @@ TEST(ReaperTest, APodThatForksIsFrozenForTheNextStrikeAndThawedAfterIt) {
     reaper->follow(cgroup);
     EXPECT_TRUE(chain.wait_until_empty());
     const auto rounds = rounds_when_frozen(*reaper, cgroup->id());
-    EXPECT_TRUE(rounds.evaded);
+    EXPECT_TRUE(rounds.appeared);
     EXPECT_GE(rounds.frozen, 1);
     EXPECT_GT(rounds.rounds, rounds.frozen);
     reaper.reset();
@@ -136,7 +136,7 @@ TEST(ReaperTest, WhatWasFrozenIsThawedAlsoWhenThePodCannotBeReadAndThePursuitGoe
     EXPECT_FALSE(cgroup->frozen);
 }
 
-TEST(ReaperTest, WhereTheCgroupCanKillItIsAskedUntilTheKernelSaysThatItIsEmptyAndNothingIsFrozen) {
+TEST(ReaperTest, WithCgroupKillItIsWrittenUntilTheCgroupIsEmptyAndNothingIsFrozen) {
     const sys::SystemClock clock;
     Child child;
     std::promise<void> often;

@@ -59,7 +59,7 @@ TEST_F(Agents, LostEventsArePublished) {
     EXPECT_EQ(std::get<EventsLost>(last().kernel_events[0].kind).count, 3U);
 }
 
-TEST_F(Agents, AnOomKillIsToldWhateverStormOfCgroupsCameBefore) {
+TEST_F(Agents, AnOomKillIsReportedAfterAnyStormOfCgroups) {
     declare(100_MiB);
     make();
     for (int i = 0; i < 1000; ++i) {
@@ -94,14 +94,15 @@ TEST_F(Agents, APodsCgroupMadeLaterIsFollowed) {
     EXPECT_TRUE(last().observation.pods.at(0).usage);
 }
 
-TEST_F(Agents, WhereNobodyTellsOfPodsEachTimedLookListsThem) {
+TEST_F(Agents, WithoutPodNotificationsEachTimedLookListsThem) {
     declare(100_MiB);
     events.tells = false;
     make();
     tree.declare({{.id = root_id, .level = 1, .usage = 100_MiB, .limit = 1_GiB},
                   {.id = quiet_id, .level = 2, .usage = 100_MiB, .processes = 1, .pod = "quiet"}});
     clock.set(MonotonicTime{});  // the timer is due at once
-    agent->set_config(eviction, Duration::zero());
+    eviction.look_period = Duration::zero();
+    agent->set_config(eviction);
     ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
     const auto& pods = last().observation.pods;
     EXPECT_EQ(std::count_if(pods.begin(), pods.end(), [](const auto& pod) { return pod.cgroup.value != 0; }), 1);
@@ -166,13 +167,14 @@ TEST_F(Agents, ANodeWithoutAPodsCgroupIsReportedAtTheStart) {
     EXPECT_EQ(last().pods_root, "");
 }
 
-TEST_F(Agents, ARemovalThatNoSourceTellsIsSeenAtATimedLook) {
+TEST_F(Agents, ARemovalThatNoSourceReportsIsSeenAtATimedLook) {
     declare(100_MiB);
     events.tells = false;
     make();
     tree.declare({});
     clock.set(MonotonicTime{});  // the timer is due at once
-    agent->set_config(eviction, Duration::zero());
+    eviction.look_period = Duration::zero();
+    agent->set_config(eviction);
     ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
     EXPECT_EQ(last().pods_root, "");
     EXPECT_FALSE(events.followed);
@@ -184,7 +186,8 @@ TEST_F(Agents, APodsCgroupThatCannotBeLookedAtIsNotRemoved) {
     make();
     tree.root_unknown = "Input/output error";
     clock.set(MonotonicTime{});  // the timer is due at once
-    agent->set_config(eviction, Duration::zero());
+    eviction.look_period = Duration::zero();
+    agent->set_config(eviction);
     ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
     EXPECT_EQ(last().pods_root, "/kubepods");
     EXPECT_TRUE(events.followed);

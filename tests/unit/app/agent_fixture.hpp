@@ -3,6 +3,7 @@
 // An agent over fakes: two pods, "quiet" and "hog", under a limit of 1 GiB of which 200 MiB shall be left.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -27,6 +28,7 @@ struct FakeEvents final : port::KernelEventSource {
     Status watch(std::span<const Watermark> lines) override {
         watermarks.assign(lines.begin(), lines.end());
         ++watches;
+        if (on_watch) on_watch();
         return {};
     }
     Status follow(const std::optional<port::PodsRoot>& root) override {
@@ -48,7 +50,9 @@ struct FakeEvents final : port::KernelEventSource {
         counted = how;
         return {};
     }
-    [[nodiscard]] std::optional<Duration> look_within(Bytes) const override { return timed; }
+    [[nodiscard]] std::optional<TimedLooks> timed_looks() const override {
+        return timed ? std::optional(TimedLooks{*timed, *timed, 1_GiB}) : std::nullopt;
+    }
     [[nodiscard]] std::vector<SourceRow> sources() const override { return {}; }
 
     void tell(KernelEventKind kind, MonotonicTime time) {
@@ -62,6 +66,7 @@ struct FakeEvents final : port::KernelEventSource {
     std::optional<Duration> timed;  // none: every crossing is told
     std::vector<Watermark> watermarks;
     int watches = 0;
+    std::function<void()> on_watch;
     bool tells = true;
     std::vector<bool> exits;
     std::optional<MemoryAvailable> counted;
@@ -116,20 +121,21 @@ struct Agents : testing::Test {
         clock.set(MonotonicTime{std::chrono::hours(1'000'000)});
         executor.emplace(clock, reaper, dry_run);
         shed.emplace(clock, &sockets, dry_run);
-        agent.emplace(Parts{.loop = loop,
-                            .clock = clock,
-                            .events = events,
-                            .cgroups = tree,
-                            .observer = observer,
-                            .executor = *executor,
-                            .socket_shed = *shed,
-                            .publish = [this](RecordPtr record) { records.push_back(std::move(record)); },
-                            .claim_root = [this](const port::PodsRoot&) { return claim; },
-                            .want_rungs = [this](const auto& desired) { rungs.said.push_back(desired); },
-                            .want_scores = [this](const auto& desired, auto urgency) { scores.want(desired, urgency); },
-                            .expect_scores = [this](const auto& kept) { scores.expected.push_back(kept.pod->name); },
-                            .check_scores = [this](const PodUid& uid) { scores.checked.push_back(uid.value); }},
-                      AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
+        agent.emplace(
+            AgentParts{.loop = loop,
+                       .clock = clock,
+                       .events = events,
+                       .cgroups = tree,
+                       .observer = observer,
+                       .executor = *executor,
+                       .socket_shed = *shed,
+                       .publish = [this](RecordPtr record) { records.push_back(std::move(record)); },
+                       .claim_root = [this](const port::PodsRoot&) { return claim; },
+                       .want_rungs = [this](const auto& desired) { rungs.said.push_back(desired); },
+                       .want_scores = [this](const auto& desired, auto urgency) { scores.want(desired, urgency); },
+                       .expect_scores = [this](const auto& kept) { scores.expected.push_back(kept.pod->name); },
+                       .check_scores = [this](const PodUid& uid) { scores.checked.push_back(uid.value); }},
+            AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
         ASSERT_TRUE(agent->start());
         set_pods({.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What the agent does while memory is short and nobody has to go yet: the approach, the ladder, shedding, steering.
+// What the agent does while memory is short and no pod is evicted yet: looks, practice, shedding.
 #include <gtest/gtest.h>
 
 #include "app/agent.hpp"
@@ -28,7 +28,7 @@ TEST_F(Agents, WhileMemoryIsShortTheFirstInOrderGetsNoSocketsAndThenItDoes) {
     EXPECT_FALSE(last().shed[0].begun);
 }
 
-TEST_F(Agents, ADryRunShedsNobody) {
+TEST_F(Agents, ADryRunShedsNoPod) {
     eviction.thresholds[0].grace_period = std::chrono::seconds(30);
     eviction.shed_sockets = true;
     declare(100_MiB);
@@ -78,7 +78,7 @@ TEST_F(Agents, TimedLooksTakeATwentiethOfACpuAndAreNoMoreThanASecondApart) {
     make();
     const auto pause_after = [&](Duration cost) {
         node.takes = cost;
-        agent->set_config(eviction, std::chrono::seconds(10));
+        agent->set_config(eviction);
         return agent->next_look() - clock.monotonic();
     };
     EXPECT_EQ(pause_after(std::chrono::microseconds(100)), milliseconds(10));
@@ -103,11 +103,11 @@ TEST_F(Agents, FilesThatChangeAndMemoryThatFallsAreLookedAtAtOnceWhileTheBudgetL
     node.clock = &clock;
     node.takes = milliseconds(10);
     make();
-    agent->set_config(eviction, std::chrono::seconds(10));
+    agent->set_config(eviction);
     EXPECT_EQ(agent->next_look() - clock.monotonic(), milliseconds(200));
     declare(400_MiB);
     clock.advance(milliseconds(200));
-    agent->set_config(eviction, std::chrono::seconds(10));
+    agent->set_config(eviction);
     EXPECT_EQ(agent->next_look() - clock.monotonic(), milliseconds(10)) << "it falls";
 
     // A soft line that is crossed hides no fall towards the hard one.
@@ -118,10 +118,10 @@ TEST_F(Agents, FilesThatChangeAndMemoryThatFallsAreLookedAtAtOnceWhileTheBudgetL
     for (const auto& [usage, pause] : {std::pair(400_MiB, 200), std::pair(600_MiB, 10)}) {
         declare(usage);
         clock.advance(milliseconds(200));
-        agent->set_config(both, std::chrono::seconds(10));
+        agent->set_config(both);
         EXPECT_EQ(agent->next_look() - clock.monotonic(), milliseconds(pause)) << usage.value;
     }
-    agent->set_config(eviction, std::chrono::seconds(10));
+    agent->set_config(eviction);
 
     int looks = 0;
     for (; looks < 100; looks++) {
@@ -144,7 +144,7 @@ TEST_F(Agents, NearALineTimedLooksArePracticeEnough) {
         make();
         clock.set(MonotonicTime{std::chrono::milliseconds(1)});  // long past: timers fire at once
         events.timed = timed;
-        agent->set_config(eviction, std::chrono::seconds(10));
+        agent->set_config(eviction);
         const auto looks = records.size();
         const auto listings = tree.handle(hog_id)->listings;
         clock.advance(std::chrono::milliseconds(10));
@@ -163,7 +163,7 @@ TEST_F(Agents, DoesNotHurryWhereOnlyTheMinimumReclaimIsMissing) {
     EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::seconds(10));
 }
 
-TEST_F(Agents, TheApproachToALineIsPractisedAndNobodyIsTouched) {
+TEST_F(Agents, TheApproachToALineIsPractisedAndNoPodIsTouched) {
     declare(100_MiB);
     make();
     const auto looks = records.size();
@@ -180,139 +180,6 @@ TEST_F(Agents, TheApproachToALineIsPractisedAndNobodyIsTouched) {
     turn();
     EXPECT_EQ(records.size(), looks + 1) << "practised again, and nothing is new";
     EXPECT_EQ(tree.handle(hog_id)->listings, 3);
-}
-
-TEST_F(Agents, OnceMemoryIsNoLongerNearALineNobodyIsSteeredTo) {
-    declare(700_MiB);
-    make();
-    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
-    declare(100_MiB);
-    clock.advance(std::chrono::milliseconds(10));
-    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
-    turn();
-    EXPECT_EQ(scores.steered.back(), "");
-}
-
-// A rehearsal reads older figures of a pod of very many cgroups than a look does, and memory may move in between.
-TEST_F(Agents, AnApproachThatTheLookDoesNotSeeIsSeenAtTheNextOne) {
-    declare(100_MiB);
-    make();
-    const auto approach = [&] {
-        clock.advance(std::chrono::seconds(1));
-        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
-        turn();
-    };
-    int reads = 0;
-    tree.before_read = [&] { tree.line(root_id).usage = reads++ == 0 ? 800_MiB : 200_MiB; };
-    approach();
-    EXPECT_GE(reads, 2);
-    EXPECT_TRUE(scores.steered.empty());
-    tree.before_read = nullptr;
-    declare(700_MiB);
-    approach();
-    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
-}
-
-// Each look is published; two pods of one size take turns at each practice.
-TEST_F(Agents, AnotherFirstPodIsARealLookTenTimesASecondAtMost) {
-    declare(100_MiB);
-    make();
-    const auto looks = records.size();
-    for (int i = 0; i < 100; i++) {
-        const bool odd = i % 2 == 1;
-        tree.line(hog_id).usage = odd ? 390_MiB : 410_MiB;
-        tree.line(quiet_id).usage = odd ? 410_MiB : 390_MiB;
-        tree.line(root_id).usage = 800_MiB;
-        clock.advance(std::chrono::milliseconds(10));
-        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
-        turn();
-    }
-    EXPECT_GE(records.size(), looks + 5);
-    EXPECT_LE(records.size(), looks + 10);
-}
-
-TEST_F(Agents, OnTheApproachCacheIsAskedForAndWhatCameOfItIsPartOfTheNextLook) {
-    declare(100_MiB);
-    make();
-    const auto before = records.size();
-    tree.line(hog_id).usage = 670_MiB;
-    tree.line(hog_id).active_file = 100_MiB;
-    tree.line(root_id).usage = 770_MiB;
-    clock.advance(std::chrono::milliseconds(1));
-    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 254_MiB}, clock.monotonic());
-    turn();
-    ASSERT_EQ(rungs.said.size(), 1U);
-    ASSERT_EQ(rungs.said[0].size(), 1U);
-    const Rung rung = rungs.said[0][0].rung;
-    EXPECT_EQ(rung.pod, PodUid{"hog"});
-    EXPECT_EQ(rung.bytes, 16_MiB) << "10 MiB are missing, and less than 16 is not asked for";
-    EXPECT_EQ(rungs.said[0][0].cgroup, tree.handle(hog_id));
-    EXPECT_EQ(records.size(), before + 1) << "what is asked for is decided, told and recorded";
-    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
-
-    agent->note_rung(
-        {.rung = rung, .status = RungStatus::ended, .at = clock.monotonic(), .bytes = 16_MiB, .error = {}});
-    ASSERT_EQ(last().observation.rungs.size(), 1U);
-    EXPECT_TRUE(last().decision.ladder.empty());
-    ASSERT_EQ(rungs.said.size(), 2U);
-    EXPECT_TRUE(rungs.said[1].empty());
-}
-
-TEST_F(Agents, ExitsAreToldFromTheApproachUntilSomeTimeAfterIt) {
-    declare(100_MiB);
-    make();
-    EXPECT_TRUE(events.exits.empty());
-    tree.line(hog_id).usage = 700_MiB;
-    tree.line(root_id).usage = 800_MiB;
-    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
-    turn();
-    EXPECT_EQ(events.exits, std::vector{true});
-    tree.line(hog_id).usage = 100_MiB;
-    tree.line(root_id).usage = 200_MiB;
-    for (const auto& [seconds, asked] : {std::pair{5, 1U}, {6, 2U}, {60, 2U}}) {
-        clock.advance(std::chrono::seconds(seconds));
-        agent->request_look();
-        EXPECT_EQ(events.exits.size(), asked) << seconds;
-    }
-    EXPECT_FALSE(events.exits.back());
-}
-
-TEST_F(Agents, WhereNoApproachWasSeenItLooksSoonAfterAskingForExits) {
-    declare(100_MiB);
-    make();
-    declare(800_MiB);
-    cross(124_MiB);
-    EXPECT_EQ(events.exits, std::vector{true});
-    EXPECT_LE(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(5)) << "it may have ended before";
-    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
-}
-
-TEST_F(Agents, WhileALineIsNearTheFirstVictimIsTheOneForTheKernelToo) {
-    declare(100_MiB);
-    make();
-    EXPECT_TRUE(scores.steered.empty()) << "memory is not short";
-    declare(700_MiB);  // 224 MiB are left, and the thresholds are 200 and 250
-    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
-    turn();
-    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
-    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
-    turn();
-    EXPECT_EQ(scores.steered.size(), 1U) << "said once";
-    EXPECT_EQ(scores.urgent, 1);
-    declare(100_MiB);
-    clock.advance(std::chrono::seconds(1));
-    agent->request_look();
-    EXPECT_EQ(scores.steered.back(), "");
-    EXPECT_EQ(scores.urgent, 1) << "putting back has time";
-}
-
-TEST_F(Agents, TheVictimOnItsWayStaysTheKernelsChoice) {
-    declare(100_MiB);
-    make();
-    declare(800_MiB);
-    cross(124_MiB);
-    cross(124_MiB);
-    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST_F(Agents, ACrossingKillsTheOneRankedPodAtOnce) {
     EXPECT_EQ(reaper.followed, 1);
 }
 
-TEST_F(Agents, ActivePageCacheEvictsNobodyWhereMemoryIsCountedAsReclaimableAndTheKernelIsToldHow) {
+TEST_F(Agents, ActivePageCacheEvictsNoPodWhereMemoryIsCountedAsReclaimableAndTheKernelCountsLikewise) {
     eviction.memory_available = MemoryAvailable::reclaimable;
     make();
     tree.declare({{.id = root_id, .level = 1, .usage = 900_MiB, .limit = 1_GiB, .active_file = 800_MiB},
@@ -48,12 +48,12 @@ TEST_F(Agents, ActivePageCacheEvictsNobodyWhereMemoryIsCountedAsReclaimableAndTh
     EXPECT_FALSE(last().decision.evict);
     eviction.memory_available = MemoryAvailable::kubelet;
     clock.advance(std::chrono::milliseconds(1));
-    agent->set_config(eviction, std::chrono::seconds(10));
+    agent->set_config(eviction);
     EXPECT_EQ(events.counted, MemoryAvailable::kubelet);
     EXPECT_EQ(tree.handle(hog_id)->kills, 1);
 }
 
-TEST_F(Agents, WithATapeEveryLookSaysWhatItWasDecidedOver) {
+TEST_F(Agents, WithATapeEveryLookRecordsItsInputs) {
     declare(100_MiB);
     make(false, true);
     declare(800_MiB);
@@ -66,7 +66,7 @@ TEST_F(Agents, WithATapeEveryLookSaysWhatItWasDecidedOver) {
     EXPECT_EQ(tick(1).config, tick(2).config);
     const auto state = policy::decide(*tick(2).config, tick(2).observation, *tick(2).before).state;
     EXPECT_EQ(state.first_observed.at(0).at, tick(1).before->first_observed.at(0).at);
-    agent->set_config(eviction, std::chrono::seconds(10));
+    agent->set_config(eviction);
     EXPECT_NE(last().config, tick(2).config);
 }
 
@@ -123,7 +123,7 @@ TEST_F(Agents, APodRemadeUnderItsNameIsNotTouched) {
     EXPECT_EQ(tree.handle(hog_id)->kills, 0);
 }
 
-TEST_F(Agents, WhoAsksRightAfterALookGetsTheNextOneSoon) {
+TEST_F(Agents, ARequestRightAfterALookGetsTheNextOneSoon) {
     declare(100_MiB);
     make();
     const auto looks = records.size();
@@ -132,13 +132,29 @@ TEST_F(Agents, WhoAsksRightAfterALookGetsTheNextOneSoon) {
     EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(20));
 }
 
+TEST_F(Agents, ALookThatIsPutOffKeepsItsCause) {
+    declare(100_MiB);
+    make();
+    clock.set(MonotonicTime{std::chrono::seconds(1)});  // timers fire at once
+    agent->set_config(eviction);
+    agent->request_look();
+    const auto asked = clock.monotonic();
+    clock.advance(std::chrono::milliseconds(20));
+    turn();
+    EXPECT_EQ(last().observation.cause.kind, CauseKind::requested);
+    EXPECT_EQ(last().observation.cause.detected_at, asked);
+    clock.advance(std::chrono::seconds(10));
+    turn();
+    EXPECT_EQ(last().observation.cause.kind, CauseKind::timer) << "that one was not asked for";
+}
+
 TEST_F(Agents, AnotherAgentsPodsAreNotTouched) {
     declare(100_MiB);
     claim = fail(ErrorKind::failed, "/kubepods", "another evictd works on these pods: process 7");
     executor.emplace(clock, reaper, false);
     shed.emplace(clock, nullptr, false);
-    agent.emplace(Parts{loop, clock, events, tree, observer, *executor, *shed, [](RecordPtr) {},
-                        [this](const port::PodsRoot&) { return claim; }},
+    agent.emplace(AgentParts{loop, clock, events, tree, observer, *executor, *shed, [](RecordPtr) {},
+                             [this](const port::PodsRoot&) { return claim; }},
                   AgentOptions{.eviction = eviction});
     const auto started = agent->start();
     ASSERT_FALSE(started);
@@ -208,7 +224,7 @@ TEST_F(Agents, WhatCannotBeReadOfTheManifestsIsReportedOnceWhileItLasts) {
     EXPECT_EQ(deliver({full}), 1U) << "another time";
 }
 
-TEST_F(Agents, ALookThatSeesLessThanThereIsIsToldOnce) {
+TEST_F(Agents, AnIncompleteLookIsReportedOnce) {
     declare(100_MiB);
     make();
     records.clear();
@@ -243,7 +259,8 @@ TEST_F(Agents, IsNotDeafAfterATickThatFailed) {
     declare(100_MiB);
     make();
     clock.set(sys::SystemClock().monotonic() - std::chrono::hours(1));  // timers fire at once
-    agent->set_config(eviction, std::chrono::seconds(1));
+    eviction.look_period = std::chrono::seconds(1);
+    agent->set_config(eviction);
     const auto looks = records.size();
     node.throws = true;
     EXPECT_FALSE(loop.run_once(std::chrono::seconds(1)));
@@ -253,12 +270,23 @@ TEST_F(Agents, IsNotDeafAfterATickThatFailed) {
     EXPECT_GT(records.size(), looks);
 }
 
+// Else it would look without a pause, with real-time priority.
+TEST_F(Agents, AfterALookThatTookLongerThanThePeriodThereIsAPause) {
+    declare(100_MiB);
+    make();
+    events.on_watch = [this] { clock.advance(std::chrono::milliseconds(150)); };
+    eviction.look_period = std::chrono::milliseconds(100);
+    eviction.thresholds[0].value = {Quantity::of((100_MiB).value)};
+    agent->set_config(eviction);
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(100));
+}
+
 TEST_F(Agents, NewThresholdsHoldFromTheNextLook) {
     declare(100_MiB);
     make();
     eviction.thresholds[0].value = {Quantity::of((900_MiB).value)};
     clock.advance(std::chrono::seconds(1));
-    agent->set_config(eviction, std::chrono::seconds(10));
+    agent->set_config(eviction);
     EXPECT_EQ(events.watermarks[0].threshold, 900_MiB);
     EXPECT_TRUE(last().decision.evict) << "824Mi are available, under the new threshold";
 }

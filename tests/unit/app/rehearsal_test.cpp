@@ -50,7 +50,7 @@ TEST_F(Rehearsals, GoesToTheProcessesOfTheVictimAndEndsNoneOfThem) {
     EXPECT_EQ(cgroup->kills, 0);
 }
 
-TEST_F(Rehearsals, WithNobodyToEvictTheresNothingToPlay) {
+TEST_F(Rehearsals, WithNoEvictablePodNothingIsRehearsed) {
     clock.set(MonotonicTime{std::chrono::hours(1)});
     EXPECT_FALSE(play({}));
     EXPECT_FALSE(play({observed("critical", 2'000'000'000)}));

@@ -87,7 +87,7 @@ TEST(DoctorText, EndsWithTheVerdict) {
     EXPECT_TRUE(text.ends_with("\nevictd can do its job here.\n"));
 }
 
-TEST(AgentInShort, NamesWhoAnswered) {
+TEST(AgentInShort, NamesTheAgentThatAnswered) {
     EXPECT_EQ(agent_in_short(R"({"pid":12,"version":"1.2","started":"2026-01-01T00:00:00Z","dry_run":true})"),
               "pid 12, version 1.2, since 2026-01-01T00:00:00Z, dry run");
 }

@@ -98,7 +98,7 @@ TEST(History, IsBoundedWithTheLongestNamesToo) {
     EXPECT_LE(to_json_line(events_of(tick)[0], "node-1").size(), 16384U);
 }
 
-TEST(History, OfSomebodyElseIsReadOrLeftOutAndNeverAnException) {
+TEST(History, FromUntrustedTextIsReadOrLeftOutAndNeverThrows) {
     const std::string begin = R"({"v":1,"time":"2026-01-01T00:00:00Z","id":"a","history":)";
     for (const char* text :
          {"{}", "7", R"({"start":"x","step_ms":1})", R"({"start":"2026-01-01T00:00:00Z","step_ms":0})",
@@ -159,14 +159,14 @@ TEST(Plot, AGapIsAGapAndNothingIsNoPicture) {
     EXPECT_NE(plot(history, sample::start(), {}), "");
 }
 
-TEST(Plot, ACrossingBeforeThePictureIsSaidToBeEarlier) {
+TEST(Plot, ACrossingBeforeThePlotIsMarkedAsEarlier) {
     History history = falling();
     history.crossed = history.start - 40s;
     EXPECT_THAT(plot(history, sample::start(), {.color = false, .unicode = false, .columns = 90}),
                 HasSubstr("          < crossed 23:58:50.000"));
 }
 
-TEST(Explain, TellsWhoWhenWhyHowFastAndWhoWasNext) {
+TEST(Explain, ShowsPodTimeReasonLatencyAndVictimOrder) {
     const auto event = evicted();
     const auto text = explain_text({event}, event.history, {.color = false, .unicode = true, .columns = 100});
     for (const char* part :
@@ -179,7 +179,7 @@ TEST(Explain, TellsWhoWhenWhyHowFastAndWhoWasNext) {
     for (const auto line : lines(text)) EXPECT_LE(width_of(line), 100U) << line;
 }
 
-TEST(Explain, SaysWhatItCanWithoutAHistoryAndOfAnOomKill) {
+TEST(Explain, WorksWithoutAHistoryAndForAnOomKill) {
     const auto bare = events_of(sample::evicted());
     EXPECT_THAT(explain_text(bare, nullptr, {}), HasSubstr("default/hog was evicted"));
     Event oom = bare[0];

@@ -63,12 +63,12 @@ TEST(StallEvents, APodsNamesIt) {
     EXPECT_THAT(events[0].message, HasSubstr("Tasks of pod default/web stalled on"));
 }
 
-TEST(StallEvents, AnEvictionForAStallTellsNoThresholdOfBytes) {
+TEST(StallEvents, AnEvictionForAStallHasNoThresholdInBytes) {
     Tick tick = stalling();
     Eviction eviction;
     eviction.pod = tick.observation.pods[0].pod->uid;
     eviction.stall = met_stall();
-    eviction.message = "The node was low on resource: memory. Tasks stalled on it: ... ";
+    eviction.message = "The node was low on resource: memory. Tasks stalled on memory: ... ";
     tick.decision.evict = eviction;
     const auto events = events_of(tick);
     ASSERT_EQ(events.size(), 1U);

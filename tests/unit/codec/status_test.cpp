@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "evictd/model/text.hpp"
 #include "status_json.hpp"
 #include "status_text.hpp"
 #include "text_style.hpp"
@@ -32,6 +33,9 @@ AgentStatus agent() {
                     {"usage", "memory.current", true, "no cgroup iterator: 40 times slower"},
                     {"oom", "", true, "OOM kills are not seen"}};
     made.pod_sources = {"manifests in /etc/evictd/pods"};
+    made.as_of = sample::monotonic(100s);
+    made.pod_source_states = {{"API server https://10.96.0.1:443", sample::monotonic(97s), ""},
+                              {"kubelet https://127.0.0.1:10250", std::nullopt, "refused: 403 Forbidden"}};
     return made;
 }
 
@@ -42,6 +46,19 @@ std::string document(const Tick& tick, const std::vector<std::string>& places = 
     past[1].victim.failed = true;
     past[1].victim.error = "processes in state D";
     return status_json({agent(), &tick, order, past, {{"ring buffer full", 3}, {"slow reader", 0}}});
+}
+
+TEST(StatusJson, ShowsHowOldEachServersWordIs) {
+    const auto text = document(sample::evicting());
+    const auto states = json::parse(text)["pod_source_states"];
+    ASSERT_EQ(states.size(), 2U);
+    EXPECT_EQ(states[0]["age_seconds"], 3);
+    EXPECT_FALSE(states[0].contains("fault"));
+    EXPECT_FALSE(states[1].contains("age_seconds"));
+    EXPECT_EQ(states[1]["fault"], "refused: 403 Forbidden");
+    const auto shown = *status_text(text, Detail::normal, {});
+    EXPECT_THAT(shown, testing::ContainsRegex("API server https://10.96.0.1:443 +heard 3s ago\n"));
+    EXPECT_THAT(shown, HasSubstr("OUT OF DATE  not heard yet: refused: 403 Forbidden"));
 }
 
 TEST(StatusJson, HoldsSignalsAgainstEveryConfiguredThreshold) {
@@ -87,7 +104,7 @@ TEST(StatusJson, AnOrderOverAnotherLookIsNoCrash) {
     EXPECT_EQ(json::parse(document(tick))["ranking"]["pods"].size(), 2U);
 }
 
-TEST(StatusJson, HoldsThePodsSocketsAndWhoGetsNoNewOnes) {
+TEST(StatusJson, HoldsThePodsSocketsAndWhichAreShed) {
     auto tick = sample::evicting();
     tick.decision.shed = {{PodUid{"uid-hog"}, "default/hog", CgroupId{11}}};
     const VictimOrder order{Signal::memory_available, tick.decision.ranking, {}};
@@ -130,7 +147,7 @@ TEST(StatusText, ShowsWhatAPersonAsksFirst) {
     EXPECT_THAT(*text, Not(HasSubstr("█")));
 }
 
-TEST(StatusText, ItsFirstLineSaysThatNoPodIsProtected) {
+TEST(StatusText, ItsFirstLineReportsThatNoPodIsProtected) {
     auto tick = sample::calm();
     tick.pods_root.clear();
     EXPECT_TRUE(json::parse(document(tick))["no_pods_cgroup"].get<bool>());
@@ -180,7 +197,7 @@ TEST(StatusText, TheOtherWayToCountMemoryStandsBelowTheOneThatIsCompared) {
                                                     "    as the kubelet counts it .* 1Gi +soft 500Mi"));
 }
 
-TEST(StatusText, ADryRunSaysThatNobodyWasAskedToEnd) {
+TEST(StatusText, ADryRunReportsThatNoPodWasSignalled) {
     auto tick = sample::evicting();
     auto victim = sample::victim();
     victim.killed_at = {};
@@ -196,7 +213,7 @@ TEST(StatusText, ADryRunSaysThatNobodyWasAskedToEnd) {
     EXPECT_THAT(*dry, Not(HasSubstr("SIGTERM")));
 }
 
-TEST(StatusText, SaysWhenMemoryWillHaveRunOutAndWhoTakesIt) {
+TEST(StatusText, ShowsTheTimeToExhaustionAndTheGrowingPods) {
     auto tick = sample::calm();
     EXPECT_THAT(*status_text(document(tick), Detail::normal, {}), Not(HasSubstr("Out of memory")));
     tick.decision.exhaustion = Exhaustion{Signal::memory_available, 2300ms, 1_GiB, {"uid-web"}, 95};
@@ -242,10 +259,22 @@ TEST(StatusText, FitsTheTerminal) {
     }
 }
 
-TEST(StatusText, AnAgentThatHasNotLookedYetSaysSo) {
+TEST(StatusText, WideSaysWhenTheNextLookIsAndWhy) {
+    auto tick = sample::evicting();
+    tick.decision.next_look = {tick.observation.at + 100ms, NextLookReason::unreported_stalls, {}};
+    const auto text = document(tick);
+    const auto next = json::parse(text)["next_look"];
+    EXPECT_EQ(parse_rfc3339(next["at"].get<std::string>()), tick.observation.wall + 100ms);
+    EXPECT_EQ(next["why"], "unreported_stalls");
+    EXPECT_THAT(*status_text(text, Detail::wide, {}), HasSubstr("Next look at "));
+    EXPECT_THAT(*status_text(text, Detail::wide, {}), HasSubstr(": unreported stalls.\n"));
+    EXPECT_THAT(*status_text(text, Detail::normal, {}), Not(HasSubstr("Next look")));
+}
+
+TEST(StatusText, AnAgentWithoutAnObservationReportsThat) {
     const auto text = status_text(status_json({agent(), nullptr, {}, {}, {}}), Detail::wide, {});
     ASSERT_TRUE(text);
-    EXPECT_THAT(*text, HasSubstr("has not looked at the node yet"));
+    EXPECT_THAT(*text, HasSubstr("No observation yet"));
     EXPECT_THAT(*text, HasSubstr("none since the agent started"));
 }
 
@@ -257,7 +286,7 @@ TEST(StatusText, AForeignDocumentIsAnErrorOrAPageAndNeverAnException) {
     EXPECT_TRUE(status_text(odd, Detail::wide, {}));
 }
 
-TEST(RankText, SaysWhyEachPodStandsWhereItDoes) {
+TEST(RankText, ShowsTheReasonForEachPlace) {
     const auto tick = sample::calm();
     const VictimOrder order{Signal::memory_available, tick.decision.ranking, {"over its request by 900Mi", "", ""}};
     const auto text = rank_text(rank_json(agent(), tick, order), {});

@@ -59,6 +59,16 @@ TEST(TapeJson, ABreachWrittenWithoutAPodIsRead) {
     EXPECT_EQ(text, line) << "one of the pods' root is written as before";
 }
 
+TEST(TapeJson, ATapeFromBeforeTheChoiceOfGraceGivesPodsTheirOwn) {
+    EvictionConfig config;
+    Pod pod{.qos = QosClass::guaranteed, .has_resources = true};
+    ValueReader reader({});
+    ASSERT_TRUE(reader.read(ValueReader::Json::parse(R"({"pressure_transition_period":5})"), config));
+    EXPECT_EQ(config.soft_eviction_grace, SoftEvictionGrace::pod);
+    ASSERT_TRUE(reader.read(ValueReader::Json::parse(R"({"name":"a","requests":{}})"), pod)) << reader.fault();
+    EXPECT_FALSE(pod.qos || pod.has_resources || pod.requests.hugepages);
+}
+
 TEST(TapeJson, FloatsAreBitExact) {
     for (const float value : {0.1F, 0.15F, 1.0F / 3, 1e-45F, -0.0F, 3.4028235e38F, 0.05F}) {
         std::string text;
@@ -108,7 +118,7 @@ struct Tapes : testing::Test {
     TapeReader reader;
 };
 
-TEST_F(Tapes, TheHeaderSaysWhoWroteItAndWhen) {
+TEST_F(Tapes, TheHeaderHasVersionNodeAndTime) {
     const auto line = writer.header(sample::start() + std::chrono::seconds(1));
     EXPECT_TRUE(line.starts_with(R"({"evictd_tape":1,"version":"0.1.0","node":"node-1",)")) << line;
     const auto read = reader.read(line);
@@ -164,7 +174,7 @@ TEST_F(Tapes, AfterAHeaderNothingOfWhatStoodBeforeIsNeeded) {
     EXPECT_THAT(why(R"({"look":2,"observation":{"pods":[{"pod":1}]},"decision":{}})"), HasSubstr("no pod"));
 }
 
-TEST_F(Tapes, WhatIsWrongIsSaidWithItsPlace) {
+TEST_F(Tapes, FaultsAreReportedWithTheirPlace) {
     EXPECT_EQ(why("{"), "not a JSON object");
     EXPECT_EQ(why("[]"), "not a JSON object");
     EXPECT_EQ(why("{}"), "neither a header nor a look");
@@ -178,7 +188,7 @@ TEST_F(Tapes, WhatIsWrongIsSaidWithItsPlace) {
     EXPECT_EQ(why(R"({"pods":[[1,{"priority":3000000000}]],"observation":{},"decision":{}})"),
               "pod.priority: a number out of range");
     EXPECT_EQ(why(R"({"observation":{"cause":{"kind":"luck"}},"decision":{}})"),
-              "observation.cause.kind: none of the words that may stand here");
+              "observation.cause.kind: an unknown word");
     EXPECT_EQ(why(R"({"config":{"thresholds":[{"value":{"share":"1"}}]},"observation":{},"decision":{}})"),
               "config.thresholds[0].value: an unknown kind");
     EXPECT_THAT(why(std::string(100'000, '[')), "not a JSON object");

@@ -31,7 +31,7 @@ TEST(Describe, ShowsThresholdsWithWhereTheyAreCopiedFrom) {
               "allocatableMemory.available  hard  5%      -      64Mi         memory.available\n"
               "\n"
               "conditions stay for            5m0s\n"
-              "grace of soft evictions        the pod's own terminationGracePeriodSeconds\n"
+              "grace of soft evictions        1s (no evictionMaxPodGracePeriod)\n"
               "image garbage collection       above 85% down to 80%, images of 2m0s and older\n");
 }
 
@@ -72,6 +72,18 @@ TEST(Describe, ShowsSettingsThatAreNotTheDefaults) {
     EXPECT_THAT(text, Not(HasSubstr("lookPeriod")));
 }
 
+TEST(Describe, ShowsWhatASoftEvictionLeavesAPod) {
+    const auto line = [](const std::string& yaml) {
+        const std::string text = describe(load(yaml, "f.yaml").value(), false);
+        const auto begin = text.find("grace of soft evictions");
+        return text.substr(begin + 31, text.find('\n', begin) - begin - 31);
+    };
+    EXPECT_EQ(line("{}"), "1s (no evictionMaxPodGracePeriod)");
+    EXPECT_EQ(line("evictionMaxPodGracePeriod: -1"), "1s (a negative maximum)");
+    EXPECT_EQ(line("evictd: {softEvictionGrace: pod}"), "the pod's own terminationGracePeriodSeconds");
+    EXPECT_EQ(line("{evictionMaxPodGracePeriod: 30, evictd: {softEvictionGrace: pod}}"), "at most 30s for a pod");
+}
+
 TEST(Describe, ContainerfsIsNotedInTheKubeletsWordsForItWillBeOverwritten) {
     const auto config = load(
         "evictionHard: {containerfs.available: 5%, containerfs.inodesFree: 5%}\n"
@@ -100,7 +112,7 @@ TEST(Describe, ShowsWhatElseThePolicyGoesBy) {
     EXPECT_THAT(text, HasSubstr("evictd.guaranteedOOMScoreAdj   -998\n"));
 }
 
-TEST(Describe, TheDefaultsAreSaidToBeBuiltIn) {
+TEST(Describe, TheDefaultsAreMarkedAsBuiltIn) {
     const std::string text = describe(load_files(std::nullopt, std::nullopt).value(), false);
     EXPECT_THAT(text, HasSubstr("configuration                  built-in defaults\n"));
     EXPECT_THAT(text, HasSubstr("imagefs.available            hard  15%    -      -            -\n"));

@@ -42,7 +42,7 @@ protected:
 using LoadFile = Directory;
 using LoadFiles = Directory;
 
-TEST_F(LoadFile, SaysWhyAFileCannotBeRead) {
+TEST_F(LoadFile, ReportsWhyAFileCannotBeRead) {
     const auto missing = load_file(path_ / "none.yaml");
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error()[0].text(),
@@ -148,7 +148,7 @@ TEST_F(LoadFiles, EvictdsFileOverridesTheKubeletsKeyByKey) {
     EXPECT_EQ(config->file, kubelet.string() + ", " + own.string());
 }
 
-TEST_F(LoadFiles, FaultsOfBothAreToldEachWithItsFile) {
+TEST_F(LoadFiles, FaultsOfBothAreReportedWithTheirFile) {
     const fs::path kubelet = write("kubelet.yaml", "evictionSoft: {memory.available: 2Gi}\n");
     const fs::path own = write("evictd.yaml", "maxPods: 1\n");
     EXPECT_THAT(faults_of(load_files(kubelet, own)),

@@ -43,7 +43,7 @@ TEST(StallSettings, EveryKeyIsRead) {
                 HasSubstr("io full >= 0.50% of 10s, soft after 30s; memory some >= 100% of 100ms in a pod, hard"));
 }
 
-TEST(StallSettings, MemorySomeOfASecondOnTheNodeIsWhatIsMeantUnlessSaid) {
+TEST(StallSettings, TheDefaultIsMemorySomeOfASecondOnTheNode) {
     const auto config = load("evictd: {psi: [{share: 40%}]}", "f.yaml");
     ASSERT_TRUE(config);
     EXPECT_EQ(config->eviction.stalls, (std::vector<StallThreshold>{{.share = 4'000}}));
@@ -53,18 +53,19 @@ TEST(StallSettings, WhatCannotBeIsRefusedWithItsKeyAndWhatWouldBeRight) {
     EXPECT_THAT(stall_fault("{share: 0%}"),
                 HasSubstr("evictd.psi[0].share: out of range: 0% (0.01% to 100% of the window)"));
     EXPECT_THAT(stall_fault("{share: 101%}"), HasSubstr("out of range"));
-    EXPECT_THAT(stall_fault("{share: 10}"), HasSubstr("\"10\" is no share (a percentage such as 10% or 0.5%)"));
+    EXPECT_THAT(stall_fault("{share: 10}"),
+                HasSubstr("invalid share \"10\" (expected a percentage such as 10% or 0.5%)"));
     EXPECT_THAT(stall_fault("{share: -5%}"), HasSubstr("out of range"));
     EXPECT_THAT(stall_fault("{share: nan%}"), HasSubstr("out of range"));
-    EXPECT_THAT(stall_fault("{share: 1e300%}"), HasSubstr("no share"));
-    EXPECT_THAT(stall_fault("{window: 1s}"), HasSubstr("no share of the window is given"));
+    EXPECT_THAT(stall_fault("{share: 1e300%}"), HasSubstr("invalid share"));
+    EXPECT_THAT(stall_fault("{window: 1s}"), HasSubstr("share is missing"));
     EXPECT_THAT(stall_fault("{share: 10%, window: 2s}"), HasSubstr("invalid value \"2s\" (expected 100ms, 1s or 10s)"));
     EXPECT_THAT(stall_fault("{share: 10%, resource: disk}"), HasSubstr("expected memory, io or cpu"));
     EXPECT_THAT(stall_fault("{share: 10%, gracePeriod: 2h}"), HasSubstr("0s (hard) to 1h"));
     EXPECT_THAT(stall_fault("{share: 10%, graceperiod: 2s}"), HasSubstr("did you mean gracePeriod?"));
     EXPECT_THAT(stall_fault("{share: 10%, scope: pod, kind: full}"), IsEmpty());
     EXPECT_THAT(stall_fault("{share: 10%, scope: pod, resource: io}"), HasSubstr("pods are watched for memory only"));
-    EXPECT_THAT(stall_fault("{share: 10%}, {share: 10%}"), HasSubstr("stands there twice"));
+    EXPECT_THAT(stall_fault("{share: 10%}, {share: 10%}"), HasSubstr("duplicate threshold"));
     EXPECT_THAT(stall_fault("10%"), HasSubstr("expected a map"));
     std::string many = "{share: 1%}";
     for (int i = 2; i <= 16; ++i) many += ", {share: " + std::to_string(i) + "%}";

@@ -134,15 +134,10 @@ TEST(ThresholdValues, QuantitiesHaveEverySuffixAndSign) {
         EXPECT_EQ(std::get<Quantity>(only(hard_value(text)).value.value).value(), value) << text;
 }
 
-TEST(ThresholdValues, AQuantityThatIsNoneHasUpstreamsText) {
-    const std::string format =
-        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-    for (const std::string text : {"", " 1Gi", "1Gi ", "1GB", "1 Gi", "ten", "1,5Gi", "0x10", "1_000", "%1", "5 %x"})
-        EXPECT_EQ(fault(hard_value(text)), format) << text;
-    for (const std::string text : {"1K", "1gi", "1kib", "1e", "1mi"})
-        EXPECT_THAT(fault(hard_value(text)), testing::AnyOf("unable to parse quantity's suffix", format)) << text;
-    for (const std::string text : {"1K", "--1"})
-        EXPECT_EQ(fault(hard_value(text)), "unable to parse quantity's suffix");
+TEST(ThresholdValues, AnInvalidQuantityIsNamed) {
+    for (const std::string text : {"", " 1Gi", "1Gi ", "1GB", "1 Gi", "ten", "1,5Gi", "0x10", "1_000", "%1", "5 %x",
+                                   "1K", "1gi", "1kib", "1e", "1mi", "--1"})
+        EXPECT_EQ(fault(hard_value(text)), "invalid quantity \"" + text + "\"");
     EXPECT_EQ(fault(hard_value("0Gi")), "eviction threshold pid.available must be positive: 0");
     EXPECT_EQ(fault(hard_value("-1024Ki")), "eviction threshold pid.available must be positive: -1Mi");
     EXPECT_EQ(fault(hard_value("-1500")), "eviction threshold pid.available must be positive: -1500");

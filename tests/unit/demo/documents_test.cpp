@@ -13,7 +13,7 @@ namespace {
 
 const AgentPlaces places{"/var/tmp/it's here", "/sys/fs/bpf/evictd-demo-1", "/evictd-demo-1"};
 
-TEST(Manifests, SayWhatThePlanSays) {
+TEST(Manifests, HoldThePlan) {
     const auto plan = plan_for(Scenario::leak, 1_GiB);
     for (const auto& planned : plan.pods) {
         const auto read = kube::parse_manifest("pod.yaml", manifest(plan, planned), std::nullopt);

@@ -17,7 +17,7 @@ load::Options options_of(const Plan& plan, const PodPlan& pod) {
     return options.value_or(load::Options{});
 }
 
-TEST(LoadWords, AreUnderstoodAndHoldWhatThePlanSays) {
+TEST(LoadWords, AreParsedAndHoldWhatIsPlanned) {
     for (const auto& word : names_of<Scenario>()) {
         const Scenario scenario = *from_name<Scenario>(word);
         const Plan plan = scenario == Scenario::oomrace ? oomrace_plan(1_GiB, 8_GiB, true) : plan_for(scenario, 1_GiB);

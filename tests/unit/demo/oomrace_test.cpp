@@ -40,7 +40,7 @@ TEST(OomRacePlan, ByItselfTheKernelTakesTheQuietPodAndSteeredTheGrower) {
     }
 }
 
-TEST(OomRacePlan, TheAgentsConfigurationIsValidAndSaysWhetherToSteer) {
+TEST(OomRacePlan, TheAgentsConfigurationIsValidAndSetsSteering) {
     const AgentPlaces places{"/tmp/x", "/sys/fs/bpf/x", "/x"};
     for (const bool steering : {true, false}) {
         const auto config = config::load(agent_config(oomrace_plan(1_GiB, 16_GiB, steering), places, true), "c.yaml");

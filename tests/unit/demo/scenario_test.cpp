@@ -43,7 +43,7 @@ TEST_P(OnEveryMachine, LeakMeetsTheSoftThresholdAfterASecondAndNeverTheHardOne) 
     EXPECT_LT(at_end, critical(plan).holds.value);
 }
 
-TEST_P(OnEveryMachine, NobodyElseIsFurtherOverItsRequestAtTheSamePriority) {
+TEST_P(OnEveryMachine, NoOtherPodIsFurtherOverItsRequestAtTheSamePriority) {
     const auto plan = plan_for(Scenario::spike, limit());
     const auto at_crossing = plan.actor_pod().holds.value + limit().value - plan.hard.value - held(plan);
     for (const auto& pod : plan.pods) {
@@ -87,7 +87,7 @@ TEST(Limit, TakesAQuarterOfWhatIsLeftAndNeverMoreThanAGibibyte) {
     EXPECT_EQ(limit_for(64_GiB)->value, (1_GiB).value);
 }
 
-TEST(Limit, AMachineWithTooLittleLeftIsToldHowMuchItTakes) {
+TEST(Limit, AMachineWithTooLittleLeftGetsTheAmountNeeded) {
     const auto limit = limit_for(511_MiB);
     ASSERT_FALSE(limit);
     EXPECT_NE(limit.error().remedy.find("512Mi"), std::string::npos);

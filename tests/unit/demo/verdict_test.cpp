@@ -64,7 +64,7 @@ TEST_F(VerdictOnSpike, WithoutTheKernelsTimeOnlyWhatWasMeasuredIsClaimed) {
     EXPECT_EQ(story.stretches().front().name, "decide");
 }
 
-TEST_F(VerdictOnSpike, NobodyEvictedIsWrong) { EXPECT_FALSE(judge(plan, story, facts).right); }
+TEST_F(VerdictOnSpike, NoEvictionIsWrong) { EXPECT_FALSE(judge(plan, story, facts).right); }
 
 TEST_F(VerdictOnSpike, AnotherPodIsWrongAndNamed) {
     evicted(plan.pods.front());
@@ -77,7 +77,7 @@ TEST_F(VerdictOnSpike, ASecondPodIsWrong) {
     EXPECT_FALSE(judge(plan, story, facts).right);
 }
 
-TEST_F(VerdictOnSpike, WhatTheAgentSaysIsNotEnough) {
+TEST_F(VerdictOnSpike, TheAgentsReportIsNotEnough) {
     evicted(plan.actor_pod());
     facts.actor_gone = false;
     EXPECT_FALSE(judge(plan, story, facts).right);
@@ -99,7 +99,7 @@ TEST_F(VerdictOnSpike, AnOomKillInThePodsIsWrongAndOneElsewhereIsNot) {
     EXPECT_FALSE(judge(plan, story, facts).right);
 }
 
-TEST(VerdictOnPageCache, IsRightOnlyWhenTheCacheWasFullAndNobodyWent) {
+TEST(VerdictOnPageCache, IsRightOnlyWhenTheCacheWasFullAndNoPodWasEvicted) {
     const auto plan = plan_for(Scenario::pagecache, 1_GiB);
     Story story;
     Facts facts;

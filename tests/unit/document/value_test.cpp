@@ -3,6 +3,9 @@
 // Values of a document read as types, and where their faults are.
 #include "document/value.hpp"
 
+#include <array>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,6 +60,21 @@ TEST_F(ValueTest, AnAbsentFieldIsRefusedAtTheNearestThatIsThere) {
     EXPECT_THAT(faults(), ElementsAre("f.yaml:1: a.c.d: is missing (add it)"));
 }
 
+TEST_F(ValueTest, EveryFaultOfManyHasItsOwnPathAndSharedValuesHaveTheFirst) {
+    std::string text = "shared: &s {a: [x, y]}\nother: *s\nlists:\n";
+    for (int i = 0; i < 30; i++) text += "- [1, {k: [2, z]}]\n";
+    const Value map = root(text);
+    for (const char* name : {"other", "shared"}) EXPECT_FALSE(map[name]["a"].elements()[1].integer());
+    std::vector<std::string> expected{"f.yaml:1: shared.a[1]: invalid value \"y\" (expected a whole number)"};
+    const auto lists = map["lists"].elements();
+    for (std::size_t i = 0; i < lists.size(); i++) {
+        EXPECT_FALSE(lists[i].elements()[1]["k"].elements()[1].boolean());
+        expected.push_back("f.yaml:" + std::to_string(4 + i) + ": lists[" + std::to_string(i) +
+                           "][1].k[1]: invalid value \"z\" (expected true or false)");
+    }
+    EXPECT_EQ(faults(), expected);
+}
+
 TEST_F(ValueTest, TextIsStrictAndAScalarIsWhatWasWritten) {
     const Value list = root("[0x10, yes, '5', 1.50, text]");
     std::vector<std::string> written;
@@ -74,6 +92,45 @@ TEST_F(ValueTest, TextIsStrictAndAScalarIsWhatWasWritten) {
 TEST_F(ValueTest, UnknownFieldsNameTheNearestKnown) {
     root("colour: 1\nsise: 2\n").allow({"size", "colour"});
     EXPECT_THAT(faults(), ElementsAre("f.yaml:2: sise: unknown key (did you mean size?)"));
+}
+
+TEST_F(ValueTest, NoNameIsSuggestedThatDiffersInMoreThanAThird) {
+    constexpr std::array<std::string_view, 2> known{"size", "colour"};
+    EXPECT_EQ(did_you_mean("sizes", known), "did you mean size?");
+    EXPECT_EQ(did_you_mean("coler", known), "did you mean colour?") << "two letters of five";
+    EXPECT_EQ(did_you_mean("shape", known), "expected size or colour");
+    EXPECT_EQ(did_you_mean("shape", known, "see the manual"), "see the manual");
+    EXPECT_EQ(did_you_mean("siz", known, {}, "top."), "did you mean top.size?");
+    EXPECT_EQ(did_you_mean("sz", known), "expected size or colour");
+    const std::vector<std::string_view> many(17, "unlike");
+    EXPECT_EQ(did_you_mean("x", many), "") << "too many to list";
+}
+
+TEST_F(ValueTest, AKeyThatIsKnownElsewhereIsSaidToBelongThere) {
+    const auto belongs = [](std::string_view key) {
+        return key == "paint" ? "paint is a top-level key" : std::string{};
+    };
+    root("paint: 1\nsise: 2\n").allow({"size", "point"}, belongs);
+    EXPECT_THAT(faults(), ElementsAre("f.yaml:1: paint: unknown key (paint is a top-level key)",
+                                      "f.yaml:2: sise: unknown key (did you mean size?)"));
+}
+
+TEST_F(ValueTest, WhatIsBelowAMissingFieldIsNoFaultOfItsOwn) {
+    const Value map = root("a:\n  b: 1\n");
+    map["a"]["c"].refuse("missing", "add it");
+    map["a"]["c"]["d"].refuse("missing", "add it");
+    map["a"]["cd"].refuse("missing", "add it");
+    EXPECT_THAT(faults(), ElementsAre("f.yaml:1: a.c: missing (add it)", "f.yaml:1: a.cd: missing (add it)"));
+}
+
+// sigs.k8s.io/yaml makes JSON of YAML, where such a number is written 1000. In JSON, Go's decoder refuses it.
+TEST_F(ValueTest, AWholeFractionIsAWholeNumberInYamlOnly) {
+    const Value list = root("[1e3, 30.0, -2.0, 08, 1.5, 1e300]");
+    std::vector<std::optional<std::int64_t>> numbers;
+    for (const Value& element : list.elements()) numbers.push_back(element.integer());
+    EXPECT_THAT(numbers, ElementsAre(1000, 30, -2, 8, std::nullopt, std::nullopt));
+    EXPECT_FALSE(root("{\"a\": 1e3}")["a"].integer());
+    EXPECT_FALSE(root("{\"a\": 30.0}")["a"].integer());
 }
 
 // What an alias stands for is in the text once: a fault of its inside is one fault, but each use is refused.

@@ -131,7 +131,7 @@ TEST(CgroupDirs, WithACgroupRootNothingOutsideItIsSeen) {
     EXPECT_TRUE(dirs.pod_at(std::string("/mine/kubepods/pod") + uid_a));
 }
 
-TEST(CgroupDirs, WithoutAPodsRootThereIsNoneAndTheErrorSaysWhereWasLooked) {
+TEST(CgroupDirs, WithoutAPodsRootTheErrorNamesThePlacesSearched) {
     const ControlFiles tree{{"/system.slice", {}}};
     CgroupDirs dirs(tree.v2(), "");
     EXPECT_FALSE(dirs.find_pods_root());
@@ -206,7 +206,7 @@ TEST(CgroupDirs, ACgroupMadeAnewUnderItsNameIsAnother) {
     EXPECT_EQ(after->cgroup->id(), tree.id(path));
 }
 
-TEST(CgroupDirs, WhatCannotBeOpenedIsSaidUntilTheNextListing) {
+TEST(CgroupDirs, WhatCannotBeOpenedIsReportedUntilTheNextListing) {
     const ControlFiles tree{{std::string("/kubepods/pod") + uid_a, {}}, {std::string("/kubepods/pod") + uid_b, {}}};
     // A sanitizer that meets a type for the first time needs descriptors of its own: here it meets it before.
     CgroupDirs other(tree.v2(), "");
@@ -260,7 +260,7 @@ TEST(CgroupDirs, APodThatStartsWhileThereAreNoDescriptorsIsOpenedWithThoseInRese
     EXPECT_EQ(held.size(), 1U);
 }
 
-TEST(CgroupDirs, ADirectoryThatCannotBeListedIsSaidToo) {
+TEST(CgroupDirs, ADirectoryThatCannotBeListedIsReportedToo) {
     const ControlFiles tree{{"/kubepods", {}}};
     CgroupDirs dirs(tree.v2(), "", "", 0);
     ASSERT_TRUE(dirs.find_pods_root());

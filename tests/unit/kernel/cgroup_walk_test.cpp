@@ -95,7 +95,7 @@ TEST_F(CgroupWalk, WhatLiesBesideADeepChainIsVisitedOnceOnTheWayBack) {
     EXPECT_EQ(std::set<ino_t>(found.begin(), found.end()).size(), found.size());
 }
 
-TEST_F(CgroupWalk, StopsWhereItIsToldTo) {
+TEST_F(CgroupWalk, StopsWhereTheVisitorEndsIt) {
     chain(top_.get(), 5);
     int visits = 0;
     EXPECT_TRUE(walk_cgroups(top_.get(), [&](int) { return ++visits == 3 ? Walk::stop : Walk::on; }));

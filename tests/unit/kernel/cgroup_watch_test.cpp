@@ -41,7 +41,7 @@ struct Watches : testing::Test {
     fakes::FakeClock clock;
 };
 
-TEST_F(Watches, PodsOfEveryClassAreToldWhenMadeAndWhenRemoved) {
+TEST_F(Watches, PodsOfEveryClassAreReportedWhenMadeAndWhenRemoved) {
     auto watch = watch_roots({"/kubepods"});
     ASSERT_TRUE(watch.works());
     watch.follow(root("/kubepods"));
@@ -71,7 +71,7 @@ TEST_F(Watches, ToLookForTheRootAgainMakesNoEvent) {
     EXPECT_EQ(told(watch), "+/kubelet/kubepods");
 }
 
-TEST_F(Watches, OneThatWasThereBeforeIsToldOnlyWhenItGoes) {
+TEST_F(Watches, AnExistingOneIsReportedOnlyWhenItGoes) {
     make("/kubepods/burstable" + watched_pod);
     auto watch = watch_roots({"/kubepods"});
     watch.follow(root("/kubepods"));
@@ -80,7 +80,7 @@ TEST_F(Watches, OneThatWasThereBeforeIsToldOnlyWhenItGoes) {
     EXPECT_EQ(told(watch), "-/kubepods/burstable" + watched_pod);
 }
 
-TEST_F(Watches, AClassMadeLaterIsWatchedAndWhatIsInItAlreadyIsTold) {
+TEST_F(Watches, AClassMadeLaterIsWatchedAndItsContentReported) {
     auto watch = watch_roots({"/kubepods"});
     watch.follow(root("/kubepods"));
     make("/kubepods/besteffort" + watched_pod);
@@ -89,7 +89,7 @@ TEST_F(Watches, AClassMadeLaterIsWatchedAndWhatIsInItAlreadyIsTold) {
     EXPECT_EQ(told(watch), "-/kubepods/besteffort" + watched_pod);
 }
 
-TEST_F(Watches, WhatContainersMakeAndWhatLiesElsewhereIsNotTold) {
+TEST_F(Watches, WhatContainersMakeAndWhatLiesElsewhereIsNotReported) {
     make("/kubepods/burstable" + watched_pod);
     auto watch = watch_roots({"/kubepods"});
     watch.follow(root("/kubepods"));
@@ -99,7 +99,7 @@ TEST_F(Watches, WhatContainersMakeAndWhatLiesElsewhereIsNotTold) {
     EXPECT_EQ(told(watch), "");
 }
 
-TEST_F(Watches, TheRootsOwnEndIsTold) {
+TEST_F(Watches, TheRootsRemovalIsReported) {
     auto watch = watch_roots({"/kubepods"});
     const auto followed = root("/kubepods");
     watch.follow(followed);
@@ -109,7 +109,7 @@ TEST_F(Watches, TheRootsOwnEndIsTold) {
     EXPECT_EQ(last, followed->id);
 }
 
-TEST_F(Watches, WhileThereIsNoRootWhateverIsMadeOnTheWayToItIsTold) {
+TEST_F(Watches, WithoutARootWhatIsMadeOnTheWayToItIsReported) {
     auto watch = watch_roots({"/kubelet/deep/kubepods", "/kubepods.slice"});
     watch.follow(std::nullopt);
     make("/kubelet");
@@ -121,7 +121,7 @@ TEST_F(Watches, WhileThereIsNoRootWhateverIsMadeOnTheWayToItIsTold) {
     EXPECT_EQ(told(watch), "+/kubelet/deep/kubepods +/kubepods.slice");
 }
 
-TEST_F(Watches, WithoutInotifyNothingIsToldAndItSaysSo) {
+TEST_F(Watches, WithoutInotifyNothingIsReportedAndThatIsKnown) {
     (void)watch_roots({"/kubepods"});  // UBSan needs a pipe the first time that it meets a type
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -55,7 +55,7 @@ TEST(DecodeEvent, AWatermarkEdgeNamesSignalDirectionAndValues) {
     EXPECT_FALSE(edge.under);
 }
 
-TEST(DecodeEvent, AStallNamesWindowLossAndWhose) {
+TEST(DecodeEvent, AStallNamesWindowLossAndPod) {
     auto record = record_of<evictd_stall_event>(EVICTD_EVENT_STALL);
     record.cgroup_id = 7;
     record.lost_ns = 450'000'000;
@@ -145,7 +145,7 @@ TEST(DecodeEvent, MemoryRefusedToASocketNamesThePodAndTheProtocolsFigures) {
     EXPECT_FALSE(decode(record, sizeof(record) - 1));
 }
 
-TEST(DecodeEvent, AWrittenScoreSaysWhoseAndWhatItIsNow) {
+TEST(DecodeEvent, AWrittenScoreNamesItsProcessAndValue) {
     auto record = record_of<evictd_oom_score_event>(EVICTD_EVENT_OOM_SCORE);
     record.cgroup_id = 11;
     record.pod_cgroup_id = 10;
@@ -173,7 +173,7 @@ TEST(DecodeEvent, EveryCgroupChangeHasItsMeaning) {
     }
 }
 
-TEST(DecodeEvent, AMemcgBreachSaysWhichLimit) {
+TEST(DecodeEvent, AMemcgBreachNamesTheLimit) {
     auto record = record_of<evictd_memcg_event>(EVICTD_EVENT_MEMCG);
     record.cgroup_id = 9;
     record.usage = 3 << 20;
@@ -190,7 +190,7 @@ TEST(DecodeEvent, AMemcgBreachSaysWhichLimit) {
     EXPECT_EQ(decoded<MemcgBreach>(record).limit_kind, MemcgLimit::high);
 }
 
-TEST(DecodeEvent, AMemcgBreachOfAPodSaysWhoseLimitAndHowOften) {
+TEST(DecodeEvent, AMemcgBreachOfAPodNamesTheLimitAndTheCount) {
     auto record = record_of<evictd_memcg_event>(EVICTD_EVENT_MEMCG);
     record.kind = EVICTD_MEMCG_MAX;
     record.pod_cgroup_id = 8;

@@ -20,7 +20,7 @@ namespace evictd::kernel {
 namespace {
 
 // libcgroup does not keep the error of each file that it opens, but that of an earlier call: hence from many to none.
-TEST(HierarchyList, WithoutDescriptorsTheErrorSaysSo) {
+TEST(HierarchyList, WithoutDescriptorsTheErrorNamesThem) {
     for (int left = 5; left >= 0; left--) {
         const auto found = [&] {
             const fakes::FewDescriptors few(left);

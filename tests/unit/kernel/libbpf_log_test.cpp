@@ -32,7 +32,7 @@ TEST(LibbpfLog, WithoutAVerifiersLogTheFirstLineAboutTheProgramIsWhy) {
     EXPECT_NE(refusal->why.find("failed to find kernel BTF type ID"), std::string::npos) << refusal->why;
 }
 
-TEST(LibbpfLog, ALogThatWasCutAtItsBeginningStillSaysWhy) {
+TEST(LibbpfLog, ALogThatWasCutAtItsBeginningStillHasTheReason) {
     const auto refusal = refusal_in(
         "R1 invalid mem access 'scalar'\nprocessed 9 insns\n-- END PROG LOAD LOG --\n"
         "libbpf: prog 'x': failed to load: -13\n");

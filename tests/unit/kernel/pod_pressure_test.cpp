@@ -53,7 +53,7 @@ private:
     }
 };
 
-TEST_F(Pressed, NobodyReadsWhatNobodyAsksFor) {
+TEST_F(Pressed, OnlyWhatIsRequestedIsRead) {
     EXPECT_FALSE(stalls.wants_pods());
     want(StallKind::full);
     EXPECT_TRUE(stalls.wants_pods());
@@ -89,7 +89,7 @@ TEST_F(Pressed, WhatOurProgramsCountStaysAsTheyCountIt) {
     EXPECT_EQ((*stall->full)[1], 50ms);
 }
 
-TEST_F(Pressed, SomebodyWhoWaitsGetsWhatWasReadLast) {
+TEST_F(Pressed, AWaitingCallerGetsTheLastReading) {
     want(StallKind::full);
     (void)look(0s);
     set("", 1'300'000, 900'000);

@@ -58,7 +58,7 @@ TEST(StallHistory, BetweenTwoLooksTheLossIsTakenToBeEven) {
     EXPECT_EQ((*times)[2], 5s);
 }
 
-TEST(StallHistory, NoWindowIsLongerThanItselfWhateverTheFileSays) {
+TEST(StallHistory, NoWindowIsLongerThanItselfWhateverTheFileHolds) {
     StallHistory history;
     history.add(at(0s), 5s);
     history.add(at(1s), 60s);

@@ -38,7 +38,7 @@ std::map<std::string, Compiled> compiled_programs() {
     return compiled;
 }
 
-TEST(Candidates, EachNamesACompiledProgramThatAttachesWhereTheTableSays) {
+TEST(Candidates, EachNamesACompiledProgramThatAttachesAsInTheTable) {
     const std::map<Attach, std::pair<bpf_prog_type, bpf_attach_type>> kinds{
         {Attach::tracepoint, {BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP}},
         {Attach::fentry, {BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY}},
@@ -66,10 +66,12 @@ TEST(Candidates, EveryCompiledProgramIsInTheTable) {
 }
 
 TEST(Candidates, FeedTheKnownHooksAndNoOthers) {
-    std::set<std::string> hooks;
-    for (const auto& candidate : candidates()) hooks.insert(candidate.hook);
-    EXPECT_EQ(hooks, (std::set<std::string>{"watermark", "usage", "oom", "oom_limit", "oom_score", "memcg",
-                                            "cgroup_populated", "sockets", "sockets_shed", "sockets_short", "stall"}));
+    std::set<std::string> fed;
+    for (const auto& candidate : candidates()) fed.insert(candidate.hook.name);
+    EXPECT_EQ(fed, (std::set<std::string>{"watermark", "usage", "oom", "oom_limit", "oom_score", "memcg",
+                                          "cgroup_populated", "sockets", "sockets_shed", "sockets_short", "stall"}));
+    EXPECT_EQ(hooks().size(), fed.size());
+    for (const auto& hook : hooks()) EXPECT_TRUE(fed.contains(hook.name)) << hook.name;
 }
 
 TEST(Candidates, OnlyTheBestOfAHookLosesNothing) {
@@ -77,9 +79,10 @@ TEST(Candidates, OnlyTheBestOfAHookLosesNothing) {
     const Candidate* before = nullptr;
     for (const auto& candidate : candidates()) {
         const bool goes_with = before != nullptr && candidate.group != 0 && candidate.group == before->group &&
-                               std::string(candidate.hook) == before->hook;
+                               std::string(candidate.hook.name) == before->hook.name;
         before = &candidate;
-        const bool best = seen.insert(candidate.hook).second || goes_with;  // the first of a group has the group's note
+        const bool best =
+            seen.insert(candidate.hook.name).second || goes_with;  // the first of a group has the group's note
         EXPECT_EQ(*candidate.note == '\0', best) << candidate.program << ": " << candidate.note;
     }
 }

@@ -148,7 +148,7 @@ TEST(UsageFiles, ProcessesAreCountedOnceASecond) {
     EXPECT_EQ(processes(), 2);
 }
 
-TEST(PodCgroup, OnV1APodWithMoreCgroupsThanAreSearchedIsEmptyWhenItsPidsCgroupSaysSo) {
+TEST(PodCgroup, OnV1APodWithMoreCgroupsThanAreSearchedIsEmptyIfItsPidsCgroupIs) {
     const ControlFiles tree{{pod_a, {{"cgroup.procs", ""}, {"pids.current", "1\n"}}}};
     for (int i = 0; i < 1100; i++) {
         tree.write(pod_a + "/empty" + std::to_string(i), "cgroup.procs", "");

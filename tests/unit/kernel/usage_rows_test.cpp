@@ -49,7 +49,7 @@ TEST_F(Rows, AsManyAsThereIsRoomForAreSeenWhateverWasMappedFirst) {
     }
 }
 
-TEST_F(Rows, MoreThanThereIsRoomForAreAnErrorThatSaysHowMany) {
+TEST_F(Rows, MoreThanThereIsRoomForAreAnErrorWithTheirNumber) {
     auto rows = UsageRows::open(map.get());
     ASSERT_TRUE(rows);
     const auto seen = rows->first(EVICTD_MAX_CGROUPS + 1);

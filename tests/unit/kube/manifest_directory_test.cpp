@@ -12,36 +12,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "fakes/failing_syscalls.hpp"
-#include "fakes/temp_dir.hpp"
-#include "kube_manifests.hpp"
+#include "manifest_directory_fixture.hpp"
 
 namespace evictd::kube {
 namespace {
-
-class ManifestDirectoryTest : public ::testing::Test {
-protected:
-    port::PodSet look() { return directory.look({}); }
-    // One a line, without the directory's own path.
-    [[nodiscard]] std::string texts(const std::vector<Error>& errors) const {
-        std::string text;
-        for (const auto& error : errors) text += (text.empty() ? "" : "\n") + error.text();
-        for (const auto& own : {dir / "", dir.path().string() + ": "})
-            for (auto at = text.find(own); at != std::string::npos; at = text.find(own)) text.erase(at, own.size());
-        return text;
-    }
-    // The one rejection there is.
-    std::string rejected() {
-        const auto set = look();
-        if (set.rejected.size() != 1) return std::to_string(set.rejected.size()) + " rejected";
-        EXPECT_EQ(set.rejected[0].kind, ErrorKind::invalid);
-        EXPECT_TRUE(set.unread.empty());
-        return texts(set.rejected);
-    }
-
-    fakes::TempDir dir;
-    ManifestDirectory directory{dir.path(), std::nullopt};
-};
 
 TEST_F(ManifestDirectoryTest, ReadsManifestsInTheOrderOfTheirNamesAndIgnoresTheRest) {
     dir.write("b.yaml", manifest("b"));
@@ -214,8 +188,8 @@ TEST_F(ManifestDirectoryTest, AnUnchangedFileIsNotReadAgain) {
 TEST_F(ManifestDirectoryTest, WhatIsBeingWrittenIsAsItWasBefore) {
     dir.write("a.yaml", manifest("a"));
     const auto before = look();
-    dir.write("a.yaml", "kind: Pod\n");
-    dir.write("b.yaml", "kind: Pod\n");
+    dir.write("a.yaml", without_uid);
+    dir.write("b.yaml", without_uid);
     const auto set = directory.look({"a.yaml", "b.yaml"});
     EXPECT_EQ(names(set), "a");
     EXPECT_TRUE(set.rejected.empty());
@@ -228,7 +202,7 @@ TEST_F(ManifestDirectoryTest, TheOriginIsForced) {
     EXPECT_EQ(static_pods.look({}).pods.at(0)->origin, PodOrigin::static_file);
 }
 
-TEST_F(ManifestDirectoryTest, AnUnreadableFileSaysSo) {
+TEST_F(ManifestDirectoryTest, AnUnreadableFileIsReported) {
     if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
     dir.write("a.yaml", manifest("a"));
     ASSERT_EQ(names(look()), "a");
@@ -238,99 +212,6 @@ TEST_F(ManifestDirectoryTest, AnUnreadableFileSaysSo) {
     EXPECT_EQ(names(set), "a");
     EXPECT_EQ(texts(set.unread),
               "a.yaml: Permission denied; its pods are kept as they were (let evictd's user read it)");
-}
-
-// What a look finds while a system call fails, after "a" and "b" were read and have to be read again.
-class UnreadManifests : public ManifestDirectoryTest {
-protected:
-    void SetUp() override {
-        dir.write("a.yaml", manifest("a"));
-        dir.write("b.yaml", manifest("b") + "---\nkind: Pod\n");
-        ASSERT_EQ(names(look()), "a b");
-    }
-    port::PodSet look_with_failing(long number, int error_number) {
-        directory.read_all_again();
-        port::PodSet set;
-        if (!fakes::with_failing(number, error_number, [&] { set = look(); })) ADD_FAILURE() << "no seccomp here";
-        return set;
-    }
-};
-
-TEST_F(UnreadManifests, AFileThatCannotBeReadKeepsItsPodsAndItsFaults) {
-    struct Case {
-        long number;
-        int error_number;
-        const char* says;
-    };
-    for (const auto& one :
-         {Case{SYS_openat2, ENFILE, "Too many open files in system"}, Case{SYS_openat2, EMFILE, "Too many open files"},
-          Case{SYS_openat2, ENOMEM, "Cannot allocate memory"},
-          Case{SYS_openat2, EAGAIN, "Resource temporarily unavailable"},
-          Case{SYS_openat2, ENXIO, "No such device or address"}, Case{SYS_openat2, ENOENT, "No such file or directory"},
-          Case{SYS_openat2, EIO, "Input/output error"}, Case{SYS_pread64, EIO, "Input/output error"}}) {
-        const auto set = look_with_failing(one.number, one.error_number);
-        EXPECT_EQ(names(set), "a b") << one.says;
-        EXPECT_EQ(texts(set.unread), std::string("a.yaml: ") + one.says + "; its pods are kept as they were\nb.yaml: " +
-                                         one.says + "; its pods are kept as they were");
-        EXPECT_EQ(set.rejected.size(), 1U) << "the second pod of b.yaml, as before";
-    }
-    EXPECT_TRUE(look().unread.empty());
-}
-
-TEST_F(UnreadManifests, AFileThatCouldNotBeReadIsReadByTheNextLookThoughItLooksUnchanged) {
-    directory.read_again("a.yaml");
-    const auto before = look().pods.at(0);
-    EXPECT_EQ(look_with_failing(SYS_openat2, ENFILE).pods.at(0), before);
-    EXPECT_NE(look().pods.at(0), before);
-}
-
-TEST_F(UnreadManifests, ADirectoryThatCannotBeListedKeepsAllPods) {
-    for (const auto& [number, error_number, says] :
-         {std::tuple(SYS_openat, ENFILE, "Too many open files in system"),
-          std::tuple(SYS_openat, ENODEV, "No such device"), std::tuple(SYS_getdents64, EIO, "Input/output error")}) {
-        const auto set = look_with_failing(number, error_number);
-        EXPECT_EQ(names(set), "a b") << says;
-        EXPECT_EQ(texts(set.unread), std::string(says) + "; the pods known from it are kept as they were");
-        EXPECT_EQ(set.rejected.size(), 1U);
-    }
-    EXPECT_EQ(names(look()), "a b");
-}
-
-TEST_F(UnreadManifests, TooManyFilesDropNoPodThatIsKnown) {
-    for (std::size_t i = 0; i < most_manifests; ++i) dir.write(std::to_string(i) + ".yaml", "");
-    const auto set = look();
-    EXPECT_EQ(names(set), "a b");
-    EXPECT_EQ(texts(set.unread),
-              "has more than 16384 manifests; the pods known from it are kept as they were (is it the right "
-              "directory?)");
-}
-
-TEST_F(UnreadManifests, WhatWasNeverReadIsUnknownAndSaysSo) {
-    dir.write("c.yaml", manifest("c"));
-    const auto set = look_with_failing(SYS_openat2, EMFILE);
-    EXPECT_EQ(names(set), "a b");
-    EXPECT_NE(texts(set.unread).find("c.yaml: Too many open files; no pods are known from it until it can be read"),
-              std::string::npos);
-    EXPECT_EQ(names(look()), "a b c");
-}
-
-TEST_F(UnreadManifests, ARemovedFileIsGoneWhateverOpeningItSays) {
-    const auto before = look();
-    std::filesystem::remove(dir / "a.yaml");
-    EXPECT_EQ(names(look_with_failing(SYS_openat2, EMFILE)), "b");
-    std::filesystem::remove_all(dir.path());
-    const auto set = look();
-    EXPECT_EQ(names(set), "");
-    EXPECT_TRUE(set.unread.empty());
-}
-
-TEST_F(UnreadManifests, ProofThatThereIsNoManifestDropsItsPods) {
-    std::filesystem::remove(dir / "a.yaml");
-    std::filesystem::create_symlink("gone", dir / "a.yaml");
-    EXPECT_EQ(names(look()), "b");
-    dir.write("b.yaml", "kind: Pod\n");
-    EXPECT_EQ(names(look()), "");
-    EXPECT_TRUE(look().unread.empty());
 }
 
 }  // namespace

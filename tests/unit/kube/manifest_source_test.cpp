@@ -40,7 +40,7 @@ struct ManifestSourceTest : ::testing::Test {
     Listener listener;
 };
 
-TEST_F(ManifestSourceTest, TellsWhatIsThereAtTheStartAlsoIfThatIsNothing) {
+TEST_F(ManifestSourceTest, ReportsTheInitialPodsAlsoIfThereAreNone) {
     ManifestSource source(dir.path());
     ASSERT_TRUE(source.start(listener.hear()));
     EXPECT_TRUE(listener.until([](const port::PodSet& set) { return set.pods.empty() && set.rejected.empty(); }));
@@ -48,7 +48,7 @@ TEST_F(ManifestSourceTest, TellsWhatIsThereAtTheStartAlsoIfThatIsNothing) {
     EXPECT_FALSE(source.start(listener.hear())) << "only once";
 }
 
-TEST_F(ManifestSourceTest, TellsWhenAFileIsWrittenRenamedInChangedAndRemoved) {
+TEST_F(ManifestSourceTest, ReportsAFileThatIsWrittenRenamedInChangedAndRemoved) {
     ManifestSource source(dir / "");
     ASSERT_TRUE(source.start(listener.hear()));
     ASSERT_TRUE(listener.until_pods(""));
@@ -190,8 +190,8 @@ TEST_F(ManifestSourceTest, AMountedConfigMapThatIsSwappedIsReadAnew) {
     EXPECT_TRUE(listener.until_pods("a2"));
 }
 
-TEST_F(ManifestSourceTest, BadInputIsToldAndGoneWhenItIsCorrected) {
-    dir.write("a.yaml", "kind: Pod\nmetadata: {name: A}\n");
+TEST_F(ManifestSourceTest, BadInputIsReportedAndGoneWhenItIsCorrected) {
+    dir.write("a.yaml", "kind: Pod\nmetadata: {name: A, uid: a}\nspec: {containers: [{name: c}]}\n");
     dir.write("b.yaml", manifest("b"));
     ManifestSource source(dir.path());
     ASSERT_TRUE(source.start(listener.hear()));

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "document/value.hpp"
 #include "pod_objects.hpp"
 
 namespace evictd::kube {
@@ -78,7 +80,7 @@ TEST(PodJson, AnnotationsTellWhereThePodCameFrom) {
     EXPECT_EQ(pod_from_json(minimal(), {.origin = PodOrigin::static_file})->origin, PodOrigin::static_file);
 }
 
-TEST(PodJson, WhatAPodSaysOfItselfGrantsNothingWhereItsSourceIsKnown) {
+TEST(PodJson, APodsOwnClaimsGrantNothingWhereItsSourceIsKnown) {
     const PodRules from_manifests{.origin = PodOrigin::api};
     json object = minimal();
     object["metadata"]["annotations"] = {{"kubernetes.io/config.source", "file"},
@@ -102,27 +104,27 @@ TEST(PodJson, TheHashIsTheUidOfStaticAndMirrorPods) {
     object["metadata"]["annotations"].erase("kubernetes.io/config.mirror");
     EXPECT_EQ(read(object).uid.value, "cafe");
     object["metadata"].erase("annotations");
-    EXPECT_EQ(fault(object), "metadata.uid: is missing");
+    EXPECT_EQ(fault(object), "metadata.uid: missing");
     EXPECT_NE(pod_from_json(object).error().remedy.find("kubernetes.io/config.hash"), std::string::npos);
 }
 
 TEST(PodJson, AUidThatCouldLeaveItsDirectoryIsRefused) {
     for (const std::string& uid :
          std::vector<std::string>{"..", "a/b", "../x", "a.b", "a_b", "-a", "a-", " a", "a\nb", std::string(64, 'a')})
-        EXPECT_EQ(fault(with("/metadata/uid", uid)).substr(0, 30), "metadata.uid: is no valid uid:") << uid;
+        EXPECT_EQ(fault(with("/metadata/uid", uid)).substr(0, 27), "metadata.uid: invalid uid \"") << uid;
     EXPECT_EQ(fault(with("/metadata/uid", "5d1f9c1e-7f5b-4c5c-9a55-1c2b3a4d5e6f")), "none");
 }
 
 TEST(PodJson, NamesAreDnsNames) {
     for (const std::string& name :
          std::vector<std::string>{"", "Web", "-web", "web.", "a..b", "a/b", std::string(254, 'a')})
-        EXPECT_EQ(fault(with("/metadata/name", name)).substr(0, 32), "metadata.name: is no valid name:") << name;
+        EXPECT_EQ(fault(with("/metadata/name", name)).substr(0, 29), "metadata.name: invalid name \"") << name;
     EXPECT_EQ(fault(with("/metadata/name", "web.v1-2")), "none");
-    EXPECT_EQ(fault(with("/metadata/namespace", "a.b")), "metadata.namespace: is no valid name: \"a.b\"");
-    EXPECT_EQ(fault(with("/spec/containers/0/name", "A")), "spec.containers[0].name: is no valid name: \"A\"");
+    EXPECT_EQ(fault(with("/metadata/namespace", "a.b")), "metadata.namespace: invalid name \"a.b\"");
+    EXPECT_EQ(fault(with("/spec/containers/0/name", "A")), "spec.containers[0].name: invalid name \"A\"");
     json object = minimal();
     object["metadata"].erase("name");
-    EXPECT_EQ(fault(object), "metadata.name: is missing");
+    EXPECT_EQ(fault(object), "metadata.name: missing");
 }
 
 TEST(PodJson, FaultsNameTheField) {
@@ -140,24 +142,54 @@ TEST(PodJson, FaultsNameTheField) {
               "spec.priority: invalid value \"2147483648\" (expected a whole number from -2147483648 to 2147483647)");
     EXPECT_EQ(whole_fault(with("/spec/containers", {{"name", "app"}})),
               "spec.containers: found a map (expected a list)");
-    EXPECT_EQ(fault(with("/spec/containers", json::array())), "spec.containers: is missing or empty");
-    EXPECT_EQ(fault(with("/spec/containers/1", {{"name", "app"}})), "spec.containers[1].name: is used twice: \"app\"");
+    EXPECT_EQ(fault(with("/spec/containers", json::array())), "spec.containers: missing or empty");
+    EXPECT_EQ(fault(with("/spec/containers/1", {{"name", "app"}})), "spec.containers[1].name: used twice: \"app\"");
     EXPECT_EQ(whole_fault(with("/spec/containers/0", 5)), "spec.containers[0]: invalid value \"5\" (expected a map)");
     EXPECT_EQ(whole_fault(with("/metadata/annotations", {{"a", 1}})),
               "metadata.annotations.a: invalid value \"1\" (expected text: put it in quotes)");
     EXPECT_EQ(whole_fault(with("/metadata/name", 5)),
               "metadata.name: invalid value \"5\" (expected text: put it in quotes)");
-    EXPECT_EQ(fault(with("/metadata/creationTimestamp", "today")), "metadata.creationTimestamp: is no time: \"today\"");
+    EXPECT_EQ(fault(with("/metadata/creationTimestamp", "today")),
+              "metadata.creationTimestamp: invalid time \"today\"");
     EXPECT_EQ(whole_fault(with("/status/phase", "Zombie")),
               "status.phase: invalid value \"Zombie\" (expected Pending, Running, Succeeded, Failed or Unknown)");
-    EXPECT_EQ(fault(with("/kind", "Service")), "kind: is \"Service\"");
-    EXPECT_EQ(fault(with("/apiVersion", "v2")), "apiVersion: is \"v2\"");
+    EXPECT_EQ(fault(with("/kind", "Service")), "kind: unsupported kind \"Service\"");
+    EXPECT_EQ(fault(with("/apiVersion", "v2")), "apiVersion: unsupported apiVersion \"v2\"");
     EXPECT_EQ(whole_fault(json::array()), ": found a list (expected a map)");
+}
+
+std::vector<std::string> all_faults(std::string_view text) {
+    document::Reading reading(document::parse_one(text, "p.yaml", document::manifest_limits), "p.yaml");
+    EXPECT_FALSE(read_pod(reading.root()));
+    std::vector<std::string> keys;
+    for (const auto& fault : reading.take_faults()) keys.push_back(fault.key + ": " + fault.what);
+    return keys;
+}
+
+TEST(Pod, EveryFaultIsReportedAndNoneThatFollowsFromAnother) {
+    using testing::ElementsAre;
+    EXPECT_THAT(all_faults("metadata: {name: A, uid: a}\n"
+                           "spec: {priority: high, containers: [{resources: {requests: {memory: 5Gx}}}]}\n"),
+                testing::UnorderedElementsAre(
+                    "metadata.name: invalid name \"A\"", testing::StartsWith("spec.priority: invalid value"),
+                    "spec.containers[0].name: missing",
+                    "spec.containers[0].resources.requests.memory: invalid quantity \"5Gx\""));
+    EXPECT_THAT(all_faults("kind: Pod\n"), ElementsAre("metadata: missing", "spec: missing"));
+    EXPECT_THAT(all_faults("metadata: 5\nspec: []\n"),
+                ElementsAre("metadata: invalid value \"5\"", "spec: found a list"));
+    EXPECT_THAT(all_faults("apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: 1}\n"),
+                ElementsAre("apiVersion: unsupported apiVersion \"apps/v1\"", "kind: unsupported kind \"Deployment\""));
+}
+
+TEST(Pod, NoMoreThanEightFaultsOfOneAreReported) {
+    std::string text = "metadata: {name: a, uid: a}\nspec:\n  containers:\n";
+    for (int i = 0; i < 20; ++i) text += "  - {name: X" + std::to_string(i) + "}\n";
+    EXPECT_EQ(all_faults(text).size(), 8U);
 }
 
 TEST(PodJson, ForeignTextIsHarmlessInMessages) {
     EXPECT_EQ(fault(with("/metadata/name", "a\x1b[31m\n\xc3\xa4" + std::string(100, 'b'))),
-              "metadata.name: is no valid name: \"a\\x1b[31m\\x0a\\xc3\\xa4" + std::string(71, 'b') + "...\"");
+              "metadata.name: invalid name \"a\\x1b[31m\\x0a\\xc3\\xa4" + std::string(71, 'b') + "...\"");
 }
 
 TEST(PodJson, GracePeriodsStayWithinReason) {

@@ -42,7 +42,7 @@ TEST(LoadOptions, EveryKindTakesItsArguments) {
     }
 }
 
-TEST(LoadOptions, WhatIsWrongIsSaid) {
+TEST(LoadOptions, FaultsAreReported) {
     EXPECT_EQ(fault_of({}), "no load given");
     EXPECT_EQ(fault_of({"gulp", "5"}), "unknown load gulp");
     EXPECT_EQ(fault_of({"hold", "5", "--quietly", "1"}), "unknown option --quietly");

@@ -28,6 +28,17 @@ TEST(BytesText, HasThreeDigitsAndIsNeverRoundedUp) {
     EXPECT_EQ(amount_text(Signal::pid_available, {32768}), "32768");
 }
 
+TEST(ProcessesText, OneIsNoPlural) {
+    EXPECT_EQ(processes_text(0), "0 processes");
+    EXPECT_EQ(processes_text(1), "1 process");
+    EXPECT_EQ(processes_text(2), "2 processes");
+}
+
+TEST(LatencyText, IsTheSameAfterRoundingToMicroseconds) {
+    EXPECT_EQ(latency_text(16549600ns), "16.6 ms");
+    EXPECT_EQ(latency_text(16550us), "16.6 ms");
+}
+
 TEST(LatencyText, PicksTheUnit) {
     EXPECT_EQ(latency_text(870ns), "870 ns");
     EXPECT_EQ(latency_text(41200ns), "41.2 us");

@@ -5,42 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "fakes/fake_cgroups.hpp"
-#include "fakes/fake_clock.hpp"
-#include "fakes/fake_node.hpp"
-#include "observe/pod_table.hpp"
+#include "unit/observe/observing.hpp"
 
 namespace evictd::observe {
 namespace {
-
-PodPtr pod(const std::string& uid) {
-    Pod made;
-    made.uid = {uid};
-    made.name_space = "default";
-    made.name = uid;
-    return std::make_shared<const Pod>(std::move(made));
-}
-
-struct Observing : testing::Test {
-    fakes::FakeCgroupTree tree;
-    fakes::FakeNode node;
-    fakes::FakeClock clock;
-    PodTable table;
-    Observer observer{tree, node, clock};
-
-    void declare(std::vector<fakes::FakeCgroup> lines, std::vector<std::string> pods) {
-        tree.declare(std::move(lines));
-        (void)tree.find_pods_root();
-        table.set_cgroups(*tree.list_pods(), clock.monotonic());
-        std::vector<PodPtr> known;
-        for (const auto& uid : pods) known.push_back(pod(uid));
-        table.set_pods(0, std::move(known));
-    }
-    Observation look() { return observer.look({}, table, {}, false); }
-    static const Reading& allocatable(const Observation& observation) {
-        return *observation.readings[static_cast<std::size_t>(Signal::allocatable_memory_available)];
-    }
-};
 
 TEST_F(Observing, AvailableIsTheLimitMinusTheWorkingSetOfTheWholeTree) {
     declare({{.id = 1, .level = 1, .usage = 700_MiB, .limit = 1_GiB, .inactive_file = 10_MiB},
@@ -202,7 +170,7 @@ TEST_F(Observing, ForADecisionTheKernelAddsUpWhatIsCountedAsAWholeWhateverTheLoo
 }
 
 // The kernel may leave its counters as they are for 2 s, also when memory.stat is read.
-TEST_F(Observing, PageCacheThatTheControllerHasNotCountedYetEvictsAndRanksNobody) {
+TEST_F(Observing, PageCacheThatTheControllerHasNotCountedYetEvictsAndRanksNoPod) {
     declare({{.id = 1, .level = 1, .usage = 700_MiB, .limit = 1_GiB},
              {.id = 2, .level = 2, .usage = 300_MiB, .pod = "uid-a", .whole = true}},
             {"uid-a"});
@@ -254,7 +222,7 @@ TEST_F(Observing, WhereTwoCountsOfThePageCacheDifferTheControllersOwnIsTaken) {
     EXPECT_EQ(allocatable(look()).memory->kubelet, 134_MiB) << "the timer counted too long ago to compare";
 }
 
-TEST_F(Observing, ACgroupBesideThePodsIsNobodys) {
+TEST_F(Observing, ACgroupBesideThePodsBelongsToNoPod) {
     declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},
              {.id = 2, .level = 2, .usage = 20_MiB, .anon = 20_MiB, .pod = "uid-a"},
              {.id = 3, .level = 2, .usage = 100_MiB, .anon = 100_MiB, .processes = 3}},
@@ -291,7 +259,7 @@ TEST_F(Observing, NoPodsCgroupIsNoTrouble) {
     EXPECT_EQ(observer.trouble(), "");
 }
 
-TEST_F(Observing, AReadingThatFailsIsMissingAndSaid) {
+TEST_F(Observing, AReadingThatFailsIsMissingAndReported) {
     node.broken = true;
     EXPECT_FALSE(look().readings[static_cast<std::size_t>(Signal::memory_available)]);
     EXPECT_EQ(observer.trouble(), "/proc/meminfo: unreadable");
@@ -306,58 +274,6 @@ TEST_F(Observing, OutcomesOfTheLastTickAreHandedOn) {
     std::vector<Outcome> outcomes(1);
     outcomes[0].action.pod = {"uid-a"};
     EXPECT_EQ(observer.look({}, table, outcomes, false).outcomes[0].action.pod.value, "uid-a");
-}
-
-struct FakeStalls final : port::Stalls {
-    void read(MonotonicTime /*now*/, std::vector<NodeStall>& stalls) override { stalls.push_back({}); }
-    [[nodiscard]] bool wants_pods() const override { return wanted; }
-    void read_pods(bool latency_critical, std::span<const port::StalledPod> pods) override {
-        hurried = latency_critical;
-        for (const auto& pod : pods)
-            pod.stall = PodStall{.reclaimed = {static_cast<std::int64_t>(pod.cgroup.id().value)}};
-    }
-    bool wanted = true;
-    std::optional<bool> hurried;
-};
-
-struct ObservingStalls : Observing {
-    ObservingStalls() {
-        declare({{.id = 1, .level = 1}, {.id = 5, .level = 2, .pod = "uid-b"}, {.id = 2, .level = 2, .pod = "uid-c"}},
-                {"uid-a", "uid-b", "uid-c"});
-    }
-    Observation look(Cause cause = {}) { return with_stalls.look(std::move(cause), table, {}, false); }
-
-    FakeStalls stalls;
-    Observer with_stalls{tree, node, clock, &stalls};
-};
-
-TEST_F(ObservingStalls, EachPodWithACgroupIsAskedAboutByItsOwn) {
-    const auto observation = look();
-    ASSERT_EQ(observation.pods.size(), 3U);
-    EXPECT_FALSE(observation.pods[0].stall) << "it has no cgroup";
-    EXPECT_EQ(observation.pods[1].stall->reclaimed, 5_B);
-    EXPECT_EQ(observation.pods[2].stall->reclaimed, 2_B);
-    EXPECT_EQ(observation.stalls.size(), 1U);
-}
-
-TEST_F(ObservingStalls, OfPodsNothingIsReadThatNobodyWants) {
-    stalls.wanted = false;
-    EXPECT_FALSE(look().pods[1].stall);
-    EXPECT_FALSE(stalls.hurried);
-}
-
-TEST_F(ObservingStalls, AnEvictionDoesNotWaitForThem) {
-    const auto caused_by = [](KernelEventKind kind) {
-        return Cause{.kind = CauseKind::kernel_event, .event = KernelEvent{{}, std::move(kind)}, .detected_at = {}};
-    };
-    (void)look({.kind = CauseKind::timer, .event = {}, .detected_at = {}});
-    EXPECT_EQ(stalls.hurried, false);
-    (void)look(caused_by(WatermarkCrossed{}));
-    EXPECT_EQ(stalls.hurried, true);
-    (void)look(caused_by(CgroupLife{}));
-    EXPECT_EQ(stalls.hurried, true);
-    (void)look(caused_by(StallTriggered{}));
-    EXPECT_EQ(stalls.hurried, false) << "as long as it lasts there is no other look";
 }
 
 }  // namespace

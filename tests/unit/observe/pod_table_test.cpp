@@ -88,7 +88,7 @@ TEST(PodTable, TheTimeOfTheLastProcessIsKeptUntilAnotherComes) {
     EXPECT_FALSE(table.rows()[0].emptied_at);
 }
 
-TEST(PodTable, ARemovedCgroupIsNobodysAnyMore) {
+TEST(PodTable, ARemovedCgroupBelongsToNoPod) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod_from("uid-a")});

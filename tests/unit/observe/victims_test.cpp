@@ -30,7 +30,7 @@ TEST(ObservedVictim, HoldsTheWorkingSetOfAllBelowItsCgroup) {
     EXPECT_EQ(seen.held, 270_MiB);
 }
 
-TEST(ObservedVictim, WithoutARowIsWhatTheKernelSaysOfItsCgroup) {
+TEST(ObservedVictim, WithoutARowIsReadFromItsCgroup) {
     const auto cgroup = made();
     EXPECT_EQ(observed_victim({{"a"}, victim_id, cgroup}, {}).populated, true);
     EXPECT_FALSE(observed_victim({{"a"}, victim_id, cgroup}, {}).held);
@@ -40,7 +40,7 @@ TEST(ObservedVictim, WithoutARowIsWhatTheKernelSaysOfItsCgroup) {
     EXPECT_FALSE(observed_victim({{"a"}, {9}, cgroup}, rows()).held) << "its kernel memory is the parent's now";
 }
 
-TEST(ObservedVictim, ThatIsRemovedHoldsWhatItsRowNoLongerTells) {
+TEST(ObservedVictim, ThatIsRemovedHoldsWhatItsRowNoLongerReports) {
     const auto cgroup = made();
     cgroup->removed = true;
     auto removed = rows();

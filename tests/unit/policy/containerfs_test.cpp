@@ -49,7 +49,7 @@ TEST(UpdateContainerFsThresholds, WithoutASourceThereIsNone) {
                 IsEmpty());
 }
 
-TEST(UpdateContainerFsThresholds, WhatWasSetIsOverruledAndSaidInTheKubeletsWords) {
+TEST(UpdateContainerFsThresholds, WhatWasSetIsOverruledAndReportedInTheKubeletsWords) {
     const std::vector<Threshold> set{
         hard(1_GiB, std::nullopt, Signal::containerfs_available), soft(2_GiB, 1s, Signal::containerfs_available),
         hard(10_B, std::nullopt, Signal::containerfs_inodes_free), hard(3_GiB, std::nullopt, Signal::nodefs_available)};

@@ -37,7 +37,7 @@ TEST(ActiveDeadline, FollowsPastActiveDeadline) {
     }
 }
 
-TEST(ActiveDeadline, IsSaidInTheKubeletsWords) {
+TEST(ActiveDeadline, IsReportedInTheKubeletsWords) {
     EXPECT_EQ(deadline_reason, "DeadlineExceeded");
     EXPECT_EQ(deadline_message, "Pod was active on the node longer than the specified deadline");
 }

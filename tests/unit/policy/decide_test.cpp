@@ -53,7 +53,7 @@ TEST(Decide, AHardThresholdKillsTheFirstPodAtOnce) {
     EXPECT_EQ(decision.in_flight[0].cause.detected_at, at(0s));
 }
 
-TEST(Decide, AVictimKeepsWhatIsSaidAboutItWhenItsPodIsGone) {
+TEST(Decide, AVictimKeepsItsDescriptionWhenItsPodIsGone) {
     Node node = node_with({hard(100_MiB)}, big_and_small);
     const Decision first = node.set(96_MiB).look(0s);
     ASSERT_TRUE(first.evict);
@@ -85,7 +85,7 @@ TEST(Decide, TheFirstThresholdHandledIsTheOneThatEvicts) {
     EXPECT_TRUE(decision.evict->immediate);  // a grace period of zero is what makes a threshold hard
 }
 
-TEST(Decide, AShortDiskIsReclaimedBeforeAnybodyIsEvicted) {
+TEST(Decide, AShortDiskIsReclaimedBeforeAnyPodIsEvicted) {
     Node node = node_with({hard(100_MiB, {}, Signal::nodefs_available)}, big_and_small);
     const Decision decision = node.set(1_MiB, Signal::nodefs_available).look(0s);
     EXPECT_EQ(decision.thresholds_met.size(), 1U);
@@ -164,10 +164,10 @@ TEST(Decide, ASoftThresholdGrantsTheSmallerOfBothGracePeriods) {
     constexpr std::chrono::seconds ages{std::numeric_limits<std::int64_t>::max()};
     constexpr auto longest = std::chrono::duration_cast<std::chrono::seconds>(Duration::max());
     const std::vector<GraceRow> rows{
-        {"the pod's own is smaller", 60s, 30s, 30s},      {"the largest allowed is smaller", 10s, 30s, 10s},
-        {"none configured: the pod's own", 0s, 30s, 30s}, {"negative: clamped", -1s, 30s, 1s},
-        {"the pod's own is zero: clamped", 0s, 0s, 1s},   {"the pod's own is zero, one is configured", 60s, 0s, 1s},
-        {"longer than time", 0s, ages, longest},
+        {"the pod's own is smaller", 60s, 30s, 30s},    {"the largest allowed is smaller", 10s, 30s, 10s},
+        {"none configured: clamped", 0s, 30s, 1s},      {"negative: clamped", -1s, 30s, 1s},
+        {"the pod's own is zero: clamped", 0s, 0s, 1s}, {"the pod's own is zero, one is configured", 60s, 0s, 1s},
+        {"longer than time", ages, ages, longest},
     };
     for (const auto& row : rows) {
         Node node = node_with({soft(1_GiB, 10s)}, {{.name = "a", .working_set = 1_MiB, .grace = row.own}});
@@ -201,6 +201,7 @@ TEST(LookAgainAt, IsTheEndOfATransitionPeriodOnceTheConditionIsNoLongerObserved)
 
 TEST(LookAgainAt, IsTheKillThenTheEndOfTheCleanupTime) {
     Node node = node_with({soft(1_GiB, 10s)}, big_and_small);
+    node.config.soft_eviction_grace = SoftEvictionGrace::pod;
     node.set(900_MiB).look(0s);
     EXPECT_EQ(node.look(10s).look_again_at, at(40s));
     EXPECT_EQ(node.look(40s).look_again_at, at(70s));

@@ -71,7 +71,7 @@ TEST(Desired, ALookThatFailedIsNoReasonToWatchLess) {
     EXPECT_EQ(decide(node.config, observation, {}).decision.watch.lines, std::nullopt);
 }
 
-TEST(Desired, ExitsAreToldWhereAVictimMayEndSoon) {
+TEST(Desired, ExitsAreReportedWhereAVictimMayEndSoon) {
     EXPECT_FALSE(Desired().at_available(215_MiB).watch.exits);
     EXPECT_TRUE(Desired().at_available(214_MiB).watch.exits);
     EXPECT_TRUE(Desired().at_available(50_MiB).watch.exits);
@@ -86,7 +86,7 @@ TEST(Desired, StallLinesAndTheWayOfCountingAreTheConfigurations) {
     EXPECT_EQ(watch.counted, MemoryAvailable::reclaimable);
 }
 
-TEST(Steering, NobodyWhileNoLineIsNear) {
+TEST(Steering, NoPodWhileNoLineIsNear) {
     EXPECT_EQ(Desired().at_available(215_MiB).steer_to, std::nullopt);
     EXPECT_EQ(Desired().at_available(214_MiB).steer_to, PodUid{"uid-hog"});
 }
@@ -102,7 +102,7 @@ TEST(Steering, TheVictimOnItsWayComesFirst) {
     EXPECT_EQ(node.at_available(90_MiB, 4s).steer_to, PodUid{"uid-hog"});
 }
 
-TEST(Steering, NobodyWhereItIsNotKnownWhoIsFirst) {
+TEST(Steering, NoPodWhereTheFirstIsNotKnown) {
     Desired node;
     node.usage_unknown = true;
     EXPECT_EQ(node.at_available(120_MiB).steer_to, std::nullopt);

@@ -43,6 +43,7 @@ TEST(Why, EvictingAtOnce) {
 TEST(Why, EvictingWithAGracePeriod) {
     Node node =
         web_node({soft(100_MiB, 300ms)}, {.name = "web", .working_set = 1_MiB, .request = 100_MiB, .priority = 7});
+    node.config.soft_eviction_grace = SoftEvictionGrace::pod;
     node.set(96_MiB).look(0s);
     EXPECT_EQ(
         node.look(300ms).why,
@@ -64,6 +65,7 @@ TEST(Why, AnUnknownUsage) {
 
 TEST(Why, CutShort) {
     Node node = web_node({soft(1_GiB, 1s), hard(100_MiB)});
+    node.config.soft_eviction_grace = SoftEvictionGrace::pod;
     node.set(500_MiB).look(0s);
     node.look(1s);
     node.config.thresholds = {hard(100_MiB)};
@@ -72,7 +74,7 @@ TEST(Why, CutShort) {
               "memory.available is 96Mi, under 100Mi");
 }
 
-TEST(Why, NobodyToEvict) {
+TEST(Why, NoPodToEvict) {
     Node node = web_node({hard(100_MiB)}, {.name = "web", .priority = 2'000'000'000});
     EXPECT_EQ(node.set(96_MiB).look(0s).why,
               "unable to evict any pods from the node: 1 critical; memory.available is 96Mi, under 100Mi");
@@ -98,7 +100,7 @@ TEST(Why, AStaleReadingAndMinReclaim) {
               "again since the last look");
 }
 
-TEST(Place, SaysWhatCounted) {
+TEST(Place, ShowsWhatCounted) {
     State state;
     state.passed_over = {{{"uid-failed"}, {100}, at(1h)}};
     for (const auto& [words, expected] : std::vector<std::pair<PodWords, std::string>>{

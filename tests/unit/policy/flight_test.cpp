@@ -27,6 +27,7 @@ Node hard_node() { return three_pods({hard(100_MiB)}); }
 // big was told to end at 10s and is to be killed at 40s; only the soft threshold is met.
 Node soft_node() {
     Node node = three_pods({soft(1_GiB, 10s), hard(100_MiB)});
+    node.config.soft_eviction_grace = SoftEvictionGrace::pod;
     node.set(500_MiB).look(0s);
     node.carry_out(node.look(10s), OutcomeStatus::delivered, 10001ms);
     return node;
@@ -162,6 +163,7 @@ TEST(SoftVictim, HoldsUpTheNextForItsGracePeriodAndThirtySeconds) {
 
 TEST(SoftVictim, ThatWasKilledEarlierHoldsUpTheNextForThirtySecondsFromThere) {
     Node node = three_pods({soft(1_GiB, 10s)});
+    node.config.soft_eviction_grace = SoftEvictionGrace::pod;
     node.set(500_MiB).look(0s);
     const Decision begun = node.look(10s);
     node.carry_out(begun, OutcomeStatus::delivered, 11s);
@@ -171,7 +173,7 @@ TEST(SoftVictim, ThatWasKilledEarlierHoldsUpTheNextForThirtySecondsFromThere) {
     EXPECT_EQ(evicted(node.look(41s)), "uid-middle");
 }
 
-TEST(SoftVictim, IsKilledAtOnceWhenAHardThresholdIsMetAndNobodyElseIs) {
+TEST(SoftVictim, IsKilledAtOnceWhenAHardThresholdIsMetAndNoOtherPodIs) {
     Node node = soft_node();
     const Decision decision = node.set(50_MiB).look(15s);
     ASSERT_EQ(decision.actions.size(), 1U);
@@ -217,7 +219,7 @@ TEST(Outcome, OfAFailedKillDoesNotPassThePodOverWhenItIsHeardOfLate) {
     EXPECT_EQ(evicted(node.look(30s)), "uid-big");
 }
 
-TEST(Outcome, OfAFailedKillDoesNotProtectThePodWhenThereIsNobodyElse) {
+TEST(Outcome, OfAFailedKillDoesNotProtectTheOnlyCandidate) {
     Node node = hard_node();
     node.remove("middle");
     node.remove("small");
@@ -288,7 +290,7 @@ TEST(Outcome, OfAnotherPodIsNotMixedUp) {
     EXPECT_THAT(node.look(1s).finished, IsEmpty());
 }
 
-TEST(DryRun, APodIsNamedAgainOnlyAfterThirtySecondsAndNobodyElseMeanwhile) {
+TEST(DryRun, APodIsNamedAgainOnlyAfterThirtySecondsAndNoOtherMeanwhile) {
     Node node = hard_node();
     node.carry_out(node.look(0s), OutcomeStatus::dry_run, 1ms);
     for (const Duration since : {Duration(1ms), Duration(15s), Duration(29999ms)}) {
@@ -302,6 +304,7 @@ TEST(DryRun, APodIsNamedAgainOnlyAfterThirtySecondsAndNobodyElseMeanwhile) {
 
 TEST(DryRun, ASoftVictimIsKilledOnPaperOnly) {
     Node node = three_pods({soft(1_GiB, 10s)});
+    node.config.soft_eviction_grace = SoftEvictionGrace::pod;
     node.set(500_MiB).look(0s);
     node.carry_out(node.look(10s), OutcomeStatus::dry_run, 10s);
     const Decision kill = node.look(40s);

@@ -62,14 +62,14 @@ struct Ladder : ::testing::Test {
     }
 };
 
-TEST_F(Ladder, NobodyWhileNoThresholdIsNear) {
+TEST_F(Ladder, NoPodWhileNoThresholdIsNear) {
     node.config.ladder = {.squeeze = true, .freeze = true};
     EXPECT_THAT(look(1_GiB + 64_MiB, 0s), IsEmpty());
     EXPECT_THAT(look(6_GiB, 1s), IsEmpty());
     EXPECT_FALSE(node.state.ladder.near_at);
 }
 
-TEST_F(Ladder, ReclaimIsOnByDefaultAndAsksWhoIsOverTheRequestFirstForWhatIsMissing) {
+TEST_F(Ladder, ReclaimIsOnByDefaultAndStartsWithPodsOverTheirRequest) {
     const auto decision = node.set(near()).look(0s);
     EXPECT_THAT(rungs_of(decision), ElementsAre("reclaim default/hog 40", "reclaim default/cache 14"));
     EXPECT_THAT(decision.why, HasSubstr("; reclaiming 40Mi of page cache from default/hog"));
@@ -87,7 +87,7 @@ TEST_F(Ladder, WhatIsCountedAsReclaimableIsNotAskedFor) {
     EXPECT_THAT(look(near(), 0s), IsEmpty());
 }
 
-TEST_F(Ladder, WhoGaveEnoughMayBeAskedAgainSoonAndWhoDidNotLater) {
+TEST_F(Ladder, APodThatGaveEnoughIsAskedAgainSoonAndOneThatDidNotLater) {
     (void)look(near(), 0s);
     EXPECT_THAT(look(with_outcomes(100ms, RungStatus::ended, 64_MiB)), IsEmpty());
     EXPECT_THAT(look(near(), 250ms), IsEmpty());
@@ -125,7 +125,7 @@ TEST_F(Ladder, AMinimumReclaimCountsOnceItsThresholdIsMet) {
     EXPECT_EQ(memory_missing(node.config, node.readings, node.state), 64_MiB + 512_MiB);
 }
 
-TEST_F(Ladder, WhoIsOverTheRequestIsSqueezedAtWhatIsChargedUntilItIsCalm) {
+TEST_F(Ladder, APodOverItsRequestIsSqueezedAtWhatIsChargedUntilItIsCalm) {
     node.config.ladder = {.reclaim = false, .squeeze = true};
     EXPECT_THAT(look(near(), 0s), ElementsAre("squeeze default/hog 1024"));
     EXPECT_THAT(look(6_GiB, 1s), ElementsAre("squeeze default/hog 1024")) << "it flaps around the line";
@@ -142,7 +142,7 @@ TEST_F(Ladder, ASqueezeHasAnEndAndARestOfTheSameLength) {
     EXPECT_EQ(look(near(), 20s).size(), 1U);
 }
 
-TEST_F(Ladder, WhoeverGrowsFastestIsFrozenForAMomentAndNotAgainAtOnce) {
+TEST_F(Ladder, TheFastestGrowingPodIsFrozenBrieflyAndNotAgainAtOnce) {
     node.config.ladder = {.reclaim = false, .freeze = true, .freeze_for = 500ms};
     node.config.thresholds = {soft(1_GiB, 1min)};
     (void)look(6_GiB, 0s);
@@ -180,7 +180,7 @@ TEST_F(Ladder, AVictimIsOnNoRungOnceItsGracePeriodBegins) {
     EXPECT_THAT(rungs_of(decision), IsEmpty());
 }
 
-TEST_F(Ladder, WhoIsGoneOrIsAnotherUnderTheSameNameIsReleased) {
+TEST_F(Ladder, APodThatIsGoneOrReplacedUnderItsNameIsReleased) {
     node.config.ladder = {.reclaim = false, .squeeze = true};
     (void)look(near(), 0s);
     node.find("hog").cgroup = {99};
@@ -192,7 +192,7 @@ TEST_F(Ladder, WhoIsGoneOrIsAnotherUnderTheSameNameIsReleased) {
 }
 
 // What holds for every node and every course of events.
-TEST(LadderAlways, IsClimbedOnlyByWhoMayAndOnlyWhileItIsNeeded) {
+TEST(LadderAlways, IsClimbedOnlyByEligiblePodsAndOnlyWhileItIsNeeded) {
     int seen = 0;
     for (unsigned seed = 0; seed < 200; ++seed) {
         Dice dice(seed);

@@ -32,7 +32,7 @@ TEST(MemoryAvailableCounted, ActivePageCacheEvictsByTheKubeletsCountAndNotByWhat
     }
 }
 
-TEST(MemoryAvailableCounted, WhatIsToldIsWhatWasCompared) {
+TEST(MemoryAvailableCounted, TheReportedValueIsTheOneCompared) {
     auto node = full_of_active_cache();
     node.config.thresholds = {hard(4_GiB)};
     compare_with(MemoryAvailable::reclaimable, node.readings);

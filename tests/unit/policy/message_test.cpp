@@ -149,7 +149,7 @@ TEST(EvictionMessage, ForDisksIsToTheLetterToo) {
               "Container b was using 101, request is 100, has larger consumption of ephemeral-storage. ");
 }
 
-TEST(EvictionMessage, NobodyIsNamedForInodesOrProcessIds) {
+TEST(EvictionMessage, NoContainerIsNamedForInodesOrProcessIds) {
     const ObservedPod observed = several("a", {{"a", 9_GiB, 9_GiB, 9_GiB}});
     for (const Signal signal : {Signal::nodefs_inodes_free, Signal::pid_available}) {
         const auto message = eviction_message(observed, {met(hard(2000_B, {}, signal), {1024})});
@@ -161,7 +161,7 @@ TEST(EvictionMessage, NobodyIsNamedForInodesOrProcessIds) {
     }
 }
 
-TEST(EvictionMessage, APodLevelRequestIsNotToldOfForDisks) {
+TEST(EvictionMessage, APodLevelRequestIsNotReportedForDisks) {
     const ObservedPod observed =
         changed(several("a", {{"a", {}, 101_B, 0_B}}), [](Pod& one) { one.requests.memory = quantity(1_MiB); });
     EXPECT_FALSE(storage_message(observed).annotations.contains("offending_pod"));

@@ -16,7 +16,7 @@ constexpr auto delete_background = DeletePolicy::background;
 constexpr auto delete_foreground = DeletePolicy::foreground;
 constexpr auto delete_orphan = DeletePolicy::orphan;
 
-TEST(Owners, AnOwnerThatNobodyHasSeenIsLookedUpOnce) {
+TEST(Owners, AnUnseenOwnerIsLookedUpOnce) {
     World world;
     world.add(object("b", {"a"}));
     world.add(object("c", {"a"}));
@@ -166,7 +166,7 @@ TEST(Owners, AFailedLookUpAndAFailedRemovalAreTriedAgain) {
     EXPECT_EQ(World::words(world.graph.step().value()), "remove b");
 }
 
-TEST(Owners, WhatSomebodyElseDeletesIsLeftAlone) {
+TEST(Owners, WhatAnotherClientDeletesIsLeftAlone) {
     World world;
     OwnedObject leaving = object("b", {"a"});
     leaving.deleting = delete_background;
@@ -177,7 +177,7 @@ TEST(Owners, WhatSomebodyElseDeletesIsLeftAlone) {
     EXPECT_TRUE(world.run());
 }
 
-TEST(Owners, ACircleWaitsForTheOneThatSomebodyElseDeletes) {
+TEST(Owners, ACircleWaitsForTheOneThatAnotherClientDeletes) {
     World world;
     world.add(object("a", {"b!"}));
     world.add(object("b", {"a!"}));
@@ -217,7 +217,7 @@ TEST(Owners, AnObservationWithoutTheChangeDoesNotRepeatTheAction) {
     EXPECT_EQ(World::words(world.graph.step().value()), "remove a");
 }
 
-TEST(Owners, AForegroundDeletionThatSomebodyElseBeganIsGoneThroughWith) {
+TEST(Owners, AForegroundDeletionThatAnotherClientBeganIsCompleted) {
     World world;
     world.add(object("a"));
     world.add(object("b", {"a!"}));

@@ -169,7 +169,7 @@ TEST(PodGc, PodsOfALostNodeGoAfterQuarantineAndOneLookUp) {
     EXPECT_EQ(collector.at(100s, look), (Words{"look up node away"}));
 }
 
-TEST(PodGc, NobodyIsJudgedByNodesThatAreNotKnown) {
+TEST(PodGc, NoPodIsJudgedByUnknownNodes) {
     Collector collector;
     PodGcLook look;
     look.pods = {pod("a")};
@@ -211,7 +211,7 @@ TEST_F(Orphan, RemainsGoAfterQuarantineAndOneLookUp) {
     EXPECT_EQ(collector.at(41s, answered(false)), (Words{"remove s", "remove /cg"}));
 }
 
-TEST_F(Orphan, AnAnswerThatNobodyAskedForProvesNothing) {
+TEST_F(Orphan, AnUnrequestedAnswerProvesNothing) {
     EXPECT_EQ(collector.at(0s, answered(false)), Words{});
     EXPECT_EQ(collector.at(1s, answered(false)), Words{});
     EXPECT_EQ(collector.at(40s, answered(false)), (Words{"look up pod uid-gone"}));

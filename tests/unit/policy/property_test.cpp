@@ -51,7 +51,7 @@ void run(unsigned seed, Check check) {
     }
 }
 
-TEST(Always, AtMostOneEvictionALookAndNeverOfSomebodyExempt) {
+TEST(Always, AtMostOneEvictionALookAndNeverOfAnExemptPod) {
     std::array<int, signal_count> evictions{};
     int beyond_limits = 0;
     for (unsigned seed = 0; seed < seeds; ++seed) {
@@ -81,7 +81,7 @@ TEST(Always, AtMostOneEvictionALookAndNeverOfSomebodyExempt) {
     for (std::size_t i = 0; i < signal_count; ++i) EXPECT_GT(evictions[i], 0) << name(static_cast<Signal>(i));
 }
 
-TEST(Always, WhoeverIsTouchedWasChosenAndIsStillInFlight) {
+TEST(Always, EveryTouchedPodWasChosenAndIsStillInFlight) {
     for (unsigned seed = 0; seed < seeds; ++seed) {
         run(seed, [&](const Node&, const Observation&, const State&, const Decision& decision) {
             for (const auto& action : decision.actions) {
@@ -93,7 +93,7 @@ TEST(Always, WhoeverIsTouchedWasChosenAndIsStillInFlight) {
     }
 }
 
-TEST(Always, NobodyIsChosenWhileAVictimHoldsUpTheNext) {
+TEST(Always, NoPodIsChosenWhileAVictimDelaysTheNext) {
     for (unsigned seed = 0; seed < seeds; ++seed) {
         run(seed, [&](const Node&, const Observation& observation, const State&, const Decision& decision) {
             if (!decision.evict) return;

@@ -52,7 +52,7 @@ TEST(PodRequest, FollowsTheResourceHelper) {
     }
 }
 
-TEST(PodRequest, OfAPodWithPodLevelResourcesIsWhatItSaysThereAlone) {
+TEST(PodRequest, OfAPodWithPodLevelResourcesIsThoseAlone) {
     Pod pod;
     pod.containers = {container("c", 4_MiB)};
     pod.containers[0].requests.ephemeral_storage = quantity(1_GiB);
@@ -67,6 +67,20 @@ TEST(PodRequest, OfAPodWithPodLevelResourcesIsWhatItSaysThereAlone) {
     pod.requests.ephemeral_storage = quantity(9_GiB);  // no such thing
     EXPECT_EQ(pod_request(pod, &ResourceList::memory).value(), (4_MiB).value);
     EXPECT_EQ(pod_request(pod, &ResourceList::ephemeral_storage).value(), (1_GiB).value);
+}
+
+TEST(PodRequest, HugePagesArePodLevelResourcesToo) {
+    Pod pod;
+    pod.containers = {container("c", 4_MiB)};
+    pod.containers[0].requests.ephemeral_storage = quantity(1_GiB);
+    pod.containers[0].limits.hugepages = true;
+    EXPECT_EQ(pod_request(pod, &ResourceList::ephemeral_storage).value(), (1_GiB).value) << "of a container alone";
+    for (ResourceList* list : {&pod.requests, &pod.limits}) {
+        list->hugepages = true;
+        EXPECT_TRUE(pod_request(pod, &ResourceList::ephemeral_storage).is_zero());
+        EXPECT_TRUE(pod_request(pod, &ResourceList::memory).is_zero());
+        list->hugepages = false;
+    }
 }
 
 struct LimitRow {
@@ -171,6 +185,22 @@ TEST(QosClass, FollowsComputePodQos) {
         if (row.pod_level) std::tie(pod.requests, pod.limits) = lists(*row.pod_level);
         EXPECT_EQ(qos_class(pod), row.expected) << row.rule;
     }
+}
+
+TEST(QosClass, OfEmptyPodLevelResourcesIsBestEffort) {
+    Pod pod = *testing::pod({.name = "a", .request = 1_MiB}).pod;
+    EXPECT_EQ(qos_class(pod), QosClass::burstable);
+    pod.has_resources = true;
+    EXPECT_EQ(qos_class(pod), QosClass::best_effort);
+    EXPECT_EQ(pod_request(pod, &ResourceList::memory).value(), (1_MiB).value) << "the rank is unchanged";
+    pod.requests.hugepages = true;
+    EXPECT_EQ(qos_class(pod), QosClass::best_effort) << "cpu and memory alone make a class";
+}
+
+TEST(QosClass, TheStatusWins) {
+    Pod pod = *testing::pod({.name = "a", .request = 1_MiB}).pod;
+    pod.qos = QosClass::guaranteed;
+    EXPECT_EQ(qos_class(pod), QosClass::guaranteed);
 }
 
 TEST(IsCriticalPod, StaticMirrorOrOfSystemPriority) {

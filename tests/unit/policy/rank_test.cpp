@@ -163,7 +163,7 @@ TEST(Rank, HoldsActivePodsOnly) {
     }
 }
 
-TEST(Rank, SaysWhyAPodIsExempt) {
+TEST(Rank, ShowsWhyAPodIsExempt) {
     State state;
     state.in_flight.emplace_back().victim.pod = {"uid-flying"};
     state.passed_over = {

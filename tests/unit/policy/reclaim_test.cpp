@@ -101,7 +101,7 @@ TEST(ReclaimNodeLevelResources, HasToReachTheMinimumReclaimOfEveryThresholdWhate
     EXPECT_EQ(evicted(other.disk_look(0s, 99_GiB, true)), "uid-web");
 }
 
-TEST(ReclaimNodeLevelResources, TheMessageTellsWhatWasMetBefore) {
+TEST(ReclaimNodeLevelResources, TheMessageHasTheThresholdThatWasMetBefore) {
     DiskNode node({disk(10_GiB, 50_GiB)});
     (void)node.disk_look(0s, 9_GiB);
     const Decision second = node.disk_look(0s, 30_GiB, true);

@@ -163,7 +163,7 @@ TEST(ScaleDownOrder, TimesAtTheEndsOfTimeAreComparedToo) {
     EXPECT_THAT(order_of({last, first}, {0, 1}, WallTime(Duration::min())), ElementsAreArray({"a", "z"}));
 }
 
-TEST(ScaleDownOrder, NobodyIsAskedFor) {
+TEST(ScaleDownOrder, NoPodIsAskedFor) {
     EXPECT_TRUE(scale_down_order({}, {}, now).empty());
     EXPECT_TRUE(scale_down_order({nullptr, replica({.name = "a"})}, {}, now).empty());
 }

@@ -37,18 +37,18 @@ TEST_F(Shed, TheHeadOfTheOrderWhileAThresholdsGracePeriodRuns) {
     EXPECT_FALSE(decision.evict);
 }
 
-TEST_F(Shed, NobodyWhileNoThresholdIsMetAndAtOnceNobodyWhenItIsOver) {
+TEST_F(Shed, NoPodWhileNoThresholdIsMetAndNoneImmediatelyAfter) {
     EXPECT_THAT(shed_of(node.set(2_GiB).look(0s)), IsEmpty());
     EXPECT_THAT(shed_of(node.set(500_MiB).look(1s)), ElementsAre("default/hog"));
     EXPECT_THAT(shed_of(node.set(2_GiB).look(2s)), IsEmpty()) << "the condition lasts longer than the pressure";
 }
 
-TEST_F(Shed, NobodyUnlessItIsConfigured) {
+TEST_F(Shed, NoPodUnlessItIsConfigured) {
     node.config.shed_sockets = false;
     EXPECT_THAT(shed_of(node.set(500_MiB).look(0s)), IsEmpty());
 }
 
-TEST_F(Shed, AsManyAsConfiguredAndNeverWhoCannotBeEvicted) {
+TEST_F(Shed, AsManyAsConfiguredAndNeverAnExemptPod) {
     node.config.shed_pods = 10;
     EXPECT_THAT(shed_of(node.set(500_MiB).look(0s)), ElementsAre("default/hog", "default/small"));
     node.find("hog").populated = false;
@@ -74,7 +74,7 @@ TEST_F(Shed, AVictimOnItsWayTakesThePlaceOfOne) {
     EXPECT_THAT(shed_of(decision), ElementsAre("default/small"));
 }
 
-TEST_F(Shed, WhoIsAskedToEndMayEndInPeace) {
+TEST_F(Shed, APodThatGotSigtermIsNotShed) {
     node.set(500_MiB).look(0s);
     const auto decision = node.look(30s);
     ASSERT_EQ(evicted(decision), "uid-hog");

@@ -9,8 +9,8 @@ namespace evictd::policy {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(StallLines, AreThoseOfSomeOfMemoryOnceEach) {
     EvictionConfig config;
@@ -30,7 +30,7 @@ TEST(StallLines, ConfirmingPressureTakesOne) {
     EXPECT_THAT(stall_lines_for(config), ElementsAre(StallLine{StallScope::node, StallWindow::tenth, 25ms}));
 }
 
-TEST(StallLooks, AreTakenOnlyForWhatNobodyWatches) {
+TEST(StallLooks, AreTakenOnlyForWhatTheKernelDoesNotWatch) {
     EvictionConfig config;
     config.stalls = {{.share = 1'000}};
     EXPECT_EQ(look_for_stalls(config, true), std::nullopt);

@@ -28,7 +28,7 @@ TEST(TieBreak, BetweenEqualsTheOneAReplicaSetGivesUpFirst) {
         ElementsAre("a-old", "b-new", "c-middle", "d-doubled-up"));
 }
 
-TEST(TieBreak, LeavesThoseAloneThatTheKubeletTellsApart) {
+TEST(TieBreak, LeavesTheKubeletsOrderAlone) {
     const auto created = [](const PodWords& words, Duration when) {
         return changed(pod(words), [&](Pod& made) { made.creation_time = WallTime(when); });
     };

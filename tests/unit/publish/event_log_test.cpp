@@ -31,7 +31,7 @@ TEST(EventLog, EveryEventIsALine) {
     EXPECT_EQ(log.lost_lines(), 0U);
 }
 
-TEST(EventLog, AFullDiskLosesLinesAndTheLogSaysHowManyOnceThereIsRoom) {
+TEST(EventLog, AFullDiskLosesLinesAndTheLogCountsThemOnceThereIsRoom) {
     const fakes::TempDir directory;
     const auto path = directory / "events.jsonl";
     std::filesystem::create_symlink("/dev/full", path);
@@ -94,7 +94,7 @@ TEST(ConsoleLines, AreJsonOrText) {
     EXPECT_EQ(pipe.drain(), "00:00:00.000000 Normal  ConfigReloaded: hello\n");
 }
 
-TEST(ConsoleLines, AReaderThatDoesNotReadHoldsUpNobodyAndLosesWholeLines) {
+TEST(ConsoleLines, AReaderThatDoesNotReadDelaysNoThreadAndLosesWholeLines) {
     Pipe pipe;
     ConsoleLines console(pipe.write.get(), ConsoleFormat::text, "n");
     for (int i = 0; i < 500; ++i) console.publish(notice(std::string(1000, 'x')));  // 500 KB into 64 KiB and a buffer

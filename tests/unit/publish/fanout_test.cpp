@@ -90,7 +90,7 @@ TEST(Fanout, APublisherThatThrowsDoesNotSilenceTheOthers) {
     EXPECT_THAT(heard, ElementsAre("a"));
 }
 
-TEST(Fanout, APublisherThatCannotBeMadeIsAnErrorForWhoAddedIt) {
+TEST(Fanout, APublisherThatCannotBeMadeIsAnErrorForTheCaller) {
     auto fanout = Fanout::make();
     ASSERT_TRUE(fanout);
     EXPECT_FALSE((*fanout)->add([](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> {
@@ -228,7 +228,7 @@ TEST(Fanout, APublisherThatCannotBeMadeInALaneOfItsOwnIsAnErrorAndNoneIsNoError)
     EXPECT_EQ(settled(**fanout).size(), 1U);
 }
 
-TEST(Fanout, ARecordIsCompletedOnceBeforeAnybodyHearsOfIt) {
+TEST(Fanout, ARecordIsCompletedOnceBeforeItIsPublished) {
     std::vector<std::string> heard;
     std::vector<std::string> also;
     int completed = 0;

@@ -134,7 +134,7 @@ TEST(FlightRecorder, WhatARehearsedVictimWaitsForIsForgotten) {
     EXPECT_TRUE(histories(one.tell(shared(sample::evicted()))).empty());
 }
 
-TEST(FlightRecorder, AnEndWithoutABeginningIsToldAsItCame) {
+TEST(FlightRecorder, AnEndWithoutABeginningIsPublishedAsItCame) {
     Recorder one;
     const auto record = shared(sample::evicted());
     EXPECT_EQ(one.tell(record), record);

@@ -113,7 +113,7 @@ TEST_F(Served, WhatIsNoHttpIsRefused) {
     expect_served();
 }
 
-TEST_F(Served, HalfOpenRequestsKeepNobodyOut) {
+TEST_F(Served, HalfOpenRequestsBlockNoClient) {
     serve();
     const auto silent = half_open(100, "");
     const auto begun = half_open(100, "GET /page HTTP/1.1\r\nHost: x\r\nX:");
@@ -132,7 +132,7 @@ TEST_F(Served, TheOneThatComesWithAFloodIsAnsweredFirstTime) {
     }
 }
 
-TEST_F(Served, TenThousandConnectionsKeepNobodyOut) {
+TEST_F(Served, TenThousandConnectionsBlockNoClient) {
     rlimit limit{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
     const rlimit most{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
@@ -144,7 +144,7 @@ TEST_F(Served, TenThousandConnectionsKeepNobodyOut) {
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-TEST_F(Served, ASlowReaderKeepsNobodyOutAndIsHungUpOnInTheEnd) {
+TEST_F(Served, ASlowReaderBlocksNoClientAndIsDisconnectedAtLast) {
     serve({.deadline = 300ms});
     const auto slow = connect_to(server->port());
     send_text(slow, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -3,19 +3,12 @@
 // The status socket from outside: every answer, every refusal, and who is thrown out. The client of the CLI asks.
 #include "publish/status_socket.hpp"
 
-#include <tuple>
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "codec/event_json.hpp"
-#include "publish/event_log.hpp"
-#include "publish/fanout.hpp"
-#include "publish/snapshot.hpp"
-#include "publish/status_client.hpp"
 #include "unit/codec/sample_records.hpp"
-#include "unit/publish/publish_fixture.hpp"
+#include "unit/publish/status_socket_fixture.hpp"
 
 namespace evictd::publish {
 namespace {
@@ -26,87 +19,6 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-codec::StatusRequest events(bool follow, std::optional<Duration> since = std::nullopt, std::string reason = {}) {
-    codec::StatusRequest request;
-    request.verb = RequestVerb::events;
-    request.follow = follow;
-    request.since = since;
-    request.reason = std::move(reason);
-    return request;
-}
-
-// An agent's publishing side, complete, in a directory of its own.
-class StatusSocketTest : public testing::Test {
-protected:
-    void SetUp() override {
-        auto made = Fanout::make(4096);
-        ASSERT_TRUE(made);
-        fanout_ = std::move(*made);
-        add<EventLog>(RotatingFileOptions{log_path(), 1_MiB, 4}, "node-1");
-        codec::AgentStatus agent;
-        agent.node = "node-1";
-        agent.version = "0.1.0";
-        board_.set_agent({.status = agent, .eviction = {}});
-        add<Snapshot>(board_, LossCounters{});
-    }
-
-    template <class P, class... Args>
-    void add(Args&&... args) {
-        ASSERT_TRUE(fanout_->add([&](sys::Loop& /*loop*/) -> Result<std::unique_ptr<port::Publisher>> {
-            return std::make_unique<P>(std::forward<Args>(args)...);
-        }));
-    }
-
-    Status listen(std::function<void()> request_look = {}, std::unique_ptr<sys::Clock> clock = nullptr) {
-        if (clock) clock_ = std::move(clock);
-        StatusSocketOptions options{path(), "node-1", log_path(), 4, std::move(request_look), {}};
-        return fanout_->add([&](sys::Loop& loop) -> Result<std::unique_ptr<port::Publisher>> {
-            return StatusSocket::make(loop, *clock_, board_, options);
-        });
-    }
-
-    Result<std::string> ask(codec::StatusRequest request = {}) {
-        auto client = StatusClient::connect(path());
-        if (!client) return tl::unexpected(client.error());
-        return client->ask(request);
-    }
-
-    // The messages of all events there are.
-    std::vector<std::string> read(const codec::StatusRequest& request) {
-        std::vector<std::string> messages;
-        auto client = StatusClient::connect(path());
-        EXPECT_TRUE(client);
-        const auto done = client->stream(request, [&](std::string_view line) {
-            messages.push_back(codec::event_from_json(line)->message);
-            return true;
-        });
-        EXPECT_TRUE(done);
-        return messages;
-    }
-
-    std::string garbage(const std::string& text) {
-        const auto socket = connect_raw(path());
-        send_raw(socket, text);
-        ::shutdown(socket.get(), SHUT_WR);
-        return receive_all(socket);
-    }
-
-    // Returns when the lane has worked off all that was given to it.
-    void settle() {
-        std::ignore = fanout_->add(
-            [](sys::Loop&) -> Result<std::unique_ptr<port::Publisher>> { return fail(ErrorKind::failed, "", ""); });
-    }
-
-    [[nodiscard]] std::string path() const { return directory_ / "run/evictd.sock"; }
-    [[nodiscard]] std::string log_path() const { return directory_ / "events.jsonl"; }
-
-    fakes::TempDir directory_;
-    sys::SystemClock real_clock_;
-    std::unique_ptr<sys::Clock> clock_ = std::make_unique<sys::SystemClock>();  // outlives the lane, which reads it
-    StatusBoard board_;
-    std::unique_ptr<Fanout> fanout_;
-};
 
 TEST_F(StatusSocketTest, AnswersWithTheLastLook) {
     ASSERT_TRUE(listen());
@@ -162,7 +74,7 @@ TEST_F(StatusSocketTest, RanksThePodsOfTheLastLook) {
     EXPECT_EQ(json::parse(*ask(request))["ranking"]["pods"][0]["name"], "hog");
 }
 
-TEST_F(StatusSocketTest, TellsThePastFromTheLog) {
+TEST_F(StatusSocketTest, ReportsPastEventsFromTheLog) {
     auto clock = std::make_unique<LaggingClock>(0s, sample::start() + 1h);
     ASSERT_TRUE(listen({}, std::move(clock)));
     fanout_->publish(notice("old", sample::start()));
@@ -209,7 +121,7 @@ TEST_F(StatusSocketTest, AFollowerOfOneReasonSeesOnlyThat) {
     EXPECT_EQ(reason, "Evicting");
 }
 
-TEST_F(StatusSocketTest, GarbageIsAnsweredWithOneLineThatSaysWhatIsWrong) {
+TEST_F(StatusSocketTest, GarbageIsAnsweredWithAnErrorInOneLine) {
     ASSERT_TRUE(listen());
     EXPECT_THAT(garbage("hello\n"), HasSubstr("not a JSON object"));
     EXPECT_THAT(garbage("{\"verb\":\"evict\"}\n"), HasSubstr("verb 'evict' is not known"));
@@ -234,7 +146,7 @@ TEST_F(StatusSocketTest, AClientThatAsksNothingIsSentAway) {
     EXPECT_EQ(receive_all(connect_raw(path())), "");
 }
 
-TEST_F(StatusSocketTest, AFollowerThatDoesNotReadIsDroppedWithALineThatSaysSo) {
+TEST_F(StatusSocketTest, AFollowerThatDoesNotReadIsDroppedWithALineThatReportsIt) {
     ASSERT_TRUE(listen());
     const auto slow = connect_raw(path());
     send_raw(slow, "{\"verb\":\"events\",\"follow\":true}\n");
@@ -251,7 +163,7 @@ TEST_F(StatusSocketTest, AFollowerThatDoesNotReadIsDroppedWithALineThatSaysSo) {
     EXPECT_TRUE(ask());
 }
 
-TEST_F(StatusSocketTest, TooManyClientsAreToldSo) {
+TEST_F(StatusSocketTest, TooManyClientsGetAnError) {
     ASSERT_TRUE(listen());
     std::vector<sys::Fd> clients;
     for (int i = 0; i < 16; ++i) clients.push_back(connect_raw(path()));
@@ -271,7 +183,7 @@ TEST_F(StatusSocketTest, OnlyTheOwnerMayOpenItsFile) {
     EXPECT_EQ(made.st_mode & 0777U, 0600U);
 }
 
-TEST_F(StatusSocketTest, ASecondAgentIsRefusedAndToldWhoListens) {
+TEST_F(StatusSocketTest, ASecondAgentIsRefusedAndLearnsWhichProcessListens) {
     ASSERT_TRUE(listen());
     const auto second = listen();
     ASSERT_FALSE(second);
@@ -300,7 +212,7 @@ TEST_F(StatusSocketTest, AFileOfAnotherKindIsLeftAlone) {
     EXPECT_EQ(text_of(path()), "precious");
 }
 
-TEST_F(StatusSocketTest, TheEndTakesItsFileAwayAndTellsFollowers) {
+TEST_F(StatusSocketTest, TheEndRemovesItsFileAndNotifiesFollowers) {
     ASSERT_TRUE(listen());
     auto client = StatusClient::connect(path());
     ASSERT_TRUE(client);
@@ -323,7 +235,7 @@ TEST_F(StatusSocketTest, AFileThatAnotherAgentPutThereStays) {
     EXPECT_TRUE(std::filesystem::exists(path()));
 }
 
-TEST(StatusClient, APathThatIsTooLongIsSaidSo) {
+TEST(StatusClient, APathThatIsTooLongIsAnError) {
     const auto client = StatusClient::connect("/" + std::string(200, 'x'));
     ASSERT_FALSE(client);
     EXPECT_EQ(client.error().kind, ErrorKind::invalid);

@@ -52,7 +52,7 @@ struct Recording : testing::Test {
     std::shared_ptr<const EvictionConfig> config = std::make_shared<const EvictionConfig>();
 };
 
-TEST_F(Recording, BeginsWithAHeaderAndTellsTheConfigurationOnce) {
+TEST_F(Recording, BeginsWithAHeaderAndHasTheConfigurationOnce) {
     const auto recorder = record();
     for (std::uint64_t i = 1; i <= 3; ++i) recorder->publish(look(i));
     recorder->publish(notice("not a look"));
@@ -60,7 +60,7 @@ TEST_F(Recording, BeginsWithAHeaderAndTellsTheConfigurationOnce) {
     EXPECT_EQ(recorder->lost_looks(), 0U);
 }
 
-TEST_F(Recording, IsNotForEverybody) {
+TEST_F(Recording, IsReadableByItsOwnerOnly) {
     record()->publish(look(1));
     struct stat made {};
     ASSERT_EQ(::stat(path.c_str(), &made), 0);
@@ -72,13 +72,13 @@ TEST_F(Recording, ALookThatIsNotForTheTapeIsLeftOut) {
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(Recording, AfterAGapConfigurationAndStateAreToldAgain) {
+TEST_F(Recording, AfterAGapConfigurationAndStateAreWrittenAgain) {
     const auto recorder = record();
     for (const std::uint64_t i : {1U, 2U, 5U, 6U}) recorder->publish(look(i));
     EXPECT_EQ(kinds(path), "hclhcl");
 }
 
-TEST_F(Recording, ANewConfigurationIsToldWithTheStateItMet) {
+TEST_F(Recording, ANewConfigurationIsWrittenWithTheStateItMet) {
     const auto recorder = record();
     recorder->publish(look(1));
     config = std::make_shared<const EvictionConfig>();
@@ -133,7 +133,7 @@ TEST_F(Recording, AFileThatIsNoTapeIsNotTouched) {
     directory.write("node.tape", "important\n");
     const auto refused = make();
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().text(), HasSubstr("there is a file that is no tape"));
+    EXPECT_THAT(refused.error().text(), HasSubstr("the file exists and is not a tape"));
     EXPECT_EQ(text_of(path), "important\n");
     for (const char* begun : {"", "{\"evict", "{\"evictd_tape\":1"}) {
         directory.write("node.tape", begun);

@@ -203,7 +203,7 @@ TEST_F(AtTheEnd, ALimitThatIsWantedWhenTheAgentEndsIsPutBack) {
         int told = 0;
         {
             auto loop = ControlLoop<RungKeeper>::make({.name = "rungs"}, controls, clock,
-                                                      RungOptions{.memory_path = directory / "state/rungs"},
+                                                      RungOptions{.ledger_path = directory / "state/rungs"},
                                                       [&](const RungOutcome&) { told++; });
             ASSERT_TRUE(loop) << loop.error().text();
             const Rung rung{
@@ -241,7 +241,7 @@ TEST_F(AtTheEnd, AScoreThatIsRaisedWhenTheAgentEndsIsPutBack) {
     pod.containers.push_back({.name = "app", .requests = {}, .limits = {}});
     const auto shared = std::make_shared<const Pod>(std::move(pod));
     const ScoreOptions options{.policy = OomScoreAdjPolicy::observe,
-                               .memory_path = directory / "state/raised_scores",
+                               .ledger_path = directory / "state/raised_scores",
                                .wanted = [](const Pod&, const std::string&, Bytes) {
                                    return ScoreRange{1000, 1000};
                                }};

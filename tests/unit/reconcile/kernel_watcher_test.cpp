@@ -41,7 +41,7 @@ struct Kernel final : port::KernelEventSource {
         exits.push_back(on);
         return refuses ? fail(ErrorKind::failed, "bpf", "Operation not permitted") : Status{};
     }
-    [[nodiscard]] std::optional<Duration> look_within(Bytes /*distance*/) const override { return std::nullopt; }
+    [[nodiscard]] std::optional<TimedLooks> timed_looks() const override { return std::nullopt; }
     [[nodiscard]] std::vector<SourceRow> sources() const override { return {}; }
 
     bool refuses = false;
@@ -56,6 +56,7 @@ struct Kernel final : port::KernelEventSource {
 constexpr Watermark line{Signal::memory_available, 100_MiB};
 constexpr Watermark above{Signal::memory_available, 164_MiB};
 constexpr MonotonicTime begin{1h};
+constexpr auto memory = static_cast<std::size_t>(Signal::memory_available);
 
 KernelWatch desired() { return {.lines = std::vector{line}, .approaches = {above}, .stall_lines = {}}; }
 
@@ -64,8 +65,11 @@ struct KernelWatchers : testing::Test {
     KernelWatcher watcher{kernel};
 };
 
-TEST_F(KernelWatchers, WhatIsAsWantedIsNotToldAgain) {
-    for (int i = 0; i < 3; i++) EXPECT_FALSE(watcher.reconcile(desired(), begin));
+TEST_F(KernelWatchers, WhatIsAsWantedIsNotWrittenAgain) {
+    for (int i = 0; i < 3; i++) {
+        watcher.reconcile(desired(), begin);
+        EXPECT_FALSE(watcher.watches_exits());
+    }
     EXPECT_THAT(kernel.watched, ElementsAre(line, above));
     EXPECT_EQ(kernel.watches, 1);
     EXPECT_EQ(kernel.counts.size(), 1U);
@@ -75,18 +79,18 @@ TEST_F(KernelWatchers, WhatIsAsWantedIsNotToldAgain) {
 
 TEST_F(KernelWatchers, WhatIsRefusedIsTriedAgain) {
     kernel.refuses = true;
-    (void)watcher.reconcile(desired(), begin);
+    watcher.reconcile(desired(), begin);
     EXPECT_THAT(watcher.lines(), IsEmpty());
     kernel.refuses = false;
-    (void)watcher.reconcile(desired(), begin);
+    watcher.reconcile(desired(), begin);
     EXPECT_THAT(watcher.lines(), ElementsAre(line));
     EXPECT_EQ(kernel.counts.size(), 2U);
     EXPECT_EQ(kernel.stalls.size(), 2U);
 }
 
 TEST_F(KernelWatchers, LinesThatAreNotKnownStay) {
-    (void)watcher.reconcile(desired(), begin);
-    (void)watcher.reconcile({}, begin);
+    watcher.reconcile(desired(), begin);
+    watcher.reconcile({}, begin);
     EXPECT_THAT(watcher.lines(), ElementsAre(line));
     EXPECT_EQ(kernel.watches, 1);
 }
@@ -94,16 +98,19 @@ TEST_F(KernelWatchers, LinesThatAreNotKnownStay) {
 TEST_F(KernelWatchers, ExitsLingerSoThatANodeThatFlapsDoesNotAttachAllTheTime) {
     auto near = desired();
     near.exits = true;
-    EXPECT_TRUE(watcher.reconcile(near, begin));
-    EXPECT_FALSE(watcher.reconcile(near, begin + 1s)) << "they are told already";
-    (void)watcher.reconcile(desired(), begin + 10s);
+    watcher.reconcile(near, begin);
+    EXPECT_TRUE(watcher.watches_exits());
+    watcher.reconcile(near, begin + 1s);
+    EXPECT_THAT(kernel.exits, ElementsAre(true)) << "they are told already";
+    watcher.reconcile(desired(), begin + 10s);
     EXPECT_THAT(kernel.exits, ElementsAre(true));
-    (void)watcher.reconcile(desired(), begin + 11s);
+    watcher.reconcile(desired(), begin + 11s);
     EXPECT_THAT(kernel.exits, ElementsAre(true, false));
+    EXPECT_FALSE(watcher.watches_exits());
 }
 
 TEST_F(KernelWatchers, ACrossingIsOfALineOrTheApproachToOne) {
-    (void)watcher.reconcile(desired(), begin);
+    watcher.reconcile(desired(), begin);
     const auto crossed = [](const Watermark& which, bool under) {
         return WatermarkCrossed{which.signal, under, which.threshold, 90_MiB};
     };
@@ -111,18 +118,30 @@ TEST_F(KernelWatchers, ACrossingIsOfALineOrTheApproachToOne) {
     EXPECT_EQ(watcher.note(crossed(above, false)), Crossing::other);
     EXPECT_EQ(watcher.note(crossed(line, true)), Crossing::line);
     EXPECT_EQ(watcher.note(crossed(line, true)), Crossing::line);
-    EXPECT_THAT(watcher.under(), ElementsAre(line));
+    EXPECT_EQ(watcher.lowest_crossed()[memory], line.threshold);
     EXPECT_EQ(watcher.note(crossed(line, false)), Crossing::line);
-    EXPECT_THAT(watcher.under(), IsEmpty());
+    EXPECT_EQ(watcher.lowest_crossed()[memory], std::nullopt);
 }
 
-TEST_F(KernelWatchers, NewLinesAreToldAfresh) {
-    (void)watcher.reconcile(desired(), begin);
+TEST_F(KernelWatchers, OfSeveralCrossedLinesTheLowestCounts) {
+    auto two = desired();
+    two.lines->push_back({line.signal, 80_MiB});
+    watcher.reconcile(two, begin);
+    (void)watcher.note({line.signal, true, line.threshold, 90_MiB});
+    EXPECT_EQ(watcher.lowest_crossed()[memory], line.threshold);
+    (void)watcher.note({line.signal, true, 80_MiB, 70_MiB});
+    EXPECT_EQ(watcher.lowest_crossed()[memory], 80_MiB);
+    (void)watcher.note({line.signal, false, 80_MiB, 90_MiB});
+    EXPECT_EQ(watcher.lowest_crossed()[memory], line.threshold);
+}
+
+TEST_F(KernelWatchers, NewLinesAreWrittenAgain) {
+    watcher.reconcile(desired(), begin);
     (void)watcher.note({line.signal, true, line.threshold, 90_MiB});
     auto moved = desired();
     moved.lines->front().threshold = 120_MiB;
-    (void)watcher.reconcile(moved, begin);
-    EXPECT_THAT(watcher.under(), IsEmpty());
+    watcher.reconcile(moved, begin);
+    EXPECT_EQ(watcher.lowest_crossed()[memory], std::nullopt);
 }
 
 TEST_F(KernelWatchers, EveryPodWithACgroupIsShownAndThoseThatMayBeEvictedAreNumbered) {

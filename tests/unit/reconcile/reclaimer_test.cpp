@@ -76,7 +76,7 @@ TEST_F(Reclaiming, StopsWhenItsTimeIsOver) {
     EXPECT_EQ(told.back().bytes, 48_MiB);
 }
 
-TEST_F(Reclaiming, TellsWhatFailsAndForgetsWhoIsGone) {
+TEST_F(Reclaiming, ReportsFailuresAndForgetsRemovedPods) {
     controls.broken = "reclaim";
     reclaimer.reconcile({wanted(100_MiB)});
     EXPECT_EQ(steps(), 1);

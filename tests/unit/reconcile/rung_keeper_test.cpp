@@ -15,7 +15,7 @@
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_pod_controls.hpp"
 #include "fakes/temp_dir.hpp"
-#include "reconcile/memory_file.hpp"
+#include "reconcile/ledger_file.hpp"
 
 namespace evictd::reconcile {
 namespace {
@@ -34,7 +34,7 @@ struct RungKeeping : testing::Test {
         make();
     }
     void make(bool dry_run = false) {
-        keeper.emplace(controls, clock, RungOptions{.dry_run = dry_run, .memory_path = file},
+        keeper.emplace(controls, clock, RungOptions{.dry_run = dry_run, .ledger_path = file},
                        [this](RungOutcome outcome) { told.push_back(std::move(outcome)); });
     }
     [[nodiscard]] WantedRung wanted(RungKind kind, Duration period = 10s) const {
@@ -111,7 +111,7 @@ TEST_F(RungKeeping, ItEndsByItselfWhenItsTimeIsOver) {
     EXPECT_THAT(controls.log, ElementsAre("frozen", "thawed")) << "said once more, it does not begin again";
 }
 
-TEST_F(RungKeeping, WhatSomebodyElseSetIsLeft) {
+TEST_F(RungKeeping, WhatAnotherProgramSetIsLeft) {
     web().high = 100_MiB;
     keeper->reconcile({wanted(RungKind::squeeze)});
     EXPECT_THAT(controls.log, IsEmpty()) << "lower already";
@@ -125,7 +125,7 @@ TEST_F(RungKeeping, WhatSomebodyElseSetIsLeft) {
     EXPECT_THAT(told[1].error, HasSubstr("it is already frozen"));
 }
 
-TEST_F(RungKeeping, ALimitThatSomebodyElseChangedMeanwhileIsLeftAndTold) {
+TEST_F(RungKeeping, ALimitThatAnotherProgramChangedIsLeftAndReported) {
     keeper->reconcile({wanted(RungKind::squeeze)});
     web().high = 300_MiB;
     keeper->reconcile({});
@@ -145,7 +145,7 @@ TEST_F(RungKeeping, APodThatEndsLeavesNothing) {
     EXPECT_EQ(told[2].error + told[3].error, "");
 }
 
-TEST_F(RungKeeping, EachWriteThatFailsIsToldAndNothingIsLeft) {
+TEST_F(RungKeeping, EachFailedWriteIsReportedAndNothingIsLeft) {
     for (const auto* call : {"limit", "set_limit", "is_frozen", "freeze"}) {
         told.clear();
         controls.broken = call;
@@ -173,7 +173,7 @@ TEST_F(RungKeeping, AThawThatFailsIsTriedAgainUntilItIsDone) {
     EXPECT_THAT(held_in(file), IsEmpty());
 }
 
-TEST_F(RungKeeping, ADryRunTouchesNothingAndTellsAll) {
+TEST_F(RungKeeping, ADryRunTouchesNothingAndReportsAll) {
     make(/*dry_run=*/true);
     keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     keeper->reconcile({});
@@ -216,7 +216,7 @@ TEST_F(RungKeeping, AnAgentThatIsKilledAtAnyStepLeavesNothing) {
     }
 }
 
-TEST_F(RungKeeping, WhatCannotBePutBackStaysInTheFileAndSomebodyElsesLimitStays) {
+TEST_F(RungKeeping, WhatCannotBePutBackStaysInTheFileAndAnotherProgramsLimitStays) {
     keeper->reconcile({wanted(RungKind::squeeze), wanted(RungKind::freeze)});
     web().high = 300_MiB;
     controls.broken = "thaw";
@@ -266,12 +266,12 @@ TEST(HeldRungs, OfABrokenLedgerWhatIsWholeIsReadAndTheRestReported) {
 
 TEST_F(RungKeeping, ABrokenLedgerIsReportedSetAsideAndTheRestPutBack) {
     keeper->reconcile({wanted(RungKind::freeze)});
-    directory.write("state/rungs", remembered_text(file).value().value_or("") + "freeze 7");
+    directory.write("state/rungs", read_ledger(file).value().value_or("") + "freeze 7");
     make();
     const auto recovered = keeper->recover();
     EXPECT_FALSE(web().frozen);
     ASSERT_EQ(recovered.failed.size(), 1U);
-    EXPECT_NE(recovered.failed[0].text().find("cut off"), std::string::npos) << recovered.failed[0].text();
+    EXPECT_NE(recovered.failed[0].text().find("truncated"), std::string::npos) << recovered.failed[0].text();
     EXPECT_EQ(recovered.done.size(), 1U);
     EXPECT_TRUE(std::filesystem::exists(file + ".broken"));
     EXPECT_TRUE(keeper->recover().nothing()) << "once";

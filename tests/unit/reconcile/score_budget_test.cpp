@@ -129,7 +129,7 @@ TEST_F(Keeper, WorksOnWhileTheClockGoesOn) {
     scores.processes = {{{1}, {{.pid = 10, .score = 0}}}, {{2}, {{.pid = 20, .score = 0}}}};
     const RunningClock running;
     keeper.emplace(scores, running,
-                   ScoreOptions{.memory_path = memory,
+                   ScoreOptions{.ledger_path = memory,
                                 .wanted =
                                     [](const Pod&, const std::string&, Bytes) {
                                         return ScoreRange{wanted, wanted};
@@ -165,7 +165,7 @@ TEST_F(Keeper, WhatCannotBeWrittenDownFirstIsNotRaised) {
     keeper->steer(a.pod->uid);
     pass(seconds(5));
     EXPECT_EQ(scores.at(1).score, 700);
-    EXPECT_EQ(count("No oom_score_adj of pod default/a is raised"), 1U) << "and that is said once";
+    EXPECT_EQ(count("Not raising oom_score_adj of pod default/a: could not save"), 1U) << "and that is said once";
     std::filesystem::remove(directory / "state");
     pass(seconds(5));
     EXPECT_EQ(scores.at(1).score, 1000) << "it is tried again";

@@ -35,7 +35,7 @@ inline KeptPod pod(const std::string& name, std::uint64_t cgroup) {
 class Keeper : public testing::Test {
 protected:
     void make(ScoreOptions options = {}) {
-        options.memory_path = memory;
+        options.ledger_path = memory;
         options.wanted = [](const Pod&, const std::string&, Bytes) { return ScoreRange{wanted, wanted}; };
         keeper.emplace(scores, clock, options, [this](AgentNotice notice) { told.push_back(std::move(notice)); });
     }

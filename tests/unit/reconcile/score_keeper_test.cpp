@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST_F(Keeper, SetsWhatTheClassSaysForEveryProcessAndSaysItOnce) {
+TEST_F(Keeper, SetsTheClassScoreOfEveryProcessAndReportsItOnce) {
     scores.processes = {{{1}, {{.pid = 10, .score = 0}, {.pid = 11, .score = 1000}}},
                         {{2}, {{.pid = 20, .score = wanted}}}};
     make();
@@ -28,7 +28,7 @@ TEST_F(Keeper, SetsWhatTheClassSaysForEveryProcessAndSaysItOnce) {
     EXPECT_EQ(keeper->figures().repaired, 2U);
 }
 
-TEST_F(Keeper, DriftIsSetAtOnceAndToldSummedUp) {
+TEST_F(Keeper, DriftIsSetAtOnceAndReportedAsASum) {
     scores.processes = {{{1}, {{.pid = 10, .score = wanted}}}, {{2}, {}}};
     make();
     look();
@@ -71,7 +71,7 @@ TEST_F(Keeper, AlsoAfterTheKernelSpokeOfOurOwnWriteOrOfOneThatWasRight) {
     EXPECT_FALSE(keeper->due()) << "and then it is quiet";
 }
 
-TEST_F(Keeper, WhoWritesInALoopIsLeftAloneForAWhileAndThatIsSaid) {
+TEST_F(Keeper, ALoopingPodIsLeftAloneForAWhileAndThatIsReported) {
     scores.processes = {{{1}, {{.pid = 10, .score = 0}}}, {{2}, {}}};
     make();
     look();
@@ -88,7 +88,7 @@ TEST_F(Keeper, WhoWritesInALoopIsLeftAloneForAWhileAndThatIsSaid) {
     EXPECT_LE(told.size(), 3U);
 }
 
-TEST_F(Keeper, WhatMayNotBeLoweredIsSaidOnceForEachPodAndNothingFails) {
+TEST_F(Keeper, WhatMayNotBeLoweredIsReportedOnceForEachPodAndNothingFails) {
     scores.processes = {{{1}, {{.pid = 10, .score = 1000, .lowest = 950}, {.pid = 11, .score = 0}}},
                         {{2}, {{.pid = 20, .score = 1000, .lowest = 1000}}}};
     make();
@@ -119,11 +119,11 @@ TEST_F(Keeper, ObservingAndDryRunsWriteNothing) {
         EXPECT_THAT(scores.log, IsEmpty());
         ASSERT_EQ(told.size(), 1U) << "once, as long as it stays so";
         EXPECT_EQ(told[0].dry_run, dry_run);
-        EXPECT_THAT(told[0].message, HasSubstr(dry_run ? "Dry run: would have set" : "left so"));
+        EXPECT_THAT(told[0].message, HasSubstr(dry_run ? "Dry run: would have set" : "Observe only, not changed"));
     }
 }
 
-TEST_F(Keeper, OffMeansThatNobodyLooks) {
+TEST_F(Keeper, OffReadsNoScores) {
     scores.processes = {{{1}, {{.pid = 10, .score = 0}}}, {{2}, {}}};
     make({.policy = OomScoreAdjPolicy::off});
     look();
@@ -153,7 +153,7 @@ TEST_F(Keeper, ANewPodIsLookedAtWhenItHasHadTimeToStart) {
     EXPECT_EQ(scores.at(2).score, wanted);
 }
 
-TEST_F(Keeper, ManyPodsAtOnceAreToldInOneSentence) {
+TEST_F(Keeper, ManyPodsAtOnceAreReportedInOneSentence) {
     std::vector<KeptPod> pods;
     for (std::uint64_t i = 1; i <= 30; i++) {
         pods.push_back(pod("p" + std::to_string(i), i));
@@ -226,7 +226,7 @@ TEST_F(Keeper, ChildrenOfTheRaisedAreRaisedAndGetWhatTheirParentHad) {
     EXPECT_EQ(scores.at(1, 2).score, 300);
 }
 
-TEST_F(Keeper, WhatSomebodyElseWroteMeanwhileIsNotOverruled) {
+TEST_F(Keeper, AConcurrentWriteIsNotOverruled) {
     scores.processes = {{{1}, {{.pid = 10, .score = 700}}}, {{2}, {}}};
     make({.policy = OomScoreAdjPolicy::off});
     look();

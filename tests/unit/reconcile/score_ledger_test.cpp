@@ -24,7 +24,7 @@ TEST_F(Ledger, AFirstVictimThatCannotBeRaisedHasAtLeastTheScoreOfItsClass) {
     EXPECT_EQ(scores.at(1, 1).score, wanted);
     EXPECT_EQ(keeper->figures().steered, "");
     EXPECT_EQ(keeper->figures().not_raised.substr(0, 25), "default/a is not raised: ");
-    EXPECT_EQ(count("No oom_score_adj of pod default/a is raised"), 1U);
+    EXPECT_EQ(count("Not raising oom_score_adj of pod default/a: could not save"), 1U);
     std::filesystem::remove(directory / "state");
     pass(milliseconds(1100));
     EXPECT_EQ(scores.at(1, 0).score, 1000);

@@ -24,62 +24,62 @@ struct Shedding : testing::Test {
     SocketShed shed{clock, &sockets, false};
 };
 
-TEST_F(Shedding, RefusesWhoIsWantedAndTellsItOnce) {
+TEST_F(Shedding, ShedsTheDesiredPodsAndReportsItOnce) {
     const std::vector wanted{web};
-    const auto edges = shed.carry_out(wanted);
+    const auto edges = shed.reconcile(wanted);
     ASSERT_EQ(edges.size(), 1U);
     EXPECT_TRUE(edges[0].begun && edges[0].error.empty());
     EXPECT_EQ(edges[0].pod.pod_name, "default/web");
     EXPECT_THAT(sockets.refused_now, ElementsAre(CgroupId{7}));
-    EXPECT_THAT(shed.carry_out(wanted), IsEmpty());
+    EXPECT_THAT(shed.reconcile(wanted), IsEmpty());
 }
 
-TEST_F(Shedding, SaysItAnewAtEveryLookWithALaterEnd) {
+TEST_F(Shedding, IsRenewedAtEveryLookWithALaterEnd) {
     const std::vector wanted{web};
-    (void)shed.carry_out(wanted);
+    (void)shed.reconcile(wanted);
     EXPECT_EQ(sockets.until, clock.monotonic() + SocketShed::refusal_holds);
     clock.advance(std::chrono::milliseconds(100));
-    (void)shed.carry_out(wanted);
+    (void)shed.reconcile(wanted);
     EXPECT_EQ(sockets.until, clock.monotonic() + SocketShed::refusal_holds);
     EXPECT_EQ(sockets.asked, 2);
 }
 
-TEST_F(Shedding, WhoIsNotWantedAnyMoreGetsThemAgainWithTheNumberRefused) {
+TEST_F(Shedding, APodNoLongerDesiredIsRestoredWithTheNumberRefused) {
     sockets.refusals[{7}] = 100;
-    (void)shed.carry_out(std::vector{web});
+    (void)shed.reconcile(std::vector{web});
     sockets.refusals[{7}] = 112;
-    const auto edges = shed.carry_out(std::vector{db});
+    const auto edges = shed.reconcile(std::vector{db});
     ASSERT_EQ(edges.size(), 2U);
     EXPECT_FALSE(edges[0].begun);
     EXPECT_EQ(edges[0].pod.pod_name, "default/web");
     EXPECT_EQ(edges[0].refused, 12);
     EXPECT_EQ(edges[1].pod.pod_name, "default/db");
     EXPECT_THAT(sockets.refused_now, ElementsAre(CgroupId{8}));
-    EXPECT_EQ(shed.carry_out({}).size(), 1U);
+    EXPECT_EQ(shed.reconcile({}).size(), 1U);
     EXPECT_THAT(sockets.refused_now, IsEmpty());
 }
 
-TEST_F(Shedding, NobodyWantedCostsNothing) {
-    EXPECT_THAT(shed.carry_out({}), IsEmpty());
+TEST_F(Shedding, NoDesiredPodCostsNothing) {
+    EXPECT_THAT(shed.reconcile({}), IsEmpty());
     EXPECT_EQ(sockets.asked, 0);
 }
 
-TEST_F(Shedding, ADryRunTellsAndTouchesNothing) {
+TEST_F(Shedding, ADryRunReportsAndTouchesNothing) {
     SocketShed dry(clock, &sockets, true);
-    const auto edges = dry.carry_out(std::vector{web});
+    const auto edges = dry.reconcile(std::vector{web});
     ASSERT_EQ(edges.size(), 1U);
     EXPECT_THAT(edges[0].error, IsEmpty());
-    EXPECT_EQ(dry.carry_out({}).size(), 1U);
+    EXPECT_EQ(dry.reconcile({}).size(), 1U);
     EXPECT_EQ(sockets.asked, 0);
 }
 
-TEST_F(Shedding, WhereItCannotBeDoneThatIsToldOnceAndNothingIsUndone) {
+TEST_F(Shedding, AnUnsupportedHostIsReportedOnceAndNothingIsUndone) {
     SocketShed unable(clock, nullptr, false);
-    const auto edges = unable.carry_out(std::vector{web});
+    const auto edges = unable.reconcile(std::vector{web});
     ASSERT_EQ(edges.size(), 1U);
-    EXPECT_THAT(edges[0].error, HasSubstr("cannot be refused"));
-    EXPECT_THAT(unable.carry_out(std::vector{web}), IsEmpty());
-    EXPECT_THAT(unable.carry_out({}), IsEmpty());
+    EXPECT_THAT(edges[0].error, HasSubstr("cannot refuse sockets"));
+    EXPECT_THAT(unable.reconcile(std::vector{web}), IsEmpty());
+    EXPECT_THAT(unable.reconcile({}), IsEmpty());
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ public:
         tick.observation.readings[0] = Reading{{available.value}, {(1_GiB).value}, tick.observation.at};
         if (reclaimable) tick.observation.readings[0]->memory = {.kubelet = available, .reclaimable = *reclaimable};
         tick.observation.pods = pods;
+        tick.observation.watching = watching;
         tick.observation.outcomes = std::exchange(outcomes_, {});
         tick.number = number_;
         tick.config = config_;
@@ -81,6 +82,7 @@ public:
     fakes::TempDir directory;
     std::string path = directory / "night.tape";
     std::optional<Bytes> reclaimable;  // memory counted the other way, from now on
+    Watching watching;                 // likewise
     std::vector<ObservedPod> pods{pod("hog", 600_MiB, 11), pod("web", 200_MiB, 12), pod("db", 100_MiB, 13)};
 
 private:

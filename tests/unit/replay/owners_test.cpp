@@ -95,7 +95,7 @@ TEST(OwnerQuestion, ChangesNothingForLaterSteps) {
     EXPECT_FALSE(steps.at(2).contains("deleted"));
 }
 
-TEST(OwnerQuestion, IsAnsweredAfterTheCollectionsAndSaysWhy) {
+TEST(OwnerQuestion, IsAnsweredAfterTheCollectionsWithTheReason) {
     const auto lines = play_lines("objects:\n" + web + "steps:\n- {at: 0s, gc: {logs: {}}, delete: [{uid: u1}]}\n");
     EXPECT_THAT(lines.at(0), HasSubstr(R"("gc":{"logs":[]},"deleted":[{"action":"remove","object":"pod/u1",)"
                                        R"("why":"its deletion was asked for"}],"why":)"));
@@ -138,7 +138,7 @@ struct Refusal {
 
 class RefusedOwners : public testing::TestWithParam<Refusal> {};
 
-TEST_P(RefusedOwners, AreToldInOneLine) {
+TEST_P(RefusedOwners, AreReportedInOneLine) {
     const std::string fault = fault_of(GetParam().text);
     for (const auto& part : GetParam().parts) EXPECT_THAT(fault, HasSubstr(part));
     EXPECT_EQ(fault.find('\n'), std::string::npos);

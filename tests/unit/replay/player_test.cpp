@@ -24,7 +24,7 @@ TEST(Player, AQuietStepHasItsFiveKeysAndNulls) {
               R"("why":"memory.available is 2Gi, above 1Gi: no eviction needed"})");
 }
 
-TEST(Player, AnEvictionIsToldInTheKubeletsWords) {
+TEST(Player, AnEvictionIsReportedInTheKubeletsWords) {
     const auto steps = memory_story("- {at: 1m30s, available: {memory.available: 512Mi}}\n");
     EXPECT_EQ(steps.at(1).at("at"), "1m30s");
     EXPECT_EQ(steps.at(1).at("thresholds_met").dump(), R"([{"signal":"memory.available","kind":"hard"}])");
@@ -61,7 +61,7 @@ TEST(Player, AnEvictedPodIsGoneByTheNextStep) {
     EXPECT_EQ(evicted(steps.at(3)), "") << "gone is gone, and a critical pod is never evicted";
 }
 
-TEST(Player, WhileAVictimIsStuckNobodyElseIsEvictedForThirtySeconds) {
+TEST(Player, WhileAVictimIsStuckNoOtherPodIsEvictedForThirtySeconds) {
     const auto steps = memory_story(
         "- {at: 5s, available: {memory.available: 512Mi}}\n"
         "- {at: 6s, stuck: [ns/a]}\n"

@@ -50,12 +50,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UnknownKey", "version: 1\nstep: []\n", ":2: step: unknown key (did you mean steps?)"},
         Case{"UnknownStepKey", "steps:\n- at: 0s\n  availble: {}\n",
              ":3: steps[0].availble: unknown key (did you mean available?"},
-        Case{"UnknownSignal", "steps:\n- at: 0s\n  available: {memory.free: 1Gi}\n",
-             ":3: steps[0].available.memory.free: unknown signal (did you mean memory.available?)"},
+        Case{"UnknownSignal", "steps:\n- at: 0s\n  available: {memory.availble: 1Gi}\n",
+             ":3: steps[0].available.memory.availble: unknown signal (did you mean memory.available?)"},
         Case{"UnknownFreedSignal", "steps:\n- at: 0s\n  gcFrees: {images: {imagefs: 1Gi}}\n",
              ":3: steps[0].gcFrees.images.imagefs: unknown signal"},
         Case{"UnknownCapacity", "node: {capacity: {mem: 1Gi}}\n",
-             ":1: node.capacity.mem: unknown key (did you mean memory?)"},
+             ":1: node.capacity.mem: unknown key (expected memory, allocatableMemory, "},
         Case{"UnknownConfigKey", "version: 1\nconfig:\n  evictionHrd: {}\n",
              ":3: config.evictionHrd: unknown key (did you mean evictionHard?"},
         Case{"ConfigFault", "config:\n  evictionHard:\n    memory.available: 1Gi\n    nodefs.available: -1\n",
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NegativeNumber", "node: {capacity: {memory: -5}}", ":1: node.capacity.memory: must not be negative: -5"},
         Case{"AbsurdSize", "node: {capacity: {memory: 2Ei}}", ":1: node.capacity.memory: is more than any node has"},
         Case{"AbsurdNumber", "node: {capacity: {memory: 1e30}}", ":1: node.capacity.memory: is more than any node has"},
-        Case{"NaN", "node: {capacity: {memory: .nan}}", ":1: node.capacity.memory: quantities must match"},
+        Case{"NaN", "node: {capacity: {memory: .nan}}", ":1: node.capacity.memory: invalid quantity \".nan\" ("},
         Case{"Infinity", "node: {capacity: {memory: .inf}}", ":1: node.capacity.memory: "},
         Case{"TruthAsSize", "node: {capacity: {memory: true}}",
              ":1: node.capacity.memory: invalid value \"true\" (expected a quantity "},
@@ -90,12 +90,13 @@ INSTANTIATE_TEST_SUITE_P(
              "pods:\n- metadata: {name: a}\n  spec:\n    containers:\n    - resources: {limits: {memory: lots}}\n",
              ":5: pods[0].spec.containers[0]"},
         Case{"BadEffect", "steps: [{at: 0s, taints: [{key: k, effect: Never}]}]",
-             ":1: steps[0].taints[0].effect: is no effect"},
+             ":1: steps[0].taints[0].effect: invalid effect \"Never\" ("},
         Case{"BadState", "runtime: {containers: [{id: c, pod: p, state: dead}]}",
              ":1: runtime.containers[0].state: invalid value \"dead\" (expected created, running, exited or unknown)"},
         Case{"ImageTwice", "runtime: {images: [{id: a}, {id: a}]}", ":1: runtime.images[1].id: is listed twice"},
-        Case{"BadStart", "start: yesterday", ":1: start: is no time from 1970 to 2150"},
-        Case{"TwoDocuments", "version: 1\n---\nversion: 1\n", ": more than one YAML document"},
+        Case{"BadStart", "start: yesterday",
+             ":1: start: invalid time \"yesterday\" (expected RFC 3339 from 1970 to 2150"},
+        Case{"TwoDocuments", "version: 1\n---\nversion: 1\n", ":2: more than one YAML document"},
         Case{"Truncated", "{\"version\": 1, \"steps\": [{\"at\":", ":1: "}, Case{"Deep", deep.c_str(), ":1: "},
         Case{"Binary",
              "\x7f"
@@ -116,15 +117,49 @@ TEST(Scenario, EveryFaultIsReportedOnceInTheOrderOfTheText) {
     EXPECT_THAT(faults,
                 testing::ElementsAre(
                     StartsWith("s.yaml:1: node: found a list"),
-                    StartsWith("s.yaml:2: config.evictionHard.memory.available: quantities must match"),
+                    StartsWith("s.yaml:2: config.evictionHard.memory.available: invalid quantity \"1Gx\" ("),
                     StartsWith("s.yaml:2: config.evictionHard.pid.available: eviction threshold"),
                     StartsWith("s.yaml:5: pods[1].metadata.name: the pod default/a is listed twice"),
-                    StartsWith("s.yaml:6: pods[2].metadata.name: is no valid name"),
+                    StartsWith("s.yaml:6: pods[2].metadata.name: invalid name \"b/c\""),
+                    StartsWith("s.yaml:6: pods[2].spec.containers: found a map"),
                     StartsWith("s.yaml:8: steps[0].stuck[0]: there is no pod \"default/b\" (did you mean default/a?"),
                     StartsWith("s.yaml:9: steps[1].at: time: invalid duration"),
                     StartsWith("s.yaml:9: steps[1].gc.images: available is missing"),
                     StartsWith("s.yaml:9: steps[1].gc.images.capacity: must not be negative"),
                     StartsWith("s.yaml:10: steps[2]: invalid value \"5\" (expected a map)")));
+}
+
+std::vector<std::string> faults_of(std::string_view text) {
+    std::vector<std::string> faults;
+    const auto scenario = parse_scenario(text, "s.yaml");
+    if (scenario) return faults;
+    for (const auto& fault : scenario.error()) faults.push_back(fault.text());
+    return faults;
+}
+
+TEST(Scenario, APodAtFaultIsKnownByItsName) {
+    const std::string bad = "pods: [{metadata: {name: a}, spec: {priority: high}}]\n";
+    EXPECT_THAT(faults_of(bad + "steps: [{at: 0s, stuck: [default/a], usage: {default/a: {memory: 1}}}]"),
+                testing::ElementsAre(StartsWith("s.yaml:1: pods[0].spec.priority: ")));
+    EXPECT_THAT(
+        faults_of(bad + "steps: [{at: 0s, stuck: [default/b]}]"),
+        testing::ElementsAre(StartsWith("s.yaml:1: "), StartsWith("s.yaml:2: steps[0].stuck[0]: there is no pod")));
+    EXPECT_THAT(faults_of("pods: [{metadata: {}}]\nsteps: [{at: 0s, stuck: [default/b]}]"),
+                testing::ElementsAre(StartsWith("s.yaml:1: pods[0].metadata.name: missing")));
+    EXPECT_THAT(faults_of("pods: 5\nsteps: [{at: 0s, stuck: [default/b]}]"),
+                testing::ElementsAre(StartsWith("s.yaml:1: pods: invalid value")));
+}
+
+TEST(Scenario, AKeyOfAnotherLevelNamesItsLevel) {
+    EXPECT_THAT(faults_of("node: {pods: []}\navailable: {}\ncapacity: {}\nevictionHard: {}\nsteps:\n- {at: 0s, "
+                          "node: {}, pods: [], evictd: {}}\n"),
+                testing::ElementsAre("s.yaml:1: node.pods: unknown key (pods is a top-level key)",
+                                     "s.yaml:2: available: unknown key (available belongs under steps:)",
+                                     "s.yaml:3: capacity: unknown key (capacity belongs under node:)",
+                                     "s.yaml:4: evictionHard: unknown key (evictionHard belongs under config:)",
+                                     "s.yaml:6: steps[0].node: unknown key (node is a top-level key)",
+                                     "s.yaml:6: steps[0].pods: unknown key (pods is a top-level key)",
+                                     "s.yaml:6: steps[0].evictd: unknown key (evictd belongs under config:)"));
 }
 
 TEST(Scenario, WhatIsLeftOutHasItsDefault) {

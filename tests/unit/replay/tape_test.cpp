@@ -91,6 +91,46 @@ TEST(Tape, WhatIsDesiredIsComparedToo) {
     EXPECT_THAT(play({run.path}).mismatch, HasSubstr("the desired state is not the recorded one"));
 }
 
+TEST(Tape, WhenToLookNextAndWhyIsComparedToo) {
+    LiveRun run(hard_and_soft());
+    run.look(500_MiB);
+    run.look(150_MiB);
+    EXPECT_EQ(play({run.path}).mismatch, "");
+    rewrite(run.path, [](std::string& text) {
+        replace(text, R"("next_look":{"in_ns":100000000,"why":"pressure"})",
+                R"("next_look":{"in_ns":1,"why":"period"})");
+    });
+    EXPECT_THAT(play({run.path}).mismatch, HasSubstr("the next look is not the recorded one: "));
+}
+
+// The facts that the next look depends on are on the tape.
+TEST(Tape, TheNextLookFollowsFromWhatWasRecordedOfTheSources) {
+    LiveRun run(hard_and_soft());
+    run.watching.crossed[0] = 200_MiB;
+    run.look(500_MiB);
+    rewrite(run.path, [](std::string& text) {
+        EXPECT_THAT(text, HasSubstr(R"("why":"disputed_crossing")"));
+        replace(text, R"("crossed":[209715200)", R"("crossed":[null)");
+    });
+    EXPECT_THAT(play({run.path}).mismatch, HasSubstr("the next look is not the recorded one: "));
+}
+
+// Agents before that recorded neither the facts nor the next look.
+TEST(Tape, WithoutTheNextLookIsPlayedAndAllElseCompared) {
+    LiveRun run(hard_and_soft());
+    night(run);
+    rewrite(run.path, [](std::string& text) {
+        for (const auto& [begin, end] :
+             {std::pair(R"(,"next_look":)", R"(,"decision":)"), std::pair(R"(,"watching":)", R"(},"desired":)"),
+              std::pair(R"(,"look_period":)", R"(},"before":)")})
+            for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin))
+                text.erase(at, text.find(end, at) - at);
+    });
+    EXPECT_EQ(play({run.path}).mismatch + play({run.path}).error, "");
+    rewrite(run.path, [](std::string& text) { replace(text, R"("exits":true)", R"("exits":false)"); });
+    EXPECT_THAT(play({run.path}).mismatch, HasSubstr("the desired state is not the recorded one"));
+}
+
 TEST(Tape, OfAnAgentThatDidNotRecordWhatItDesiresIsPlayed) {
     LiveRun run(hard_and_soft());
     night(run);
@@ -116,7 +156,7 @@ TEST(Tape, RotatedFilesPlayByThemselvesAndTogether) {
     EXPECT_THAT(play({run.path, run.path + ".1"}).error, HasSubstr("older file first"));
 }
 
-TEST(Tape, LostLooksAreToldAndTheStateIsTakenFromTheTape) {
+TEST(Tape, LostLooksAreReportedAndTheStateIsTakenFromTheTape) {
     LiveRun run(hard_and_soft());
     for (int i = 0; i < 10; ++i) run.look(150_MiB, i == 3 || i == 4);
     const auto played = play({run.path});
@@ -134,14 +174,14 @@ TEST(Tape, AChangedConfigurationIsFollowed) {
     EXPECT_EQ(play({run.path}).mismatch, "");
 }
 
-TEST(Tape, ATapeThatWasChangedIsToldWithItsLine) {
+TEST(Tape, ATapeThatWasChangedIsReportedWithItsLine) {
     LiveRun run(hard_and_soft());
     night(run);
     rewrite(run.path, [](std::string& text) { replace(text, R"("available":157286400)", R"("available":94371840)"); });
     EXPECT_THAT(play({run.path}).mismatch, HasSubstr("night.tape:4: the decision is not the recorded one: "));
 }
 
-TEST(Tape, AStateThatIsNotTheOneCarriedOnIsTold) {
+TEST(Tape, AStateThatIsNotTheOneCarriedOnIsReported) {
     LiveRun run(hard_and_soft());
     run.look(150_MiB);
     run.set(hard_and_soft());
@@ -267,7 +307,7 @@ TEST(WhatIf, AStricterThresholdEvictsEarlierAndItsVictimIsGoneFromThenOn) {
     EXPECT_THAT(compared.json, ::testing::StartsWith(R"({"without":{"at":"2025-)"));
 }
 
-TEST(WhatIf, ALaxerThresholdSparesAndWhoWasEvictedIsGoneAsRecorded) {
+TEST(WhatIf, ALaxerThresholdSparesAndTheEvictedPodIsGoneAsRecorded) {
     LiveRun run(limits({threshold(100_MiB)}));
     for (const auto mib : {500, 90, 500, 500}) run.look({std::int64_t{mib} << 20});
     const auto compared = compare(run, limits({threshold(50_MiB)}));
@@ -285,7 +325,7 @@ TEST(WhatIf, MemoryCountedTheOtherWayIsAskedOfTheSameTape) {
     EXPECT_THAT(compare(run, other).evicted, IsEmpty());
 }
 
-TEST(WhatIf, TheSameDifferenceIsToldOnce) {
+TEST(WhatIf, TheSameDifferenceIsReportedOnce) {
     LiveRun run(limits({threshold(10_MiB)}));
     for (int i = 0; i < 8; ++i) run.look(150_MiB);
     auto other = limits({threshold(10_MiB), threshold(200_MiB, 2s)});

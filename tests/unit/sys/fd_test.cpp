@@ -39,7 +39,7 @@ TEST(Open, IsNeverInheritedByChildren) {
     EXPECT_NE(::fcntl(fd->get(), F_GETFD) & FD_CLOEXEC, 0);
 }
 
-TEST(Open, SaysWhatVanishedWithItsWholePath) {
+TEST(Open, ReportsWhatVanishedWithItsWholePath) {
     const fakes::TempDir dir;
     const auto directory = open(dir.path(), O_RDONLY | O_DIRECTORY);
     ASSERT_TRUE(directory);
@@ -78,7 +78,7 @@ TEST(ReadText, RefusesMoreThanTheLimit) {
     EXPECT_EQ(refused.error().kind, ErrorKind::invalid);
 }
 
-TEST(WriteText, WritesAllOrSaysWhichFile) {
+TEST(WriteText, WritesAllOrNamesTheFile) {
     const fakes::TempDir dir;
     dir.write("file", "");
     const auto writable = open(dir / "file", O_WRONLY);

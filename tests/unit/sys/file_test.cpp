@@ -18,7 +18,7 @@ TEST(ReadFile, AFifoIsRefusedWithoutWaitingForAWriter) {
     EXPECT_EQ(refused.error().text(), dir / "fifo" + ": not a regular file (name a plain file)");
 }
 
-TEST(ReadFile, SaysWhatIsMissingAndWhatToDo) {
+TEST(ReadFile, ReportsWhatIsMissingAndTheRemedy) {
     const auto missing = read_file("/nonexistent/file", 100);
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().text(), "/nonexistent/file: No such file or directory (does the path exist?)");

@@ -23,7 +23,7 @@ mode_t mode_of(const std::string& path) {
 
 std::string why(const Result<Fd>& opened) { return opened ? "" : opened.error().text(); }
 
-TEST(OwnDirectory, IsMadeWithItsParentsForNobodyElse) {
+TEST(OwnDirectory, IsMadeWithItsParentsForTheOwnerOnly) {
     const fakes::TempDir temp;
     const mode_t before = ::umask(0);
     const auto opened = make_own_directories(temp / "run/evictd/locks", Access::only_ours);
@@ -77,7 +77,7 @@ TEST(OwnDirectory, AParentThatOthersCanWriteToIsRefusedUnlessItIsSticky) {
     EXPECT_TRUE(open_own_directory(temp / "shared/evictd", Access::only_ours));
 }
 
-TEST(OwnDirectory, WhatBelongsToSomebodyElseIsRefused) {
+TEST(OwnDirectory, WhatBelongsToAnotherUserIsRefused) {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root to give a directory away";
     const fakes::TempDir temp;
     const std::string path = temp / "evictd";

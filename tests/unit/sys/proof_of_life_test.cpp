@@ -58,7 +58,7 @@ TEST_F(Proofs, WhatIsGoneOwesNothing) {
     EXPECT_TRUE(proof.check().empty());
 }
 
-TEST_F(Proofs, AFailureIsKeptAndToldOnce) {
+TEST_F(Proofs, AFailureIsKeptAndReportedOnce) {
     int told = 0;
     proof.on_failure([&] { ++told; });
     proof.fail("evictd-reaper", {ErrorKind::failed, "event loop", "a callback failed: x", ""});

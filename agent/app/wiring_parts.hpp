@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Wiring's own: the parts and how each is made.
+// Wiring's own: the parts of the agent and how each is made.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "app/agent.hpp"
 #include "app/claims.hpp"
 #include "app/guard.hpp"
+#include "app/pod_sources.hpp"
 #include "app/publishers.hpp"
 #include "app/realtime.hpp"
 #include "app/sources.hpp"
@@ -28,7 +29,7 @@
 namespace evictd::app {
 
 // Members in the order of making; they go in the opposite one.
-struct Wiring::House {
+struct Wiring::Parts {
     Config config;
     std::optional<sys::LockFile> state_claim;  // the guard has it, too
     std::string why_no_ledger;                 // empty: what has to be put back can be written down
@@ -57,7 +58,7 @@ struct Wiring::House {
     std::unique_ptr<reconcile::ControlLoop<reconcile::RungKeeper>> rungs;
     std::unique_ptr<reconcile::ControlLoop<reconcile::Reclaimer>> reclaimer;
     std::optional<Agent> agent;
-    std::vector<std::unique_ptr<port::PodSource>> pod_sources;
+    PodSources pod_sources;
     sys::Fd signals;
     sys::Source signals_ready;
     std::unique_ptr<RealtimeGuard> realtime;  // null: the priority is normal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "reconcile/memory_file.hpp"
+#include "reconcile/ledger_file.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -56,7 +56,7 @@ std::string boot_id() {
     return text;
 }
 
-Status remember_text(const std::string& path, const std::string& text) {
+Status write_ledger(const std::string& path, const std::string& text) {
     const auto place = place_of(path, !text.empty());
     if (!place) {
         const bool nothing_to_remove = text.empty() && place.error().kind == ErrorKind::vanished;
@@ -69,7 +69,7 @@ Status remember_text(const std::string& path, const std::string& text) {
     return gone ? Status{} : sys::fail_errno(path, errno);
 }
 
-Status append_text(const std::string& path, const std::string& text) {
+Status append_ledger(const std::string& path, const std::string& text) {
     const auto place = place_of(path, false);
     if (!place) {
         return tl::unexpected(place.error());
@@ -78,7 +78,7 @@ Status append_text(const std::string& path, const std::string& text) {
     return file ? sys::write_text(file->get(), text) : tl::unexpected<Error>(file.error());
 }
 
-Result<std::optional<std::string>> remembered_text(const std::string& path) {
+Result<std::optional<std::string>> read_ledger(const std::string& path) {
     const auto place = place_of(path, false);
     if (!place && place.error().kind == ErrorKind::vanished) {
         return std::nullopt;
@@ -96,7 +96,7 @@ Result<std::optional<std::string>> remembered_text(const std::string& path) {
         return sys::fail_errno(path, errno, errno == ELOOP ? "it is a symbolic link: remove it" : "");
     }
     if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        return fail(ErrorKind::invalid, path, "it is not a regular file of this user's, or others may write to it",
+        return fail(ErrorKind::invalid, path, "not a regular file owned by this user, or writable by others",
                     "remove it");
     }
     auto text = sys::read_all(file.get(), static_cast<std::size_t>(status.st_size));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "app/wiring_house.hpp"
+#include "app/wiring_parts.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -28,7 +28,7 @@ reconcile::ScoreOptions score_options(const Config& config) {
     return {.policy = config.agent.oom_score_adj_policy,
             .steering = config.agent.oom_score_adj_steering,
             .dry_run = config.agent.dry_run,
-            .memory_path = raised_path(config.agent),
+            .ledger_path = raised_path(config.agent),
             .wanted =
                 [guaranteed = config.guaranteed_oom_score_adj](const Pod& pod, const std::string& container,
                                                                Bytes node_memory) {
@@ -39,7 +39,7 @@ reconcile::ScoreOptions score_options(const Config& config) {
 
 void log_put_back(const reconcile::PutBack& result) {
     for (const auto& error : result.failed) {
-        sys::log::error("what a killed evictd left is not put back: " + error.text());
+        sys::log::error("could not restore what a killed evictd left: " + error.text());
     }
     for (const auto& done : result.done) {
         sys::log::warn("after a killed evictd: " + done);
@@ -49,7 +49,7 @@ void log_put_back(const reconcile::PutBack& result) {
 }  // namespace
 
 // Whose pods these are is settled before anything is loaded, pinned or listened on.
-Status Wiring::House::open_kernel() {
+Status Wiring::Parts::open_kernel() {
     auto cgroups = open_cgroups(config);
     if (!cgroups) {
         return tl::unexpected(cgroups.error());
@@ -71,7 +71,7 @@ Status Wiring::House::open_kernel() {
     return {};
 }
 
-Status Wiring::House::claim_pods(const port::PodsRoot& root, Duration patience) {
+Status Wiring::Parts::claim_pods(const port::PodsRoot& root, Duration patience) {
     if (claim && claimed_root == root.id) {
         return {};
     }
@@ -85,7 +85,7 @@ Status Wiring::House::claim_pods(const port::PodsRoot& root, Duration patience) 
 }
 
 // Without a ledger nothing may be done that would have to be put back: no limits, freezes or raised scores.
-Status Wiring::House::post_guard() {
+Status Wiring::Parts::post_guard() {
     if (config.agent.dry_run) {
         return {};
     }
@@ -109,7 +109,7 @@ Status Wiring::House::post_guard() {
     return {};
 }
 
-Status Wiring::House::make_publishers() {
+Status Wiring::Parts::make_publishers() {
     auto made = app::make_publishers({.settings = config.agent,
                                       .node = node,
                                       .clock = clock,
@@ -124,9 +124,9 @@ Status Wiring::House::make_publishers() {
     return {};
 }
 
-publish::AgentFacts Wiring::House::facts() const { return {describe(), config.eviction}; }
+publish::AgentFacts Wiring::Parts::facts() const { return {describe(), config.eviction, states_of(pod_sources)}; }
 
-codec::AgentStatus Wiring::House::describe() const {
+codec::AgentStatus Wiring::Parts::describe() const {
     codec::AgentStatus status{.node = node,
                               .version = EVICTD_VERSION,
                               .pid = getpid(),
@@ -144,22 +144,24 @@ codec::AgentStatus Wiring::House::describe() const {
         status.thresholds.push_back(threshold);
     }
     for (const auto& source : pod_sources) {
-        status.pod_sources.push_back(source->describe());
+        // What is a server shows its state instead.
+        if (source->states().empty()) {
+            status.pod_sources.push_back(source->describe());
+        }
     }
     return status;
 }
 
 // False: refused.
-bool Wiring::House::show_scores(const reconcile::ScoreFigures& figures) {
-    return loop->post([this, row = app::score_row(config.agent.oom_score_adj_policy,
-                                                  config.agent.oom_score_adj_steering, figures)]() mutable {
+bool Wiring::Parts::show_scores(const reconcile::ScoreFigures& figures) {
+    return loop->post([this, row = app::score_row(config.agent, figures)]() mutable {
         score_row = std::move(row);
         publishers.board->set_agent(facts());
     });
 }
 
 // Before the agent says anything: what an agent that was killed left raised is put back first.
-Status Wiring::House::make_scores() {
+Status Wiring::Parts::make_scores() {
     using Scores = reconcile::ControlLoop<reconcile::ScoreKeeper>;
     std::optional<Result<std::vector<port::FoundPod>>> left;
     if (why_no_ledger.empty()) {
@@ -193,7 +195,7 @@ Status Wiring::House::make_scores() {
 }
 
 // As make_scores(): what was left is put back before the agent says anything.
-Status Wiring::House::make_rungs() {
+Status Wiring::Parts::make_rungs() {
     const auto& hierarchies = kernel.cgroups->hierarchies();
     rungs_row = kernel::ladder_row(config.eviction.ladder, hierarchies);
     config.eviction.ladder = kernel::possible_rungs(config.eviction.ladder, hierarchies);
@@ -206,7 +208,7 @@ Status Wiring::House::make_rungs() {
             log_put_back(keeper.recover());
         }
     };
-    const reconcile::RungOptions options{.dry_run = config.agent.dry_run, .memory_path = rungs_path(config.agent)};
+    const reconcile::RungOptions options{.dry_run = config.agent.dry_run, .ledger_path = rungs_path(config.agent)};
     auto held = reconcile::ControlLoop<reconcile::RungKeeper>::make({.name = "evictd-rungs", .start = recover},
                                                                     *pod_controls, clock, options, tell);
     if (!held) {
@@ -222,7 +224,7 @@ Status Wiring::House::make_rungs() {
     return {};
 }
 
-Status Wiring::House::make_agent() {
+Status Wiring::Parts::make_agent() {
     auto made =
         act::Reaper::make(clock, why_no_ledger.empty() ? std::optional(rungs_path(config.agent)) : std::nullopt);
     if (!made) {
@@ -233,31 +235,29 @@ Status Wiring::House::make_agent() {
     socket_shed.emplace(clock, kernel.bpf ? &kernel.bpf->sockets() : nullptr, config.agent.dry_run);
     observer.emplace(*kernel.usage, *kernel.node, clock, kernel.stalls.get());
     agent.emplace(
-        Parts{.loop = *loop,
-              .clock = clock,
-              .events = *kernel.events,
-              .cgroups = *kernel.cgroups,
-              .observer = *observer,
-              .executor = *executor,
-              .socket_shed = *socket_shed,
-              .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
-              .claim_root = [this](const port::PodsRoot& root) { return claim_pods(root, Duration::zero()); },
-              .want_rungs =
-                  [this](const reconcile::DesiredRungs& desired) {
-                      rungs->want(desired);
-                      reclaimer->want(desired);
-                  },
-              .want_scores = [this](const reconcile::DesiredScores& desired,
-                                    reconcile::Urgency urgency) { scores->want(desired, urgency); },
-              .expect_scores =
-                  [this](reconcile::KeptPod pod) {
-                      scores->tell([pod = std::move(pod)](auto& keeper) { keeper.expect(pod); });
-                  },
-              .check_scores = [this](const PodUid& pod) { scores->tell([pod](auto& keeper) { keeper.check(pod); }); }},
-        AgentOptions{.eviction = config.eviction,
-                     .look_period = config.agent.look_period,
-                     .dry_run = config.agent.dry_run,
-                     .record = tape.has_value()});
+        AgentParts{
+            .loop = *loop,
+            .clock = clock,
+            .events = *kernel.events,
+            .cgroups = *kernel.cgroups,
+            .observer = *observer,
+            .executor = *executor,
+            .socket_shed = *socket_shed,
+            .publish = [this](RecordPtr record) { (void)publishers.fanout->publish(std::move(record)); },
+            .claim_root = [this](const port::PodsRoot& root) { return claim_pods(root, Duration::zero()); },
+            .want_rungs =
+                [this](const reconcile::DesiredRungs& desired) {
+                    rungs->want(desired);
+                    reclaimer->want(desired);
+                },
+            .want_scores = [this](const reconcile::DesiredScores& desired,
+                                  reconcile::Urgency urgency) { scores->want(desired, urgency); },
+            .expect_scores =
+                [this](reconcile::KeptPod pod) {
+                    scores->tell([pod = std::move(pod)](auto& keeper) { keeper.expect(pod); });
+                },
+            .check_scores = [this](const PodUid& pod) { scores->tell([pod](auto& keeper) { keeper.check(pod); }); }},
+        AgentOptions{.eviction = config.eviction, .dry_run = config.agent.dry_run, .record = tape.has_value()});
     return {};
 }
 

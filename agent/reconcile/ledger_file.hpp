@@ -16,14 +16,14 @@ namespace evictd::reconcile {
 
 // Readers see the old text or the new. Written without fsync: it has to outlive the agent, not the machine, and must
 // not wait for a disk. Empty: removed.
-[[nodiscard]] Status remember_text(const std::string& path, const std::string& text);
+[[nodiscard]] Status write_ledger(const std::string& path, const std::string& text);
 
-// To what remember_text() wrote, which has to be there. A last line that is cut short is possible.
-[[nodiscard]] Status append_text(const std::string& path, const std::string& text);
+// To what write_ledger() wrote, which has to be there. A last line that is cut short is possible.
+[[nodiscard]] Status append_ledger(const std::string& path, const std::string& text);
 
 // Whatever its size. None: there is no such file. An error: it cannot be read, or somebody else can write to it, so
 // that what has to be put back is unknown.
-[[nodiscard]] Result<std::optional<std::string>> remembered_text(const std::string& path);
+[[nodiscard]] Result<std::optional<std::string>> read_ledger(const std::string& path);
 
 // Moves a ledger that says nothing usable out of the way, to PATH.broken, for people to look at.
 [[nodiscard]] Status set_aside(const std::string& path);

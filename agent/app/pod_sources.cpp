@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "app/pod_sources.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include <unistd.h>
+
+#include "kube/api_access.hpp"
+#include "kube/cluster_pods.hpp"
+#include "kube/manifest_source.hpp"
+
+namespace evictd::app {
+namespace {
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
+}
+
+std::shared_ptr<port::PodSource> cluster_source(const ClusterConfig& cluster, const std::string& node,
+                                                kube::AccessSource::Load access) {
+    std::optional<kube::KubeletAddress> kubelet;
+    if (!cluster.kubelet_url.empty()) {
+        kubelet = kube::KubeletAddress{.url = cluster.kubelet_url, .ca_file = cluster.kubelet_ca_file, .name = node};
+    }
+    auto name = cluster.kubeconfig.empty() ? "at " + kube::pod_environment().host : "of " + cluster.kubeconfig;
+    return std::make_shared<kube::ClusterPods>(std::move(name), std::move(access), node, std::move(kubelet));
+}
+
+}  // namespace
+
+PodSources make_pod_sources(const Config& config, const std::string& node) {
+    PodSources sources;
+    if (!config.static_pod_path.empty()) {
+        sources.push_back(std::make_shared<kube::ManifestSource>(config.static_pod_path, PodOrigin::static_file));
+    }
+    if (!config.agent.pod_manifest_path.empty()) {
+        sources.push_back(std::make_shared<kube::ManifestSource>(config.agent.pod_manifest_path));
+    }
+    const auto& cluster = config.agent.cluster;
+    if (auto access = kube::find_access(cluster)) sources.push_back(cluster_source(cluster, node, std::move(*access)));
+    return sources;
+}
+
+std::function<std::vector<PodSourceState>()> states_of(const PodSources& sources) {
+    return [weak = std::vector<std::weak_ptr<port::PodSource>>(sources.begin(), sources.end())] {
+        std::vector<PodSourceState> all;
+        for (const auto& source : weak) {
+            const auto held = source.lock();
+            if (!held) continue;
+            auto states = held->states();
+            std::move(states.begin(), states.end(), std::back_inserter(all));
+        }
+        return all;
+    };
+}
+
+std::string node_name(const Config& config) {
+    if (!config.agent.node_name.empty()) return config.agent.node_name;
+    const char* given = std::getenv("NODE_NAME");  // NOLINT(concurrency-mt-unsafe): before there are threads
+    std::string name = given != nullptr && *given != '\0' ? std::string(given) : host_name();
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name;
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// evictd.apiServer, evictd.kubeconfig and evictd.kubelet: where pods come from on a Kubernetes node.
+#pragma once
+
+#include <string>
+
+#include "document/value.hpp"
+#include "evictd/model/config.hpp"
+
+namespace evictd::config {
+
+void read_api_server(const document::Value& setting, Config& config);
+void read_kubeconfig(const document::Value& setting, Config& config);
+void read_kubelet_url(const document::Value& setting, Config& config);
+void read_kubelet_ca_file(const document::Value& setting, Config& config);
+[[nodiscard]] std::string show_api_server(const Config& config);
+[[nodiscard]] std::string show_kubeconfig(const Config& config);
+[[nodiscard]] std::string show_kubelet_url(const Config& config);
+[[nodiscard]] std::string show_kubelet_ca_file(const Config& config);
+
+}  // namespace evictd::config

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// This node's pods as the API server has them: listed, then watched (client-go's Reflector). It runs in one lane.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "document/value.hpp"
+#include "kube/api_access.hpp"
+#include "kube/http.hpp"
+#include "kube/object_splitter.hpp"
+#include "kube/pod_text.hpp"
+#include "sys/lane.hpp"
+
+namespace evictd::kube {
+
+class ApiPods {
+public:
+    // The Reflector's: twice as long with each failure, up to 30 s, with up to as much again at random, so that a
+    // server that comes back is not asked by thousands of agents at the same time.
+    static constexpr Duration default_back_off = std::chrono::milliseconds(800);
+    // True: the pods changed, or whether they are up to date. False: the server was heard.
+    using OnNews = std::function<void(bool changed)>;
+
+    // `access` and `lane` must outlive it. All in the lane's thread.
+    ApiPods(sys::Lane& lane, AccessSource& access, std::string node, Duration first_back_off, OnNews on_news);
+    ~ApiPods() = default;
+    ApiPods(const ApiPods&) = delete;
+    ApiPods& operator=(const ApiPods&) = delete;
+
+    Status start();  // error: there is no timer to be had
+
+    // Null: not listed yet.
+    [[nodiscard]] const ClusterPodList* pods() const { return is_listed_ ? &known_ : nullptr; }
+    // Why what it has may be out of date. None: it is up to date, by the server's last word.
+    [[nodiscard]] const std::optional<Error>& fault() const { return fault_; }
+    // The server's last word: an event, a bookmark or a whole list.
+    [[nodiscard]] std::optional<MonotonicTime> heard_at() const { return heard_at_; }
+
+private:
+    void list();
+    Status on_items(std::string_view piece);
+    void on_listed(const Result<HttpReply>& reply);
+    void watch();
+    Status on_piece(std::string_view piece);
+    Status on_event(const document::Value& event, bool& changed);
+    void on_watch_ended(const Result<HttpReply>& reply);
+    Status on_event_text(std::string_view text, bool is_whole, bool& changed);
+    void note_version(const std::string& version);
+    void take(ClusterPodList& into, const document::Value& object);
+    [[nodiscard]] Status check_node(const Pod& pod) const;
+    void request(const std::string& query, Duration timeout, HttpClient::OnData on_data, HttpClient::OnDone on_done);
+    Status send(HttpRequest request, HttpClient::OnData on_data, HttpClient::OnDone on_done);
+    void on_silence();
+    void retry(Error why, std::optional<std::chrono::seconds> wait);
+    void note_heard();
+    [[nodiscard]] Duration back_off();
+
+    sys::Lane& lane_;
+    AccessSource& access_;
+    std::string node_;
+    Duration first_back_off_;
+    OnNews on_news_;
+    ClusterPodList known_;
+    ClusterPodList listing_;          // what was read of a list so far
+    std::string list_version_ = "0";  // a list is to be as new as this: 0, any that the server has; empty, the newest
+    std::string continue_;            // the next page of the list; empty: there is none
+    std::string resource_version_;    // that a watch begins at
+    bool is_listed_ = false;
+    bool relist_ = false;
+    std::optional<Error> fault_;
+    std::optional<MonotonicTime> heard_at_;
+    MonotonicTime watch_began_;
+    int failures_ = 0;  // one after the other
+    std::mt19937_64 random_;
+    std::optional<ObjectSplitter> splitter_;
+    sys::Timer again_;
+    sys::Timer silence_;
+    int generation_ = 0;  // of the access that the client is for
+    std::unique_ptr<HttpClient> client_;
+    HttpClient::CallPtr call_;  // the last member: its functions use the others
+};
+
+}  // namespace evictd::kube

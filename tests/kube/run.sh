@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
+# The cases of cases/, one after another on one rig, each with a line "ok", "not ok" or "skip" a test. Builds what the rig needs
+# on first use; exit status 75: it cannot be had here.
+# usage: run.sh [NAME...]     env: EVICTD (build/evictd), VM_LOAD (beside it)
+set -uo pipefail
+cd "$(dirname "$0")" || exit 1
+EVICTD=$(realpath "${EVICTD:-../../build/evictd}")
+VM_LOAD=$(realpath "${VM_LOAD:-$(dirname "$EVICTD")/vm_load}")
+export EVICTD VM_LOAD
+# shellcheck source-path=SCRIPTDIR source=rig.sh
+. ./rig.sh
+unset EVICTD_KUBE_RUN
+if [ $# -eq 0 ]; then
+    for file in cases/*.sh; do set -- "$@" "$(basename "$file" .sh)"; done
+fi
+./build.sh || exit
+
+needs() { sed -nE 's/^# needs: (.*)/\1/p' "cases/$1.sh"; } # needs CASE: api or node
+why_no_node() {
+    if [ "$(id -u)" -ne 0 ]; then echo "a kubelet needs root"
+    elif [ "$(stat -f -c %T /sys/fs/cgroup)" = cgroup2fs ]; then echo "kubelet 1.20 is run on cgroup v1 and hybrid hosts only"
+    fi
+}
+no_node=$(why_no_node)
+
+case_pid=
+# shellcheck disable=SC2317  # the trap calls it
+stop_case() { # it removes its own rig
+    [ -z "$case_pid" ] || { kill "$case_pid" && wait "$case_pid"; } 2> /dev/null
+}
+trap 'stop_case; kube_down; clean_up' EXIT
+
+play() { # play CASE
+    local begin=$SECONDS status=0
+    echo "# $1"
+    [ -r "cases/$1.sh" ] || { not_ok "there is a case '$1'"; return; }
+    if [ -n "$no_node" ] && [ "$(needs "$1")" = node ]; then skip "$1" "$no_node"; return; fi
+    # In the background, so that signals are handled while it runs.
+    timeout -k 60 600 bash "cases/$1.sh" < /dev/null > "$work/case" 2>&1 &
+    case_pid=$!
+    wait "$case_pid" || status=$?
+    case_pid=
+    sed -E "s/^(ok|not ok|skip) /\1 $1: /" "$work/case"
+    [ "$status" -eq 0 ] || failed=1
+    [ "$status" -le 1 ] || echo "not ok $1: ended with status $status"
+    echo "    $((SECONDS - begin)) s"
+}
+
+directories() { ls -d "${masked[@]}" 2> /dev/null; }
+before=$(directories)
+check "the API server starts" kube_up
+[ -n "$no_node" ] || check "the kubelet starts" kubelet_up
+[ "$failed" -eq 0 ] || exit 1
+for name in "$@"; do
+    play "$name"
+    [ -n "$no_node" ] || remove_pods
+done
+directory=$rig
+check "the rig ends" kube_down
+check "and leaves no process, mount, cgroup or file" leaves_nothing "$directory"
+# shellcheck disable=SC2317  # check calls it
+as_before() { [ "$(directories)" = "$before" ] || masked_elsewhere "${masked[0]}"; }
+check "nor a directory of the host's" as_before
+exit "$failed"
