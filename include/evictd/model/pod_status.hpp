@@ -33,6 +33,7 @@ struct DesiredPodStatus {
     std::string reason;              // status.reason of a failed pod: Evicted, DeadlineExceeded
     std::string message;             // status.message, and that of the condition
     bool disruption_target = false;  // the condition DisruptionTarget (TerminationByKubelet)
+    std::int64_t generation = 0;     // metadata.generation, for the condition's observedGeneration; 0: not known
     bool given_up = false;           // the pod could not be stopped: DisruptionTarget is False, the phase is left alone
     std::optional<std::chrono::seconds> grace_period{};  // of evicted and deleted; none: the pod's own
     // Counts the requests that the policy wants for this pod. A higher one is a new request, with a new value of the
