@@ -8,6 +8,6 @@
 
 namespace evictd::kernel {
 
-[[nodiscard]] evictd_pod entry_of(const port::ShownPod& pod);
+[[nodiscard]] evictd_pod entry_of(const port::ShownPod& shown);
 
 }  // namespace evictd::kernel

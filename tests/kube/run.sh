@@ -5,10 +5,11 @@
 # on first use; exit status 75: it cannot be had here.
 # usage: run.sh [NAME...]     env: EVICTD (build/evictd), VM_LOAD (beside it)
 set -uo pipefail
-cd "$(dirname "$0")" || exit 1
-EVICTD=$(realpath "${EVICTD:-../../build/evictd}")
+here=$(cd "$(dirname "$0")" && pwd)
+EVICTD=$(realpath "${EVICTD:-$here/../../build/evictd}")
 VM_LOAD=$(realpath "${VM_LOAD:-$(dirname "$EVICTD")/vm_load}")
 export EVICTD VM_LOAD
+cd "$here" || exit 1
 # shellcheck source-path=SCRIPTDIR source=rig.sh
 . ./rig.sh
 unset EVICTD_KUBE_RUN
