@@ -23,8 +23,8 @@ std::string host_name() {
     return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
-std::shared_ptr<port::PodSource> cluster_source(const ClusterConfig& cluster, const std::string& node,
-                                                kube::AccessSource::Load access) {
+std::shared_ptr<kube::ClusterPods> cluster_source(const ClusterConfig& cluster, const std::string& node,
+                                                  kube::AccessSource::Load access) {
     std::optional<kube::KubeletAddress> kubelet;
     if (!cluster.kubelet_url.empty()) {
         kubelet = kube::KubeletAddress{.url = cluster.kubelet_url, .ca_file = cluster.kubelet_ca_file, .name = node};
@@ -35,8 +35,9 @@ std::shared_ptr<port::PodSource> cluster_source(const ClusterConfig& cluster, co
 
 }  // namespace
 
-PodSources make_pod_sources(const Config& config, const std::string& node) {
-    PodSources sources;
+Servers make_pod_sources(const Config& config, const std::string& node) {
+    Servers made;
+    auto& sources = made.pods;
     if (!config.static_pod_path.empty()) {
         sources.push_back(std::make_shared<kube::ManifestSource>(config.static_pod_path, PodOrigin::static_file));
     }
@@ -44,8 +45,12 @@ PodSources make_pod_sources(const Config& config, const std::string& node) {
         sources.push_back(std::make_shared<kube::ManifestSource>(config.agent.pod_manifest_path));
     }
     const auto& cluster = config.agent.cluster;
-    if (auto access = kube::find_access(cluster)) sources.push_back(cluster_source(cluster, node, std::move(*access)));
-    return sources;
+    if (auto access = kube::find_access(cluster)) {
+        auto source = cluster_source(cluster, node, std::move(*access));
+        made.api = source->api();
+        sources.push_back(std::move(source));
+    }
+    return made;
 }
 
 std::function<std::vector<PodSourceState>()> states_of(const PodSources& sources) {

@@ -10,14 +10,20 @@
 
 #include "evictd/model/config.hpp"
 #include "evictd/model/signal_source.hpp"
+#include "evictd/port/api_server.hpp"
 #include "evictd/port/pod_source.hpp"
 
 namespace evictd::app {
 
 using PodSources = std::vector<std::shared_ptr<port::PodSource>>;
 
-// Not started. Earlier sources take precedence. What they need and is not there yet they wait for.
-[[nodiscard]] PodSources make_pod_sources(const Config& config, const std::string& node);
+struct Servers {
+    PodSources pods;                       // not started; earlier ones take precedence
+    std::shared_ptr<port::ApiServer> api;  // null: no API server is configured. Sends once its source is started
+};
+
+// What they need and is not there yet they wait for.
+[[nodiscard]] Servers make_pod_sources(const Config& config, const std::string& node);
 
 // The states of the servers behind them, whenever it is called and from any thread, also after they are gone.
 [[nodiscard]] std::function<std::vector<PodSourceState>()> states_of(const PodSources& sources);

@@ -203,7 +203,9 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     if (auto listening = parts->listen_to_signals(); !listening) {
         return tl::unexpected(listening.error());
     }
-    parts->pod_sources = make_pod_sources(config, parts->node);
+    auto servers = make_pod_sources(config, parts->node);
+    parts->pod_sources = std::move(servers.pods);
+    parts->api = std::move(servers.api);
     for (const auto step : {&Parts::open_kernel, &Parts::drop_rights, &Parts::make_publishers, &Parts::make_scores,
                             &Parts::make_rungs, &Parts::make_agent}) {
         if (auto done = ((*parts).*step)(); !done) {

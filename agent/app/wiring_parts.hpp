@@ -48,6 +48,7 @@ struct Wiring::Parts {
     std::optional<act::Executor> executor;
     std::optional<reconcile::SocketShed> socket_shed;
     std::optional<observe::Observer> observer;
+    std::shared_ptr<port::ApiServer> api;  // null: there is none; after pod_sources it refuses every request
     Publishers publishers;
     SourceRow score_row;
     SourceRow rungs_row;

@@ -55,11 +55,12 @@ Result<std::string> read_trusted_file(const std::string& path) {
 }
 
 Result<const ApiAccess*> AccessSource::get() {
-    if (!loaded_) {
+    if (is_stale_) {
         auto loaded = load_();
         if (!loaded) return tl::unexpected(loaded.error());
+        if (!loaded_ || *loaded_ != *loaded) generation_++;
         loaded_ = std::move(*loaded);
-        generation_++;
+        is_stale_ = false;
     }
     return &*loaded_;
 }

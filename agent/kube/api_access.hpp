@@ -19,6 +19,7 @@ struct ApiAccess {
     std::string token_file;  // read for each request, because it is rotated; empty: `token`
     std::string token;       // empty: the client certificate says who we are
     std::string from;        // "service account", "kubeconfig /etc/evictd/kubeconfig": for people
+    friend bool operator==(const ApiAccess&, const ApiAccess&) = default;
 };
 
 // What the kubelet gives to every pod (rest.InClusterConfig).
@@ -52,15 +53,16 @@ public:
     using Load = std::function<Result<ApiAccess>()>;
     explicit AccessSource(Load load) : load_(std::move(load)) {}
 
-    // Valid until forget().
+    // Valid until the next get().
     [[nodiscard]] Result<const ApiAccess*> get();
-    void forget() { loaded_.reset(); }
-    // Counts the loads, for who keeps something made of it.
+    void forget() { is_stale_ = true; }
+    // Changes when get() returns something else than before, for what is made of it.
     [[nodiscard]] int generation() const { return generation_; }
 
 private:
     Load load_;
     std::optional<ApiAccess> loaded_;
+    bool is_stale_ = true;
     int generation_ = 0;
 };
 

@@ -55,9 +55,9 @@ std::string version_of(const Value& object) { return object["metadata"]["resourc
 
 }  // namespace
 
-ApiPods::ApiPods(sys::Lane& lane, AccessSource& access, std::string node, Duration first_back_off, OnNews on_news)
+ApiPods::ApiPods(sys::Lane& lane, ApiConnection& connection, std::string node, Duration first_back_off, OnNews on_news)
     : lane_(lane),
-      access_(access),
+      connection_(connection),
       node_(std::move(node)),
       first_back_off_(first_back_off),
       on_news_(std::move(on_news)),
@@ -75,34 +75,18 @@ Status ApiPods::start() {
 }
 
 void ApiPods::request(const std::string& query, Duration timeout, HttpClient::OnData on_data,
-                      HttpClient::OnDone on_done) {
+                      HttpClient::OnDone on_done, ApiCounters::Kind kind) {
     HttpRequest request;
     request.path = "/api/v1/pods?fieldSelector=spec.nodeName%3D" + escaped(node_) + query;
     request.timeout = timeout;
-    if (auto sent = send(std::move(request), std::move(on_data), std::move(on_done)); !sent) retry(sent.error(), {});
-}
-
-// The client is made anew when the access was loaded anew.
-Status ApiPods::send(HttpRequest request, HttpClient::OnData on_data, HttpClient::OnDone on_done) {
-    const auto access = access_.get();
-    if (!access) return tl::unexpected(access.error());
-    auto token = current_token(**access);
-    if (!token) return tl::unexpected(token.error());
-    request.bearer_token = std::move(*token);
-    call_.reset();
-    if (!client_ || generation_ != access_.generation()) {
-        auto client = HttpClient::make(lane_.loop(), (*access)->server);
-        if (!client) return tl::unexpected(client.error());
-        client_ = std::move(*client);
-        generation_ = access_.generation();
-    }
-    auto call = client_->start(request, std::move(on_data), std::move(on_done));
-    if (!call) return tl::unexpected(call.error());
+    call_.cancel();
+    auto call = connection_.start(std::move(request), std::move(on_data), std::move(on_done), kind);
+    if (!call) return retry(call.error(), {});
     call_ = std::move(*call);
-    return {};
 }
 
 void ApiPods::on_silence() {
+    connection_.replace();
     retry({ErrorKind::unreachable, api_server, "nothing was heard of it for 3 minutes", ""}, {});
 }
 
@@ -158,7 +142,7 @@ void ApiPods::watch() {
         "&watch=true&allowWatchBookmarks=true&resourceVersion=" + resource_version_ +
             "&timeoutSeconds=" + std::to_string(seconds.count()),
         seconds + watch_overtime, [this](std::string_view piece) { return on_piece(piece); },
-        [this](const Result<HttpReply>& reply) { on_watch_ended(reply); });
+        [this](const Result<HttpReply>& reply) { on_watch_ended(reply); }, ApiCounters::Kind::watch);
 }
 
 Status ApiPods::on_piece(std::string_view piece) {
@@ -256,9 +240,9 @@ void ApiPods::note_heard() {
 
 // Credentials and certificates are read again: they may have been replaced.
 void ApiPods::retry(Error why, std::optional<std::chrono::seconds> wait) {
-    call_.reset();
+    call_.cancel();
     silence_.disarm();
-    access_.forget();
+    connection_.read_access_again();
     const bool is_news = !fault_ || fault_->text() != why.text();
     fault_ = std::move(why);
     again_.arm_in(std::max(back_off(), std::min<Duration>(longest_wait, wait.value_or(0s))));

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "document/value.hpp"
-#include "kube/api_access.hpp"
+#include "kube/api_connection.hpp"
 #include "kube/http.hpp"
 #include "kube/object_splitter.hpp"
 #include "kube/pod_text.hpp"
@@ -26,8 +26,8 @@ public:
     // True: the pods changed, or whether they are up to date. False: the server was heard.
     using OnNews = std::function<void(bool changed)>;
 
-    // `access` and `lane` must outlive it. All in the lane's thread.
-    ApiPods(sys::Lane& lane, AccessSource& access, std::string node, Duration first_back_off, OnNews on_news);
+    // `connection` and `lane` must outlive it. All in the lane's thread.
+    ApiPods(sys::Lane& lane, ApiConnection& connection, std::string node, Duration first_back_off, OnNews on_news);
     ~ApiPods() = default;
     ApiPods(const ApiPods&) = delete;
     ApiPods& operator=(const ApiPods&) = delete;
@@ -53,15 +53,15 @@ private:
     void note_version(const std::string& version);
     void take(ClusterPodList& into, const document::Value& object);
     [[nodiscard]] Status check_node(const Pod& pod) const;
-    void request(const std::string& query, Duration timeout, HttpClient::OnData on_data, HttpClient::OnDone on_done);
-    Status send(HttpRequest request, HttpClient::OnData on_data, HttpClient::OnDone on_done);
+    void request(const std::string& query, Duration timeout, HttpClient::OnData on_data, HttpClient::OnDone on_done,
+                 ApiCounters::Kind kind = ApiCounters::Kind::request);
     void on_silence();
     void retry(Error why, std::optional<std::chrono::seconds> wait);
     void note_heard();
     [[nodiscard]] Duration back_off();
 
     sys::Lane& lane_;
-    AccessSource& access_;
+    ApiConnection& connection_;
     std::string node_;
     Duration first_back_off_;
     OnNews on_news_;
@@ -80,9 +80,7 @@ private:
     std::optional<ObjectSplitter> splitter_;
     sys::Timer again_;
     sys::Timer silence_;
-    int generation_ = 0;  // of the access that the client is for
-    std::unique_ptr<HttpClient> client_;
-    HttpClient::CallPtr call_;  // the last member: its functions use the others
+    ApiConnection::Call call_;  // the last member: its functions use the others
 };
 
 }  // namespace evictd::kube

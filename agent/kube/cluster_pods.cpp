@@ -117,6 +117,12 @@ ClusterPods::ClusterPods(std::string name, AccessSource::Load access, std::strin
     note_states();
 }
 
+ClusterPods::~ClusterPods() {
+    server_->close();
+    if (lane_) lane_->close();  // not reset(): what runs in it uses the pointer
+    server_->drop();
+}
+
 Status ClusterPods::start(OnChange on_change) {
     if (lane_) return fail(ErrorKind::failed, describe(), "already started");
     on_change_ = std::move(on_change);
@@ -142,11 +148,13 @@ void ClusterPods::begin() {
     if (!soon) return sys::log::error(describe() + ": " + soon.error().text());
     soon_ = std::move(*soon);
     const auto news = [this](bool changed) { on_news(changed); };
-    api_.emplace(*lane_, access_, node_, first_back_off_, news);
+    connection_.emplace(*lane_, access_, server_->counters());
+    api_.emplace(*lane_, *connection_, node_, first_back_off_, news);
     if (kubelet_address_) kubelet_.emplace(*lane_, *kubelet_address_, access_, [this] { on_news(true); });
     for (const auto& started : {api_->start(), kubelet_ ? kubelet_->start() : Status{}}) {
         if (!started) sys::log::error(describe() + ": " + started.error().text());
     }
+    server_->open(*lane_, *connection_);
 }
 
 void ClusterPods::on_news(bool changed) {

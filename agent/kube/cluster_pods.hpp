@@ -11,7 +11,9 @@
 #include <string>
 
 #include "evictd/port/pod_source.hpp"
+#include "kube/api_connection.hpp"
 #include "kube/api_pods.hpp"
+#include "kube/api_server.hpp"
 #include "kube/kubelet_pods.hpp"
 
 namespace evictd::kube {
@@ -28,10 +30,17 @@ public:
     // `name` of the API server, for people. Without `kubelet`, the API server's pods alone.
     ClusterPods(std::string name, AccessSource::Load access, std::string node, std::optional<KubeletAddress> kubelet,
                 Duration first_back_off = ApiPods::default_back_off);
+    ClusterPods(const ClusterPods&) = delete;
+    ClusterPods& operator=(const ClusterPods&) = delete;
+    ~ClusterPods() override;
 
     Status start(OnChange on_change) override;
     [[nodiscard]] std::string describe() const override;
     [[nodiscard]] std::vector<PodSourceState> states() const override;
+
+    // Requests over the connection of the watch. It takes them at any time, sends none before start(), and refuses them
+    // once this source is gone.
+    [[nodiscard]] std::shared_ptr<port::ApiServer> api() const { return server_; }
 
 private:
     void begin();
@@ -51,6 +60,8 @@ private:
     MonotonicTime delivered_at_;
     sys::Timer soon_;
     std::set<std::string> asked_for_;  // pods of the kubelet's that the API server lacks, and it was asked again since
+    std::shared_ptr<ApiServer> server_ = std::make_shared<ApiServer>();
+    std::optional<ApiConnection> connection_;
     std::optional<ApiPods> api_;
     std::optional<KubeletPods> kubelet_;
     mutable std::mutex mutex_;

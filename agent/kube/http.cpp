@@ -281,6 +281,8 @@ Status HttpClient::Core::configure(Call& call, const HttpRequest& request) {
     (void)curl().easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     (void)curl().easy_setopt(easy, CURLOPT_WRITEDATA, &call);
     (void)curl().easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    // Beside a connection that is being made: whether it takes both requests is known once it is open.
+    (void)curl().easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     (void)curl().easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_timeout_ms);
     (void)curl().easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     (void)curl().easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, keepalive_seconds);

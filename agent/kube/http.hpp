@@ -24,11 +24,13 @@ struct Tls {
     std::string server_name;  // that the certificate must have; empty: the host of the URL
     std::string certificate;  // the client's; empty: none is shown
     std::string key;
+    friend bool operator==(const Tls&, const Tls&) = default;
 };
 
 struct HttpServerAddress {
     std::string url;  // "https://10.96.0.1:443"
     Tls tls;
+    friend bool operator==(const HttpServerAddress&, const HttpServerAddress&) = default;
 };
 
 struct HttpRequest {

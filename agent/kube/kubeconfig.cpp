@@ -61,9 +61,9 @@ std::optional<Value> named(const Value& list, const Value& reference, std::strin
     return std::nullopt;
 }
 
-class Reader {
+class KubeconfigReader {
 public:
-    explicit Reader(std::string path) : path_(std::move(path)) {}
+    explicit KubeconfigReader(std::string path) : path_(std::move(path)) {}
 
     ApiAccess read(const Value& root) {
         const auto context = named(root["contexts"], root["current-context"], "context");
@@ -136,7 +136,7 @@ Result<ApiAccess> access_from_kubeconfig(const std::string& path) {
     auto text = read_trusted_file(path);
     if (!text) return tl::unexpected(text.error());
     Reading reading(document::parse_one(*text, path, kubeconfig_limits), path);
-    ApiAccess access = reading.is_full() ? ApiAccess{} : Reader(path).read(reading.root());
+    ApiAccess access = reading.is_full() ? ApiAccess{} : KubeconfigReader(path).read(reading.root());
     const auto faults = reading.take_faults();
     if (faults.empty()) return access;
     const auto& first = faults.front();
