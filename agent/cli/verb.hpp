@@ -40,6 +40,7 @@ void add_check(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
 void add_demo(CLI::App& program, Action& action);
 void add_completion(CLI::App& program, Action& action);
+void add_npd(CLI::App& program, Action& action);
 void add_undo(CLI::App& program, Action& action);
 
 }  // namespace evictd::cli

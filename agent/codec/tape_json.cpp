@@ -14,7 +14,7 @@
 namespace evictd::codec {
 namespace {
 
-using Json = ValueReader::Json;
+using TapeLine = ValueReader::Json;
 
 constexpr std::string_view format_letters = "dbe";  // decimal_si, binary_si, decimal_exponent
 constexpr std::string_view desired_key = R"(,"desired":)";
@@ -23,7 +23,7 @@ constexpr std::string_view decision_key = R"(,"decision":)";
 
 tl::unexpected<Error> refuse(std::string why) { return fail(ErrorKind::invalid, "tape", std::move(why)); }
 
-Result<TapeHeader> header_from(const Json& json) {
+Result<TapeHeader> header_from(const TapeLine& json) {
     std::int64_t version = 0;
     TapeHeader header;
     std::string time;
@@ -43,7 +43,7 @@ Result<TapeHeader> header_from(const Json& json) {
 }
 
 // Pods that are new at this look, by their number.
-bool read_pods(const Json& line, ValueReader& reader, std::map<std::uint32_t, PodPtr>& pods) {
+bool read_pods(const TapeLine& line, ValueReader& reader, std::map<std::uint32_t, PodPtr>& pods) {
     const auto list = line.find("pods");
     if (list == line.end()) return true;
     for (const auto& pair : *list) {
@@ -152,7 +152,7 @@ std::string TapeWriter::look(const Tick& tick, bool whole) {
 }
 
 Result<TapeReader::Line> TapeReader::read(std::string_view line) {
-    const auto json = Json::parse(line, nullptr, false);
+    const auto json = TapeLine::parse(line, nullptr, false);
     if (!json.is_object()) return refuse("not a JSON object");
     if (json.contains("evictd_tape")) {
         pods_.clear();

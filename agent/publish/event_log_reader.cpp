@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,13 +21,24 @@ namespace {
 // and is skipped, so that memory stays bounded.
 constexpr std::size_t line_limit = std::size_t{64} << 10U;
 
+// Files carry the time of the kernel's last tick, some milliseconds behind the clock that events are stamped with.
+constexpr Duration tick = std::chrono::seconds(1);
+
+bool written_since(int file, WallTime since) {
+    struct stat now {};
+    if (::fstat(file, &now) != 0) return true;
+    const auto written = std::chrono::seconds(now.st_mtim.tv_sec) + std::chrono::nanoseconds(now.st_mtim.tv_nsec);
+    return WallTime(written) + tick >= since;
+}
+
 }  // namespace
 
-EventLogReader::EventLogReader(const std::string& path, int max_files) : path_(path) {
+EventLogReader::EventLogReader(const std::string& path, int max_files, std::optional<WallTime> since) : path_(path) {
     for (int n = path.empty() ? -1 : std::max(max_files, 1) - 1; n >= 0; --n) {
         // All are opened now: a rotation while we read renames them, but takes none away.
         auto file = sys::open(rotated_name(path, n), O_RDONLY | O_NONBLOCK | O_NOCTTY);
-        if (file) files_.push_back(std::move(*file));
+        if (!file || (n > 0 && since && !written_since(file->get(), *since))) continue;
+        files_.push_back(std::move(*file));
     }
 }
 

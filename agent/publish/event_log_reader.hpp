@@ -9,13 +9,16 @@
 #include <optional>
 #include <string>
 
+#include "evictd/model/units.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::publish {
 
 class EventLogReader {
 public:
-    EventLogReader(const std::string& path, int max_files);
+    // `since`: rotated files that were last written before are left out, which saves reading megabytes for the last
+    // minutes; older lines may still come.
+    EventLogReader(const std::string& path, int max_files, std::optional<WallTime> since = {});
 
     // The next line; nothing at the end of the log, or after `budget` bytes were read (then at_end() is false).
     std::optional<std::string> next(std::size_t& budget);

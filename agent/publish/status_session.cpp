@@ -130,7 +130,7 @@ void StatusSession::start_events() {
         return;
     }
     state_ = State::backlog;
-    log_.emplace(services_.event_log_path, services_.event_log_max_files);
+    log_.emplace(services_.event_log_path, services_.event_log_max_files, since_);
     read_backlog();
 }
 

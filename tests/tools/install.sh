@@ -28,6 +28,7 @@ put 755 "$demo" "$prefix/bin/evictd-demo"
 put 644 "$top/deploy/evictd.1" "$prefix/share/man/man1/evictd.1"
 put 644 "$top/deploy/evictd.example.yaml" "$prefix/share/doc/evictd/evictd.example.yaml"
 put 644 "$top/LICENSE" "$prefix/share/doc/evictd/LICENSE"
+put 644 "$top/deploy/node-problem-detector/evictd-monitor.json" "$prefix/share/doc/evictd/node-problem-detector/evictd-monitor.json"
 for file in "$top"/deploy/docs/*; do put 644 "$file" "$prefix/share/doc/evictd/docs/${file##*/}"; done
 for file in "$top"/deploy/licenses/*; do put 644 "$file" "$prefix/share/doc/evictd/licenses/${file##*/}"; done
 if [ -e "$top/deploy/evictd.service" ]; then

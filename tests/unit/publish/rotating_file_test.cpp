@@ -140,6 +140,19 @@ TEST(EventLogReader, MissesNothingWhenTheLogIsRotatedMeanwhile) {
     EXPECT_THAT(read_back(reader), ElementsAre("aaa", "bbb"));
 }
 
+TEST(EventLogReader, LeavesOutRotatedFilesThatAreOlderThanAskedFor) {
+    const fakes::TempDir directory;
+    const auto path = directory / "log";
+    std::ofstream(path + ".2") << "old\n";
+    std::ofstream(path + ".1") << "late\n";
+    std::ofstream(path) << "new\n";
+    const auto now = std::filesystem::file_time_type::clock::now();
+    std::filesystem::last_write_time(path + ".2", now - std::chrono::hours(1));
+    std::filesystem::last_write_time(path, now - std::chrono::hours(1));  // the file in use is always read
+    EventLogReader reader(path, 4, std::chrono::system_clock::now() - std::chrono::minutes(5));
+    EXPECT_THAT(read_back(reader), ElementsAre("late", "new"));
+}
+
 TEST(EventLogReader, NoLogIsNoLines) {
     EventLogReader none("", 4);
     EXPECT_THAT(read_back(none), IsEmpty());
