@@ -23,7 +23,7 @@ export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVER
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-kube deps build bench vm peers check tidy fmt fuzz soak install clean
+.PHONY: help demo test test-kube deps build bench vm peers check tidy fmt fuzz soak image install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -38,7 +38,7 @@ test: ## every test: unit with sanitizers, real kernel, command line, attacks, f
 	@$(tools)/test.sh $(SUITES)
 
 deps: ## install the Debian packages that are missing, for every target (root)
-	@$(tools)/deps.sh build lint vm kube sanitize
+	@$(tools)/deps.sh build lint vm kube sanitize image
 
 build: ## the program, as build/evictd, and build/evictd-demo
 	@$(tools)/deps.sh build
@@ -86,6 +86,11 @@ soak: ## hostile pods at random against a real agent that is killed and restarte
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) evictd attacker evictd_soak
 	@$(BUILD)/evictd_soak --evictd $(BUILD)/evictd --attacker $(BUILD)/attacker --rounds $(or $(ROUNDS),500) $(if $(SEED),--seed $(SEED))
+
+image: ## the container image as build/evictd-image.tar, without a container engine (with one: docker build -f deploy/Dockerfile .)
+	@$(tools)/deps.sh build image
+	@$(tools)/build.sh $(BUILD) evictd
+	@deploy/image/make.sh $(BUILD)/evictd $(BUILD)/evictd-image.tar
 
 install: build ## into PREFIX (/usr/local), below DESTDIR: programs, systemd unit, example config, man page, completions
 	@$(tools)/install.sh $(BUILD)/evictd "$(DESTDIR)" "$(PREFIX)"

@@ -22,15 +22,14 @@ namespace {
 // largest number there is; on a host without it a pod may take every file, and then only what is held open already is
 // of use.
 constexpr std::array kept_capabilities{
-    CAP_BPF,              // maps and links made later: programs attached while memory is short
-    CAP_PERFMON,          // likewise, of tracepoints
-    CAP_KILL,             // processes of any user
-    CAP_SYS_PTRACE,       // the sockets of a pod's processes: /proc/PID/fd; and process_mrelease(2)
-    CAP_SYS_RESOURCE,     // a lower oom_score_adj; PSI windows under 2 s
-    CAP_SYS_NICE,         // the scores' lane while it is urgent; the priority that comes back after RLIMIT_RTTIME
-    CAP_IPC_LOCK,         // memory that is mapped later is locked as well
-    CAP_DAC_OVERRIDE,     // cgroup files that a pod's user was given
-    CAP_DAC_READ_SEARCH,  // manifests that others may not read
+    CAP_BPF,           // maps and links made later: programs attached while memory is short
+    CAP_PERFMON,       // likewise, of tracepoints
+    CAP_KILL,          // processes of any user
+    CAP_SYS_PTRACE,    // the sockets of a pod's processes: /proc/PID/fd; and process_mrelease(2)
+    CAP_SYS_RESOURCE,  // a lower oom_score_adj; PSI windows under 2 s
+    CAP_SYS_NICE,      // the scores' lane while it is urgent; the priority that comes back after RLIMIT_RTTIME
+    CAP_IPC_LOCK,      // memory that is mapped later is locked as well
+    CAP_DAC_OVERRIDE,  // cgroup files that a pod's user was given; manifests that others may not read
 };
 
 constexpr std::uint64_t bit(int capability) { return std::uint64_t{1} << static_cast<unsigned>(capability); }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -62,6 +64,28 @@ std::optional<std::string> find_own_path(const std::string& mount, bool v2, std:
     return path && surely_lists_us(mount + *path) ? path : std::nullopt;
 }
 
+// In the whole hierarchy, some 10 us a cgroup.
+std::optional<std::string> search_own_path(const std::string& mount) {
+    std::optional<std::string> found;
+    const auto top = sys::open(mount, directory_flags);
+    if (!top) {
+        return found;
+    }
+    (void)walk_cgroups(top->get(), [&](int directory) {
+        const auto listed = list_processes(directory);
+        if (!listed || !std::binary_search(listed->begin(), listed->end(), getpid())) {
+            return Walk::on;
+        }
+        std::error_code failed;
+        const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(directory), failed).string();
+        if (path.starts_with(mount)) {
+            found = path.substr(mount.size());
+        }
+        return Walk::stop;
+    });
+    return found;
+}
+
 // None: it cannot be told.
 std::optional<std::string> own_path_below(const std::string& mount, bool v2) {
     const std::scoped_lock lock(own_mutex);
@@ -76,7 +100,14 @@ std::optional<std::string> own_path_below(const std::string& mount, bool v2) {
 
 }  // namespace
 
-void find_own_cgroup(const Hierarchies& hierarchies) { (void)own_path_below(hierarchies.memory, hierarchies.v2); }
+void find_own_cgroup(const Hierarchies& hierarchies) {
+    if (own_path_below(hierarchies.memory, hierarchies.v2)) {
+        return;
+    }
+    auto found = search_own_path(hierarchies.memory);
+    const std::scoped_lock lock(own_mutex);
+    own_path = std::move(found);
+}
 
 Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, const std::string& path) {
     std::shared_ptr<CgroupHandle> handle(new CgroupHandle);

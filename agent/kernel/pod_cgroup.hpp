@@ -57,9 +57,9 @@ private:
     sys::Fd kill_file_;    // cgroup.kill, opened before it is needed
 };
 
-// For PodCgroup::holds_us() of every handle. To be called while the program still may enter the host's cgroup namespace
-// (CAP_SYS_ADMIN): from then on it is enough to see that the cgroup found still lists us. Without it, and in a
-// container, holds_us() walks the whole subtree of the pod it is asked about.
+// For PodCgroup::holds_us() of every handle, once at the start: where no namespace says which cgroup is ours (in a
+// container without CAP_SYS_ADMIN) the whole hierarchy is searched. From then on it is enough to see that the cgroup
+// found still lists us. Without it, holds_us() walks the whole subtree of the pod it is asked about.
 void find_own_cgroup(const Hierarchies& hierarchies);
 
 }  // namespace evictd::kernel

@@ -31,7 +31,7 @@ struct Capability {
     unsigned bit;
     std::string_view name;
 };
-constexpr std::array<Capability, 10> used_capabilities{{
+constexpr std::array<Capability, 9> used_capabilities{{
     {CAP_BPF, "CAP_BPF"},
     {CAP_PERFMON, "CAP_PERFMON"},
     {CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
@@ -41,7 +41,6 @@ constexpr std::array<Capability, 10> used_capabilities{{
     {CAP_IPC_LOCK, "CAP_IPC_LOCK"},
     {CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
     {CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE"},
-    {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"},
 }};
 
 int exists(const std::string& path) {

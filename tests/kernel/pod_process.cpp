@@ -26,13 +26,13 @@ namespace {
 constexpr Bytes most_memory = 512_MiB;
 constexpr char inside = 'i';
 
-int milliseconds(Duration duration) {
+int whole_milliseconds(Duration duration) {
     return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
 bool readable(int fd, Duration within) {
     pollfd wanted{.fd = fd, .events = POLLIN, .revents = 0};
-    return ::poll(&wanted, 1, milliseconds(within)) > 0;
+    return ::poll(&wanted, 1, whole_milliseconds(within)) > 0;
 }
 
 // Whether this process is in `path` of the memory hierarchy, as the kernel says.

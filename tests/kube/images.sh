@@ -15,39 +15,8 @@ out=$(cd "$1" && pwd) load=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-case $(uname -m) in
-    x86_64) architecture=amd64 ;;
-    aarch64) architecture=arm64 ;;
-    *) die "unknown architecture $(uname -m)" ;;
-esac
-
-put() { # put FILE: into the image's blobs; its descriptor (without media type) is in $blob
-    local digest
-    digest=$(sha256sum < "$1" | cut -d ' ' -f 1)
-    blob="\"digest\": \"sha256:$digest\", \"size\": $(stat -c %s "$1")"
-    mv "$1" "$work/image/blobs/sha256/$digest"
-}
-pack() { # pack NAME ROOT ENTRYPOINT: one layer
-    local oci=application/vnd.oci.image diff layer config blob
-    rm -rf "$work/image"
-    mkdir -p "$work/image/blobs/sha256"
-    tar cf "$work/layer" -C "$2" --owner=0 --group=0 --numeric-owner .
-    diff=$(sha256sum < "$work/layer" | cut -d ' ' -f 1)
-    put "$work/layer"
-    layer=$blob
-    echo "{\"architecture\": \"$architecture\", \"os\": \"linux\", \"config\": {\"Entrypoint\": $3, \"Env\": [\"PATH=/bin\"]}," \
-        "\"rootfs\": {\"type\": \"layers\", \"diff_ids\": [\"sha256:$diff\"]}}" > "$work/config"
-    put "$work/config"
-    config=$blob
-    echo "{\"schemaVersion\": 2, \"mediaType\": \"$oci.manifest.v1+json\"," \
-        "\"config\": {\"mediaType\": \"$oci.config.v1+json\", $config}," \
-        "\"layers\": [{\"mediaType\": \"$oci.layer.v1.tar\", $layer}]}" > "$work/manifest"
-    put "$work/manifest"
-    echo "{\"schemaVersion\": 2, \"manifests\": [{\"mediaType\": \"$oci.manifest.v1+json\", $blob," \
-        "\"annotations\": {\"io.containerd.image.name\": \"localhost/$1:1\", \"org.opencontainers.image.ref.name\": \"1\"}}]}" \
-        > "$work/image/index.json"
-    echo '{"imageLayoutVersion": "1.0.0"}' > "$work/image/oci-layout"
-    tar cf "$out/$1.tar" -C "$work/image" .
+pack() { # pack NAME ROOT ENTRYPOINT
+    "$top/deploy/image/pack.sh" "$2" "$out/$1.tar" "localhost/$1:1" "{\"Entrypoint\": $3, \"Env\": [\"PATH=/bin\"]}"
 }
 
 mkdir -p "$work"/{pause,load}/{bin,dev,etc,proc,sys} "$work/load/tmp"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # Installs exactly the Debian packages that are missing; at once finished when none is. Touches nothing else.
-# usage: deps.sh GROUP...     (build lint vm kube sanitize peers)
+# usage: deps.sh GROUP...     (build lint vm kube sanitize image peers)
 set -euo pipefail
 
 declare -A packages=(
@@ -11,8 +11,9 @@ declare -A packages=(
              libbenchmark-dev libcurl4-openssl-dev prometheus-cpp-dev libmicrohttpd-dev"
     [lint]="clang-format clang-tidy shellcheck"
     [vm]="qemu-system-x86 busybox-static cpio xz-utils e2fsprogs binutils"
-    [kube]="busybox-static curl openssl"
+    [kube]="busybox-static curl openssl binutils libcurl4"
     [sanitize]="libclang-rt-14-dev"
+    [image]="binutils libcurl4"
     [peers]="mmdebstrap"
 )
 
