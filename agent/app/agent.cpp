@@ -72,6 +72,8 @@ Tick Agent::observe(Cause cause) {
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), pace_.killed_within(memory_returns_within));
     tick.observation.victims = parts_.observer.victims(followed_);
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
+    tick.observation.pod_statuses = std::exchange(pod_status_outcomes_, {});
+    tick.observation.recalled = std::exchange(recalled_, {});
     last_look_ = tick.observation.at;
     return tick;
 }
@@ -79,6 +81,7 @@ Tick Agent::observe(Cause cause) {
 // Inline, and before all else that follows from the decision.
 void Agent::kill(Tick& tick, Decision decision) {
     tick.decided_at = parts_.clock.monotonic();
+    note_intents(tick, decision);
     tick.outcomes = parts_.executor.carry_out(decision.actions, tick.decided_at,
                                               [this](const Action& action) { return cgroup_for(action); });
     tick.decision = std::move(decision);

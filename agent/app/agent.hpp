@@ -46,6 +46,11 @@ struct AgentParts {
     std::function<void(const reconcile::DesiredScores&, reconcile::Urgency)> want_scores{};
     std::function<void(reconcile::KeptPod)> expect_scores{};  // ScoreKeeper::expect()
     std::function<void(const PodUid&)> check_scores{};        // ScoreKeeper::check()
+    std::function<void(const std::vector<DesiredPodStatus>&)> want_pod_statuses{};
+
+    // Before the kill that an attempt belongs to is carried out: notes it where it outlives the agent, in memory, in
+    // microseconds. Empty: nothing is noted.
+    std::function<void(const DesiredPodStatus&)> note_intent{};
 };
 
 struct AgentOptions {
@@ -69,6 +74,9 @@ public:
     void request_look();  // somebody wants fresh figures
     void notice(Notice notice, std::string message, std::string error = {});
     void note_rung(RungOutcome outcome);
+    void note_pod_status(PodStatusOutcome outcome);
+    // What an agent before this one had begun and not finished. Before start().
+    void recall(std::vector<DesiredPodStatus> intents);
 
     // When it will look by itself if nothing happens before.
     [[nodiscard]] MonotonicTime next_look() const { return next_look_; }
@@ -111,6 +119,8 @@ private:
     void expect_scores(const CgroupLife& life);
     void check_scores(const OomScoreChanged& changed);
     void want_rungs(const std::vector<Rung>& rungs);
+    void note_intents(const Tick& tick, const Decision& decision) const;
+    void want_pod_statuses(const std::vector<DesiredPodStatus>& desired);
     [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
     Status follow_pods_root();
     bool follow_later();
@@ -141,6 +151,9 @@ private:
     std::vector<Outcome> outcomes_;  // of the last tick, for the next look
     std::vector<RungOutcome> rung_outcomes_;
     std::vector<Rung> wanted_rungs_;
+    std::vector<PodStatusOutcome> pod_status_outcomes_;
+    std::vector<DesiredPodStatus> recalled_;
+    std::vector<DesiredPodStatus> wanted_pod_statuses_;
     std::vector<KernelEvent> kernel_events_;  // for the record of the look to come
     std::optional<port::PodsRoot> root_;
     MonotonicTime list_again_at_;

@@ -11,6 +11,7 @@ namespace evictd::app {
 
 void Agent::reconcile(Tick& tick) {
     tick.shed = parts_.socket_shed.reconcile(tick.decision.shed);
+    want_pod_statuses(tick.decision.pod_statuses);
     want_rungs(tick.decision.ladder);
     want_scores(tick);  // before the watcher: the kernel takes its time to attach a program
     watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
@@ -45,6 +46,33 @@ void Agent::note_rung(RungOutcome outcome) {
         tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = parts_.clock.monotonic()});
     }
 }
+
+// Of the attempts that begin with this decision: an agent that is killed from here on has left word of them.
+void Agent::note_intents(const Tick& tick, const Decision& decision) const {
+    if (!parts_.note_intent || tick.dry_run) {
+        return;
+    }
+    for (const auto& desired : decision.pod_statuses) {
+        if (desired.decided_at == tick.observation.at && desired.end == PodEnd::failed) {
+            parts_.note_intent(desired);
+        }
+    }
+}
+
+void Agent::want_pod_statuses(const std::vector<DesiredPodStatus>& desired) {
+    if (!parts_.want_pod_statuses || desired == wanted_pod_statuses_) {
+        return;
+    }
+    wanted_pod_statuses_ = desired;
+    parts_.want_pod_statuses(desired);
+}
+
+void Agent::note_pod_status(PodStatusOutcome outcome) {
+    pod_status_outcomes_.push_back(std::move(outcome));
+    tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = parts_.clock.monotonic()});
+}
+
+void Agent::recall(std::vector<DesiredPodStatus> intents) { recalled_ = std::move(intents); }
 
 // Every pod is looked at when the pods have changed and after each look period; another pod is steered to at once.
 void Agent::want_scores(const Tick& tick) {

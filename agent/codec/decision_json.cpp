@@ -53,6 +53,18 @@ Json finished(const Victim& victim) {
     return json;
 }
 
+Json pod_status(const DesiredPodStatus& desired) {
+    Json json{{"pod", desired.name_space + "/" + desired.name},
+              {"end", name(desired.end)},
+              {"attempt", desired.attempt},
+              {"reason", desired.reason},
+              {"message", desired.message},
+              {"disruption_target", desired.disruption_target}};
+    if (desired.given_up) json["given_up"] = true;
+    if (desired.grace_period) json["grace_period_seconds"] = desired.grace_period->count();
+    return json;
+}
+
 }  // namespace
 
 std::string pod_name(const PodUid& uid, const Observation& observation) {
@@ -114,6 +126,7 @@ std::string desired_line(const Decision& decision, const Observation& observatio
         }));
     line["memory"] = name(watch.counted);
     line["exits"] = watch.exits;
+    add(line, "pod_statuses", listed(decision.pod_statuses, pod_status));
     return dump_line(line);
 }
 

@@ -13,6 +13,7 @@
 #include "tape_field.hpp"
 #include "tape_fields_ladder.hpp"
 #include "tape_fields_pod.hpp"
+#include "tape_fields_pod_status.hpp"
 #include "tape_fields_stall.hpp"
 
 namespace evictd::codec {
@@ -61,7 +62,7 @@ struct Described<EvictionConfig> {
         field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
         field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
         field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder),
-        field("look_period", &EvictionConfig::look_period));
+        field("look_period", &EvictionConfig::look_period), field("pod_statuses", &EvictionConfig::pod_statuses));
 };
 
 // ---- what was seen of the node
@@ -171,7 +172,8 @@ struct Described<Observation> {
                    field("stalls", &Observation::stalls), field("rungs", &Observation::rungs),
                    field("victims", &Observation::victims), field("unknown_pods", &Observation::unknown_pods),
                    field("usage_unknown", &Observation::usage_unknown), field("incomplete", &Observation::incomplete),
-                   field("pods_unlisted", &Observation::pods_unlisted), field("watching", &Observation::watching));
+                   field("pods_unlisted", &Observation::pods_unlisted), field("watching", &Observation::watching),
+                   field("pod_statuses", &Observation::pod_statuses), field("recalled", &Observation::recalled));
 };
 
 // ---- what was remembered

@@ -57,7 +57,7 @@ struct Described<Pod> {
         field("sidecar_restarts", &Pod::sidecar_restarts), field("deletion_cost", &Pod::deletion_cost),
         field("creation_time", &Pod::creation_time), field("start_time", &Pod::start_time),
         field("deletion_time", &Pod::deletion_time), field("annotations", &Pod::annotations),
-        field("source", &Pod::source));
+        field("source", &Pod::source), field("generation", &Pod::generation));
 };
 
 }  // namespace evictd::codec

@@ -145,6 +145,7 @@ void read_metadata(const Value& metadata, const PodRules& rules, Pod& pod) {
     pod.creation_time = metadata["creationTimestamp"].time();
     pod.deletion_time = metadata["deletionTimestamp"].time();
     pod.deletion_grace_period = metadata["deletionGracePeriodSeconds"].seconds();
+    pod.generation = metadata["generation"].integer(0).value_or(0);
     pod.deletion_cost = deletion_cost_of(pod.annotations);
 }
 

@@ -82,6 +82,7 @@ struct EvictionConfig {
     MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with
     LadderConfig ladder{};  // what is done while a memory threshold is near, before anybody is killed
     Duration look_period = std::chrono::seconds(10);  // the longest time between two looks: evictionMonitoringPeriod
+    bool pod_statuses = false;  // the API server is told of evicted pods; the wiring leaves it false without a server
 };
 
 // images.ImageGCPolicy, with the kubelet's defaults.

@@ -17,6 +17,7 @@
 #include "evictd/model/next_look.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
+#include "evictd/model/pod_status.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/units.hpp"
 
@@ -188,6 +189,7 @@ struct Decision {
     std::vector<std::string> notes;               // settings that were overruled, in the kubelet's words
     std::vector<ShedPod> shed;                    // no new sockets; pods not listed get sockets again
     std::vector<Rung> ladder;                     // pods not listed are released
+    std::vector<DesiredPodStatus> pod_statuses;   // what the API server is to show; one for each pod at most
     std::optional<PodUid> steer_to;  // the pod that the kernel's OOM killer should kill; no other is raised
     KernelWatch watch;
     std::vector<Action> actions;

@@ -16,6 +16,7 @@
 #include "evictd/model/next_look.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/pod.hpp"
+#include "evictd/model/pod_status.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/stall.hpp"
 #include "evictd/model/units.hpp"
@@ -143,6 +144,8 @@ struct Observation {
     bool incomplete = false;     // some part of the node could not be read
     bool pods_unlisted = false;  // not all pods' cgroups could be opened: a pod without one may be running
     Watching watching;           // what the kernel reports by itself until the next look, and what it does not
+    std::vector<PodStatusOutcome> pod_statuses;  // what came of Decision::pod_statuses since the last look
+    std::vector<DesiredPodStatus> recalled;      // what an agent before this one had begun; with the first look
 };
 
 }  // namespace evictd

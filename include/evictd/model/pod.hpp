@@ -104,7 +104,8 @@ struct Pod {
     std::optional<WallTime> start_time;
     std::optional<WallTime> deletion_time;  // metadata.deletionTimestamp
     std::map<std::string, std::string> annotations;
-    std::string source;  // file or service it was read from, for people
+    std::string source;           // file or service it was read from, for people
+    std::int64_t generation = 0;  // metadata.generation; 0: not known
 
     [[nodiscard]] std::string full_name() const { return name_space + "/" + name; }
 };

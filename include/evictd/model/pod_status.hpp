@@ -4,6 +4,7 @@
 // the API server have one: static and mirror pods are the kubelet's.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -72,6 +72,12 @@ TEST(PodFields, NodeNameDeadlinesAndReason) {
     EXPECT_FALSE(read(minimal()).active_deadline || read(minimal()).deletion_grace_period);
 }
 
+TEST(PodFields, TheGenerationIsUnknownWhereItIsNotGiven) {
+    EXPECT_EQ(read(with("/metadata/generation", 7)).generation, 7);
+    EXPECT_EQ(read(minimal()).generation, 0);
+    EXPECT_NE(fault(with("/metadata/generation", -1)), "none");
+}
+
 TEST(PodFields, APodIsReadyByTheFirstConditionOfThatType) {
     const auto pod = [](const char* conditions) { return read(with("/status/conditions", json::parse(conditions))); };
     const Pod ready = pod(R"([{"type": "Initialized", "status": "False"},

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// What a tape holds of what the API server is to show of a pod: a part of tape_fields.hpp, which says how.
+#pragma once
+
+#include <tuple>
+
+#include "evictd/model/pod_status.hpp"
+#include "tape_field.hpp"
+
+namespace evictd::codec {
+
+template <>
+struct Described<DesiredPodStatus> {
+    static constexpr auto fields =
+        std::tuple(field("pod", &DesiredPodStatus::pod), field("namespace", &DesiredPodStatus::name_space),
+                   field("name", &DesiredPodStatus::name), field("end", &DesiredPodStatus::end),
+                   field("reason", &DesiredPodStatus::reason), field("message", &DesiredPodStatus::message),
+                   field("disruption_target", &DesiredPodStatus::disruption_target),
+                   field("generation", &DesiredPodStatus::generation), field("given_up", &DesiredPodStatus::given_up),
+                   field("grace_period", &DesiredPodStatus::grace_period), field("attempt", &DesiredPodStatus::attempt),
+                   field("decided_at", &DesiredPodStatus::decided_at));
+};
+template <>
+struct Described<PodStatusOutcome> {
+    static constexpr auto fields =
+        std::tuple(field("pod", &PodStatusOutcome::pod), field("attempt", &PodStatusOutcome::attempt),
+                   field("end", &PodStatusOutcome::end), field("result", &PodStatusOutcome::result),
+                   field("sent_at", &PodStatusOutcome::sent_at), field("answered_at", &PodStatusOutcome::answered_at),
+                   field("retry_after", &PodStatusOutcome::retry_after), field("error", &PodStatusOutcome::error));
+};
+
+}  // namespace evictd::codec
