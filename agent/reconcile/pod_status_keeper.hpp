@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Has the API server show what the Decision wants of pods: one request for each attempt that was answered, sent again
+// until it is. What must not be lost is noted (intent_store) and delivered by the next agent. It never chooses a pod
+// and never decides to try again: the policy counts attempts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/api_objects.hpp"
+#include "evictd/model/pod_status.hpp"
+#include "evictd/port/api_server.hpp"
+#include "reconcile/intent_store.hpp"
+#include "reconcile/pod_status_answer.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::reconcile {
+
+using TellPodStatus = std::function<void(PodStatusOutcome)>;
+
+struct PodStatusOptions {
+    std::string node;      // a pod that an earlier agent noted and is on another is left alone
+    bool dry_run = false;  // nothing is sent, noted or cleared
+};
+
+class PodStatusKeeper {
+public:
+    using Desired = std::vector<DesiredPodStatus>;
+
+    // All must outlive it. `tell` is called in its thread: once for each attempt that was answered, and once for one
+    // that was not when that is first known.
+    PodStatusKeeper(port::ApiServer& api, const sys::Clock& clock, IntentStore store, PodStatusOptions options,
+                    TellPodStatus tell);
+
+    // First: what earlier agents noted and was not answered (IntentStore::recover()) is delivered, unless the pod is
+    // gone or shown as ended. The policy may adopt such an attempt: then it is desired with the same decided_at.
+    void recover(std::vector<Intent> noted);
+    // `wake` has this thread call take_answers(); it is called in any thread, until release().
+    void connect(std::function<void()> wake);
+    void take_answers();
+
+    // As a Reconciler (control_loop.hpp). An attempt that is desired no more is sent until it is answered all the same
+    // if it was noted, for its pod was killed.
+    void reconcile(const Desired& desired);
+    [[nodiscard]] std::optional<MonotonicTime> due() const;
+    void act_on_time();
+    // Answers still to come are dropped: what they are about is noted.
+    void release();
+
+private:
+    enum class Step : std::uint8_t { waiting, looking, sending, answered };
+    struct Entry {
+        DesiredPodStatus wanted;
+        WallTime noted_at;
+        bool is_recovered = false;  // noted by an earlier agent
+        bool was_looked_at = false;
+        bool is_desired = true;
+        bool told_unreachable = false;
+        Step step = Step::waiting;
+        int failures = 0;
+        std::uint64_t ticket = 0;  // of the request under way
+        MonotonicTime next_at;     // waiting: when it is sent; under way: when an answer is not expected any more
+        std::optional<MonotonicTime> sent_at{};  // first
+        std::optional<Answer> unreported{};      // of a recovered one that was answered before it was desired
+    };
+    struct Answered {
+        std::uint64_t ticket = 0;
+        Result<port::ApiReply> reply;
+    };
+    // Shared with the requests under way, which may outlive this.
+    struct Inbox {
+        std::mutex mutex;
+        std::vector<Answered> answers;
+        std::function<void()> wake;
+    };
+
+    void want(const DesiredPodStatus& wanted);
+    void send_due();
+    void advance(Entry& entry);
+    void send(Entry& entry, codec::ApiMessage message, Step step);
+    [[nodiscard]] codec::ApiMessage message_for(const Entry& entry) const;
+    void on_answer(Entry& entry, const Result<port::ApiReply>& reply);
+    void on_look(Entry& entry, const port::ApiReply& reply);
+    void retry(Entry& entry, const Answer& answer);
+    void finish(Entry& entry, const Answer& answer);
+    void pretend(Entry& entry);
+    void report(const Entry& entry, const Answer& answer);
+    void persist();
+    [[nodiscard]] Duration back_off(int failures);
+
+    port::ApiServer& api_;
+    const sys::Clock& clock_;
+    IntentStore store_;
+    PodStatusOptions options_;
+    TellPodStatus tell_;
+    std::map<PodUid, Entry> entries_;
+    codec::EvictionApi eviction_api_ = codec::EvictionApi::v1;
+    std::uint64_t last_ticket_ = 0;
+    std::mt19937_64 random_;
+    std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+};
+
+}  // namespace evictd::reconcile
