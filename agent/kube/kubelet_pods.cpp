@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kubelet = "kubelet";
-constexpr auto kubelet_rights = "grant get of nodes/proxy";
+constexpr auto kubelet_rights = "grant get of nodes/pods; of nodes/proxy before Kubernetes 1.33";
 constexpr Duration pause_after_a_fault = 10s;
 constexpr Duration pause_before_asking = 1s;
 constexpr Duration timeout = 10s;

@@ -18,7 +18,7 @@ case $(readelf -h "$program" | sed -n 's/^ *Machine: *//p') in
     AArch64) triplet=aarch64-linux-gnu loader=/lib/ld-linux-aarch64.so.1 ;;
     *) die "$program: not a program for x86_64 or arm64" ;;
 esac
-strip=strip
+strip="strip"
 [ "$triplet" = "$(uname -m)-linux-gnu" ] || strip=$triplet-strip
 IFS=: read -ra libraries <<< "${LIBRARIES:-/usr/lib/$triplet:/lib/$triplet:/usr/$triplet/lib}"
 
@@ -87,6 +87,6 @@ while read -r package; do
 done < <(packages_of "${files[@]}")
 # What their copyright files refer to.
 mkdir -p "$root/usr/share/common-licenses"
-for name in $(grep -rhoE 'common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' "$root/usr/share/doc" | sort -u); do
+while read -r name; do
     [ ! -e "/usr/share/$name" ] || cp -L "/usr/share/$name" "$root/usr/share/$name"
-done
+done < <(grep -rhoE 'common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' "$root/usr/share/doc" | sort -u)

@@ -118,7 +118,9 @@ start_controllers() {
 recorded etcd.pid || start_etcd
 if ! recorded apiserver.pid; then
     start_api_server
-    "$kube/kubectl" apply -f "${RBAC:-$kube/rbac.yaml}" > /dev/null
+    "$kube/kubectl" apply -f "$top/deploy/kustomize/base/namespace.yaml" -f "$top/deploy/kustomize/base/rbac.yaml" \
+        -f "$top/deploy/kustomize/base/rbac-taints.yaml" -f "$top/deploy/kustomize/overlays/older-kubelet/rbac.yaml" \
+        -f "${RBAC:-$kube/rbac.yaml}" > /dev/null
 fi
 [ "${CONTROLLERS:-}" != 1 ] || recorded controllers.pid || start_controllers
 echo "KUBECONFIG=$rig/admin.kubeconfig"

@@ -11,7 +11,8 @@ declare -A packages=(
              libbenchmark-dev libcurl4-openssl-dev prometheus-cpp-dev libmicrohttpd-dev"
     [lint]="clang-format clang-tidy shellcheck"
     [vm]="qemu-system-x86 busybox-static cpio xz-utils e2fsprogs binutils"
-    [kube]="busybox-static curl openssl binutils libcurl4"
+    [kube]="busybox-static curl openssl binutils libcurl4 golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev
+            golang-github-xeipuuv-gojsonschema-dev"
     [sanitize]="libclang-rt-14-dev"
     [image]="binutils libcurl4"
     [peers]="mmdebstrap"

@@ -1,0 +1,39 @@
+{{- /*
+SPDX-License-Identifier: Apache-2.0
+Copyright The evictd authors
+Shared by the templates. Not the reasons for what they contain: those are in deploy/kustomize/base.
+*/ -}}
+{{- define "evictd.labels" -}}
+app.kubernetes.io/name: evictd
+{{- end }}
+
+{{- define "evictd.subject" -}}
+- {kind: ServiceAccount, name: {{ .Release.Name }}, namespace: {{ .Release.Namespace }}}
+{{- end }}
+
+{{- define "evictd.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- $own := default dict (get $config "evictd") -}}
+{{- if .Values.metrics.enabled -}}
+{{- $_ := set $own "httpAddress" (printf "0.0.0.0:%d" (int .Values.metrics.port)) -}}
+{{- end -}}
+{{- if not (or .Values.taints (hasKey $own "nodeStatus")) -}}
+{{- $_ := set $own "nodeStatus" "conditions" -}}
+{{- end -}}
+{{- $_ := set $config "evictd" $own -}}
+{{- toYaml $config -}}
+{{- end }}
+
+{{- define "evictd.httpPort" -}}
+{{- if .Values.metrics.enabled -}}
+{{- int .Values.metrics.port -}}
+{{- else -}}
+{{- regexFind "[0-9]+$" (default "" (get (default dict .Values.config.evictd) "httpAddress")) -}}
+{{- end -}}
+{{- end }}
+
+{{- define "evictd.confined" -}}
+{{- if or (eq .Values.confine "always") (and (eq .Values.confine "auto") (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy")) -}}
+true
+{{- end -}}
+{{- end }}
