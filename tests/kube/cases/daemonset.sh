@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
+# evictd as its DaemonSet: the image from deploy/image in the real containerd, with the manifest's mounts, capabilities and seccomp
+# profile. It sees the node's pods, evicts one, and an update or a SIGKILL leaves nothing behind.
+# needs: node
+# shellcheck disable=SC2317,SC2016  # check calls functions by name; eval expands later
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=../rig.sh
+. "$(dirname "$0")/../rig.sh"
+# shellcheck source-path=SCRIPTDIR source=../manifests.sh
+. "$(dirname "$0")/../manifests.sh"
+host=$work/host socket=$work/host/run/evictd.sock bpf=$node/bpf
+mkdir -p "$host"/{run,state,log}
+chmod 755 "$host"/*
+log=$host/log/events.jsonl agent_log=$host/log/events.jsonl
+threshold=300 # MiB of the pods' 1024
+port=$(free_port)
+
+leave() {
+    kubectl delete daemonset evictd -n evictd --timeout=20s > /dev/null 2>&1
+    remove_pods
+    kubelet_enter umount "$bpf" 2> /dev/null
+    [ -z "${controllers:-}" ] || stop_recorded "$rig/controllers.pid"
+}
+trap 'leave; kube_down; clean_up' EXIT
+recorded "$rig/controllers.pid" || controllers=ours
+CONTROLLERS=1 kube_up # it has the DaemonSet's controller, and publishes kube-root-ca.crt
+kubelet_enter sh -c "mkdir -p $bpf && mount -t bpf -o mode=0700 bpf $bpf"
+
+# ---- the image
+
+makes_image() { "$top/deploy/image/make.sh" "$EVICTD" "$work/evictd.tar" > "$work/out" && sed 's/^/    /' "$work/out"; }
+check "the image is made without a container engine" makes_image
+small() {
+    local bytes
+    bytes=$(sed -nE 's/.* ([0-9]+)\.[0-9] MiB on the node$/\1/p' "$work/out")
+    [ "$bytes" -gt 5 ] && [ "$bytes" -lt 60 ]
+}
+check "it is under 60 MiB" small
+check "containerd imports it" kubelet_enter "$bin/ctr" -a "$node/sock/containerd.sock" -n k8s.io image import "$work/evictd.tar" > /dev/null
+
+# ---- the manifest, with what is different on the rig: directories of the host, addresses, the cgroup, the thresholds; and without
+# CAP_SYS_RESOURCE where this machine has none to give.
+
+lacks_capability() { # lacks_capability NUMBER
+    local own
+    own=$(sed -n 's/^CapEff:\t//p' /proc/self/status)
+    [ $((0x$own >> $1 & 1)) -eq 0 ]
+}
+adapted() {
+    manifests overlays/older-kubelet | sed \
+        -e "s,path: /run/evictd\$,path: $host/run,; s,path: /var/lib/evictd\$,path: $host/state,; s,path: /var/log/evictd\$,path: $host/log," \
+        -e "s,path: /var/lib/kubelet/pki\$,path: $node/certs,; s,path: /sys/fs/bpf\$,path: $bpf,; s/20262/$port/" \
+        -e "s|^        - name: NODE_NAME|        - {name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}\n        - {name: KUBERNETES_SERVICE_PORT, value: \"$(sed 's/.*://' "$rig/url")\"}\n&|" \
+        -e "s|^    evictionHard: .*|    evictionHard: {allocatableMemory.available: ${threshold}Mi}\n    evictionPressureTransitionPeriod: 1s\n    cgroupRoot: /$(cgroup_of "$rig")|" \
+        -e "s|^    evictd:\$|&\n      kubelet: {url: \"https://127.0.0.1:$(cat "$node/kubelet.port")\"}\n      ladder: {freeze: true, freezeFor: 3s}|" |
+        if lacks_capability 24; then sed '/^ *- SYS_RESOURCE$/d'; else cat; fi
+}
+bind_pods() { # the rig has no scheduler
+    local pod
+    for pod in $(kubectl get pods -n evictd --field-selector spec.nodeName= -o 'jsonpath={.items[*].metadata.name}'); do
+        echo "{\"apiVersion\": \"v1\", \"kind\": \"Binding\", \"metadata\": {\"name\": \"$pod\"}," \
+            "\"target\": {\"apiVersion\": \"v1\", \"kind\": \"Node\", \"name\": \"n1\"}}" |
+            kubectl create --raw "/api/v1/namespaces/evictd/pods/$pod/binding" -f - > /dev/null
+    done
+}
+status() { "$EVICTD" status --socket "$socket" -o json 2> "$work/err" | tr -d ' \n' > "$work/out" && [ -s "$work/out" ] && echo >> "$work/out"; }
+status_says() { status && says "$1"; }
+agent_pid() { status && sed -nE 's/.*"pid":([0-9]+).*/\1/p' "$work/out"; }
+is_ready() { # is_ready [NOT-THIS-PID]
+    bind_pods
+    [ "$(kubectl get pods -n evictd -l app.kubernetes.io/name=evictd -o 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}')" = True ] &&
+        evictd_pid=$(agent_pid) && [ -n "$evictd_pid" ] && [ "$evictd_pid" != "${1:-}" ]
+}
+adapted > "$work/daemonset.yaml"
+kubectl apply -f "$work/daemonset.yaml" > "$work/out"
+check "its pod becomes ready" wait_for 60 is_ready
+
+confined_to() { # the manifest's capabilities, no more
+    local names=(CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE
+        NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN SYS_BOOT
+        SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG
+        WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE) i wanted=0
+    for i in "${!names[@]}"; do
+        ! grep -qx " *- ${names[i]}" "$work/daemonset.yaml" || wanted=$((wanted | 1 << i))
+    done
+    grep -E '^(CapBnd|Seccomp|NoNewPrivs):' "/proc/$evictd_pid/status" > "$work/out"
+    [ "$wanted" -ne 0 ] && says "$(printf '^CapBnd:.%016x$' "$wanted")" && says '^Seccomp:.2$' && says '^NoNewPrivs:.1$'
+}
+check "with the manifest's capabilities and seccomp profile" confined_to
+loads_bpf() {
+    "$EVICTD" doctor > "$work/doctor" 2>&1
+    ! grep -q 'BPF  *programs load' "$work/doctor" || { status_says '"iter/cgroup"' && says 'bpf_timer' && kubelet_enter test -e "$bpf/evictd/thresholds"; }
+}
+check "BPF loads in there as it does on the host, and its maps are pinned on the host" loads_bpf
+kubectl apply -f "$kube/pods.yaml" > /dev/null
+pods="besteffort burstable guaranteed"
+for pod in $pods; do wait_for 30 pod_is "$pod" Running; done
+heard() { status_says '"name":"guaranteed",[^{]*"usage":4[0-9]{7},' && ! says '"fault":'; }
+check "it sees the node's pods and what they use; the API server and the kubelet answer its token" wait_for 20 heard
+probes() { curl -fs "http://127.0.0.1:$port/healthz" > "$work/out" && says ok && curl -fs "http://127.0.0.1:$port/metrics" | grep -q evictd_pods; }
+check "it answers on loopback" probes
+
+# ---- an eviction
+
+for pod in $pods; do wait_for 10 container_pid "$pod" > /dev/null; done
+processes() { for pod in $pods; do container_pid "$pod"; done; }
+before=$(processes)
+hog() { # hog NAME MIB: grows at 200 MiB/s up to so many; it is in $hog
+    RESTART=Never make_pod "$1" 32Mi "" vm_load grow 200 --up-to "$2" --after /tmp/go
+    wait_for 30 pod_is "$1" Running && wait_for 10 container_pid "$1" > /dev/null && hog=$(container_pid "$1") &&
+        wait_for 10 status_says "\"$1\""
+}
+evicts() { hog hog 850 && touch "/proc/$hog/root/tmp/go" && wait_for 20 evicted hog && wait_for 5 gone "$hog"; }
+check "it evicts the pod that takes the memory" evicts
+others_live() { [ "$(processes)" = "$before" ] && [ "$(count '"reason":"Evicted"')" -eq 1 ]; }
+check "and no other" others_live
+check "the API server shows the pod as failed" wait_for 20 pod_is hog Failed
+kubectl delete pod hog --force --grace-period 0 > /dev/null 2>&1
+
+# ---- updates: a pod whose score is raised, then one that is frozen
+
+score() { cat "/proc/$1/oom_score_adj" 2> /dev/null; }
+raised() { [ "$(score "$hog")" = 1000 ]; }
+usual() { [ "$(score "$hog")" = "$class" ]; }
+class=
+near() { # so close to the threshold that the first victim is raised, and no closer
+    local held
+    status && held=$(sed -nE 's/.*"signal":"allocatableMemory.available","available":"([0-9KMGi]+)".*/\1/p' "$work/out" | numfmt --from=iec-i) && [ -n "$held" ] &&
+        hog near $(((held >> 20) - threshold - 30)) && class=$(score "$hog") && [ "$class" != 1000 ] && touch "/proc/$hog/root/tmp/go" &&
+        wait_for 20 raised
+}
+check "the first victim's oom_score_adj is raised while memory is short" near
+replaced() { # by SIGTERM; the next one raises it again
+    local old=$evictd_pid
+    kubectl delete pod -n evictd -l app.kubernetes.io/name=evictd --wait=false > /dev/null
+    wait_for 30 gone "$old" && usual && wait_for 60 is_ready "$old" && wait_for 20 raised
+}
+check "an update puts it back, and the new pod raises it again" replaced
+killed() { kill -KILL "$evictd_pid" && wait_for 60 is_ready "$evictd_pid" && wait_for 20 raised; }
+check "it is killed and comes back" killed
+recovered() { # what the killed one had raised is known: it goes back to what it was
+    kubectl delete pod -n evictd -l app.kubernetes.io/name=evictd --wait=false > /dev/null
+    wait_for 30 gone "$evictd_pid" && usual
+}
+check "and the one after it puts back what the killed one had raised" recovered
+check "and comes back" wait_for 60 is_ready "$evictd_pid"
+kubectl delete pod near --force --grace-period 0 > /dev/null 2>&1
+
+frozen() { grep -qx FROZEN "$1/freezer.state" 2> /dev/null || grep -qx 1 "$1/cgroup.freeze" 2> /dev/null; }
+freezer_of() { find /sys/fs/cgroup/freezer/"$(cgroup_of "$rig")" -name "pod$1"; }
+killed_in_freeze() {
+    local path end=$((SECONDS + 20))
+    wait_for 20 no_pod_cgroup_of_near && hog grower 760 && path=$(freezer_of "$(pod_uid grower)") && [ -n "$path" ] && touch "/proc/$hog/root/tmp/go"
+    until frozen "$path"; do [ "$SECONDS" -lt "$end" ] || { echo "    it was not frozen"; return 1; }; done
+    kill -KILL "$evictd_pid"
+    local begin=${EPOCHREALTIME/./}
+    until ! frozen "$path"; do [ "$SECONDS" -lt "$end" ] || { echo "    it is still frozen"; return 1; }; done
+    echo "    thawed $(((${EPOCHREALTIME/./} - begin) / 1000)) ms after its agent was killed"
+    [ $((${EPOCHREALTIME/./} - begin)) -lt 2000000 ]
+}
+no_pod_cgroup_of_near() { ! kubectl get pod near > /dev/null 2>&1 && gone "$hog"; }
+check "a pod that is frozen when the agent is killed is thawed at once" killed_in_freeze
+kubectl delete pod grower --force --grace-period 0 > /dev/null 2>&1
+check "the next agent starts" wait_for 90 is_ready "$evictd_pid"
+
+# ---- the end
+
+ends() { kubectl delete daemonset evictd -n evictd --timeout=40s > /dev/null && wait_for 30 gone "$evictd_pid"; }
+check "the DaemonSet is deleted" ends
+nothing_left() {
+    local left
+    left=$(find "$bpf" "$host/run" -mindepth 1 ! -type d; find "$host/state" -type f -size +0; find "/sys/fs/cgroup/freezer/$(cgroup_of "$rig")" -name freezer.state -exec grep -l FROZEN {} +)
+    [ -z "$left" ] || { echo "    left: $left"; return 1; }
+}
+check "and leaves no pin, no ledger and no frozen pod" nothing_left
+exit "$failed"
