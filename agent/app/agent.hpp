@@ -95,6 +95,7 @@ private:
     void on_timer();
     void arm_timer();
     [[nodiscard]] Wanted take(const KernelEvent& event);
+    [[nodiscard]] bool is_watched(CgroupId cgroup) const;
     void tick(Cause cause);
     void look_at_pods();
     [[nodiscard]] Tick observe(Cause cause);
@@ -120,7 +121,7 @@ private:
     void check_scores(const OomScoreChanged& changed);
     void want_rungs(const std::vector<Rung>& rungs);
     void note_intents(const Tick& tick, const Decision& decision) const;
-    void want_pod_statuses(const std::vector<DesiredPodStatus>& desired);
+    void want_pod_statuses(const Tick& tick);
     [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
     Status follow_pods_root();
     bool follow_later();

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What the agent does with each kernel event: what it learns from it, whether it looks, and whose event it is.
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "app/agent.hpp"
+#include "policy/ended_pods.hpp"
 
 namespace evictd::app {
 
@@ -36,6 +39,14 @@ void Agent::on_kernel_events() {
     }
 }
 
+// The cgroup of a pod that was ended: what it does now may end it again.
+bool Agent::is_watched(CgroupId cgroup) const {
+    const auto uid = state_.ended.empty() ? std::nullopt : table_.uid_of(cgroup);
+    return uid && std::any_of(state_.ended.begin(), state_.ended.end(), [&](const EndedPod& ended) {
+               return ended.desired.pod == *uid && policy::is_watched(ended);
+           });
+}
+
 // Notes what an event says. What is reported is reported with the next look: no more than the ring buffer holds, and
 // one a minute for a pod of what calls for no look.
 Agent::Wanted Agent::take(const KernelEvent& event) {
@@ -55,7 +66,9 @@ Agent::Wanted Agent::take(const KernelEvent& event) {
             expect_listing();
         }
         expect_scores(*life);
-        return pressure_ && emptied ? Wanted::look : Wanted::nothing;
+        const bool populates = life->change == CgroupChange::populated;
+        return (pressure_ && emptied) || ((emptied || populates) && is_watched(life->cgroup)) ? Wanted::look
+                                                                                              : Wanted::nothing;
     }
     if (const auto* changed = std::get_if<OomScoreChanged>(&event.kind)) {
         check_scores(*changed);

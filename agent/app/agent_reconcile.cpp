@@ -2,6 +2,7 @@
 // Copyright The evictd authors
 // Hands the Decision, as desired state, to every reconciler: what takes microseconds is done inline, the rest is left
 // in the mailbox of a thread, which costs the kill path no more than that. Their outcomes come back for the next look.
+#include <algorithm>
 #include <utility>
 
 #include "app/agent.hpp"
@@ -11,7 +12,7 @@ namespace evictd::app {
 
 void Agent::reconcile(Tick& tick) {
     tick.shed = parts_.socket_shed.reconcile(tick.decision.shed);
-    want_pod_statuses(tick.decision.pod_statuses);
+    want_pod_statuses(tick);
     want_rungs(tick.decision.ladder);
     want_scores(tick);  // before the watcher: the kernel takes its time to attach a program
     watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
@@ -59,12 +60,23 @@ void Agent::note_intents(const Tick& tick, const Decision& decision) const {
     }
 }
 
-void Agent::want_pod_statuses(const std::vector<DesiredPodStatus>& desired) {
-    if (!parts_.want_pod_statuses || desired == wanted_pod_statuses_) {
+// All but those of pods that evictd itself runs in: the executor found that out just now, and the API server must not
+// end such a pod either.
+void Agent::want_pod_statuses(const Tick& tick) {
+    if (!parts_.want_pod_statuses) {
         return;
     }
-    wanted_pod_statuses_ = desired;
-    parts_.want_pod_statuses(desired);
+    auto desired = tick.decision.pod_statuses;
+    std::erase_if(desired, [&](const DesiredPodStatus& one) {
+        return std::any_of(tick.outcomes.begin(), tick.outcomes.end(), [&](const Outcome& outcome) {
+            return outcome.action.pod == one.pod && outcome.status == OutcomeStatus::refused;
+        });
+    });
+    if (desired == wanted_pod_statuses_) {
+        return;
+    }
+    wanted_pod_statuses_ = std::move(desired);
+    parts_.want_pod_statuses(wanted_pod_statuses_);
 }
 
 void Agent::note_pod_status(PodStatusOutcome outcome) {

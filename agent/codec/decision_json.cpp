@@ -127,6 +127,9 @@ std::string desired_line(const Decision& decision, const Observation& observatio
     line["memory"] = name(watch.counted);
     line["exits"] = watch.exits;
     add(line, "pod_statuses", listed(decision.pod_statuses, pod_status));
+    add(line, "end_steps", listed(decision.end_steps, [](const EndStep& step) {
+            return Json{{"pod", step.desired.name_space + "/" + step.desired.name}, {"step", name(step.kind)}};
+        }));
     return dump_line(line);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "event_ended.hpp"
 #include "event_id.hpp"
 #include "event_notice.hpp"
 #include "event_owed.hpp"
@@ -91,6 +92,7 @@ public:
         for (const auto& victim : tick_.decision.failed) finished(victim);
         for (const auto& victim : tick_.decision.finished) finished(victim);
         for (const auto& owed : tick_.decision.owed) not_returned(owed);
+        for (const auto& step : tick_.decision.end_steps) end_step(step);
         for (auto& event : events_) add_history(event);
         std::stable_sort(events_.begin(), events_.end(),
                          [](const Event& a, const Event& b) { return a.time < b.time; });
@@ -242,6 +244,11 @@ private:
         event.latency = latency_of(victim);
         event.error = victim.error;
         if (!failed && !tick_.dry_run) event.reclaimed = victim.usage;
+    }
+
+    void end_step(const EndStep& step) {
+        const auto [severity, reason] = event_of(step);
+        tell_end_step(step, add(severity, reason, step.at));
     }
 
     void not_returned(const OwedMemory& owed) {

@@ -62,7 +62,8 @@ struct EventLatency {
     std::optional<Duration> act;    // decision to signal delivered
     std::optional<Duration> total;  // kernel event to signal delivered
     std::optional<Duration> empty;  // kill to last process gone
-    [[nodiscard]] bool any() const { return detect || decide || act || total || empty; }
+    std::optional<Duration> api{};  // decision to the API server's answer
+    [[nodiscard]] bool any() const { return detect || decide || act || total || empty || api; }
 };
 
 // A kill by the kernel's OOM killer.

@@ -24,7 +24,7 @@ std::string id_of(std::string_view what, MonotonicTime at) {
 
 }  // namespace
 
-std::string eviction_id(const PodUid& pod, const Cause& cause) { return id_of(pod.value, cause.detected_at); }
+std::string eviction_id(const PodUid& pod, MonotonicTime detected_at) { return id_of(pod.value, detected_at); }
 
 std::string oom_id(const OomKill& kill, MonotonicTime time) {
     return id_of("oom " + std::to_string(kill.pid) + " " + kill.comm, time);

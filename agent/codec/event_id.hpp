@@ -13,7 +13,10 @@
 namespace evictd::codec {
 
 // Ten hexadecimal digits. `cause` is that of the look that chose the pod: its time is no other look's.
-[[nodiscard]] std::string eviction_id(const PodUid& pod, const Cause& cause);
+[[nodiscard]] std::string eviction_id(const PodUid& pod, MonotonicTime detected_at);
+[[nodiscard]] inline std::string eviction_id(const PodUid& pod, const Cause& cause) {
+    return eviction_id(pod, cause.detected_at);
+}
 [[nodiscard]] std::string oom_id(const OomKill& kill, MonotonicTime time);
 
 }  // namespace evictd::codec

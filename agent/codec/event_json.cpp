@@ -65,6 +65,7 @@ Json latency_json(const EventLatency& latency) {
     if (latency.act) json["act"] = microseconds(*latency.act);
     if (latency.total) json["total"] = microseconds(*latency.total);
     if (latency.empty) json["empty"] = microseconds(*latency.empty);
+    if (latency.api) json["api"] = microseconds(*latency.api);
     return json;
 }
 
@@ -121,8 +122,8 @@ void read_objects(const Json& json, Event& event) {
     }
     if (const Json* latency = object_at(json, "latency_us")) {
         event.latency = {microseconds_at(*latency, "detect"), microseconds_at(*latency, "decide"),
-                         microseconds_at(*latency, "act"), microseconds_at(*latency, "total"),
-                         microseconds_at(*latency, "empty")};
+                         microseconds_at(*latency, "act"),    microseconds_at(*latency, "total"),
+                         microseconds_at(*latency, "empty"),  microseconds_at(*latency, "api")};
     }
 }
 

@@ -17,6 +17,7 @@ std::string latency_breakdown(const EventLatency& latency) {
     add("act", latency.act);
     std::string text = latency.total ? latency_text(*latency.total) + (parts.empty() ? "" : " = " + parts) : parts;
     if (latency.empty) text += (text.empty() ? "empty after " : ", empty after ") + latency_text(*latency.empty);
+    if (latency.api) text += (text.empty() ? "API server after " : ", API server after ") + latency_text(*latency.api);
     return text;
 }
 

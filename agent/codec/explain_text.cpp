@@ -38,6 +38,34 @@ std::string outcome_of(const Event& last) {
     return last.reason == Reason::evicting ? "is being evicted, or the agent ended first" : "was evicted";
 }
 
+// The last event of the kill itself: what the API server said of it comes after.
+const Event& main_event(const std::vector<Event>& events) {
+    const auto of_kill = [](const Event& event) { return event.threshold || event.latency.act || event.oom; };
+    const auto found = std::find_if(events.rbegin(), events.rend(), of_kill);
+    return found == events.rend() ? events.back() : *found;
+}
+
+// From the crossing to the end of the watch, each with the time since the crossing, or since the decision.
+std::string steps_text(const std::vector<Event>& events) {
+    const Event& kill = main_event(events);
+    if (is_oom(kill) || !kill.latency.act || &kill == &events.back()) return {};
+    const auto& took = kill.latency;
+    const Duration until_decided = took.total ? *took.total - *took.act : Duration::zero();
+    Duration since = until_decided + *took.act;
+    std::string text = took.total ? "crossed 0, decided +" + latency_text(until_decided) : "decided 0";
+    text += ", SIGKILL +" + latency_text(since);
+    if (took.empty) text += ", empty +" + latency_text(since += *took.empty);
+    for (const auto& event : events) {
+        const Duration later = since + (event.time - kill.time);
+        const std::string at = " +" + latency_text(later);
+        if (event.reason == Reason::eviction_reported) text += ", API server answered" + at;
+        if (event.reason == Reason::eviction_not_delivered) text += ", API server did not answer" + at;
+        if (event.reason == Reason::evicted_pod_restarted) text += ", ran again and was killed" + at;
+        if (event.reason == Reason::eviction_settled) text += ", watched until" + at;
+    }
+    return text;
+}
+
 // The moment that the picture's axis counts from: the decision's outcome, or the kernel's kill.
 WallTime zero_of(const std::vector<Event>& events) { return events.front().time; }
 
@@ -88,7 +116,7 @@ std::string not_returned_text(const EventOwed& owed) {
 
 std::string facts(const std::vector<Event>& events, const std::vector<Event>& delays, const HistoryPtr& history,
                   const TextStyle& style) {
-    const auto& last = events.back();
+    const auto& last = main_event(events);
     std::string text = fact("id", printable(last.id), style);
     if (last.pod && last.pod->qos) {
         text += fact("pod",
@@ -105,6 +133,7 @@ std::string facts(const std::vector<Event>& events, const std::vector<Event>& de
     }
     text += fact("cause", printable(last.cause), style);
     text += fact("latency", latency_breakdown(last.latency), style);
+    text += fact("steps", steps_text(events), style);
     if (last.reclaimed) text += fact("freed", bytes_text(last.reclaimed->value), style);
     if (last.not_returned) text += fact("not freed", not_returned_text(*last.not_returned), style);
     return text + fact("error", printable(last.error), style);

@@ -49,6 +49,11 @@ enum class Reason : std::uint8_t {
     kernel_events_lost,
     config_reloaded,
     config_rejected,
+    eviction_reported,
+    eviction_not_delivered,
+    eviction_resumed,
+    evicted_pod_restarted,
+    eviction_settled,
 };
 
 }  // namespace evictd::codec
@@ -57,7 +62,7 @@ namespace evictd {
 
 template <>
 struct Names<codec::Reason> {
-    static constexpr Words<36> words{"AgentStarted",
+    static constexpr Words<41> words{"AgentStarted",
                                      "AgentStopped",
                                      "SignalSourceChanged",
                                      "EvictionThresholdMet",
@@ -92,7 +97,12 @@ struct Names<codec::Reason> {
                                      "OOMScoreAdjusted",
                                      "KernelEventsLost",
                                      "ConfigReloaded",
-                                     "ConfigRejected"};
+                                     "ConfigRejected",
+                                     "EvictionReported",
+                                     "EvictionNotDelivered",
+                                     "EvictionResumed",
+                                     "EvictedPodRestarted",
+                                     "EvictionSettled"};
 };
 
 }  // namespace evictd

@@ -118,9 +118,9 @@ Json conditions_json(const AgentStatus& agent, const Tick& tick) {
 }
 
 const char* text_of(Exemption exemption) {
-    constexpr std::array<const char*, 9> names{"none",      "critical",     "static_pod",
-                                               "mirror",    "in_flight",    "failed_before",
-                                               "no_cgroup", "no_processes", "memory_not_returned"};
+    constexpr std::array<const char*, 10> names{
+        "none",      "critical",     "static_pod",          "mirror",     "in_flight", "failed_before",
+        "no_cgroup", "no_processes", "memory_not_returned", "terminating"};
     return names.at(static_cast<std::size_t>(exemption));
 }
 
@@ -246,6 +246,7 @@ std::string status_json(const StatusInput& input) {
         json["ranking"] = order_json(input.order, tick.observation);
         json["in_flight"] = in_flight_json(tick);
         if (Json owed = owed_json(tick); !owed.empty()) json["memory_owed"] = std::move(owed);
+        if (Json ended = ended_json(tick); !ended.empty()) json["ended_pods"] = std::move(ended);
         if (const auto& at = tick.decision.next_eviction_at) {
             json["next_eviction_at"] = rfc3339(wall_time(tick.observation, *at));
         }

@@ -81,6 +81,22 @@ Json owed_json(const Tick& tick) {
     return list;
 }
 
+Json ended_json(const Tick& tick) {
+    Json list = Json::array();
+    for (const auto& ended : tick.decision.ended) {
+        const auto& desired = ended.desired;
+        Json json{{"pod", desired.name_space + "/" + desired.name}, {"uid", desired.pod.value}};
+        if (ended.detected_at != MonotonicTime{}) json["id"] = eviction_id(desired.pod, ended.detected_at);
+        json["stage"] = name(ended.stage);
+        json["attempt"] = desired.attempt;
+        json["answered"] = ended.answered == desired.attempt;
+        json["restarts"] = ended.restarts;
+        json["since"] = rfc3339(wall_time(tick.observation, ended.begun_at));
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
 Json past_json(const std::vector<PastEviction>& evictions) {
     Json list = Json::array();
     for (const auto& past : evictions) {

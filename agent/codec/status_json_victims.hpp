@@ -13,6 +13,7 @@ namespace evictd::codec {
 
 [[nodiscard]] nlohmann::ordered_json in_flight_json(const Tick& tick);
 [[nodiscard]] nlohmann::ordered_json owed_json(const Tick& tick);
+[[nodiscard]] nlohmann::ordered_json ended_json(const Tick& tick);
 [[nodiscard]] nlohmann::ordered_json past_json(const std::vector<PastEviction>& evictions);
 
 }  // namespace evictd::codec

@@ -47,6 +47,31 @@ std::string owed_section(const Json& document, const TextStyle& style) {
     return text.empty() ? "" : title("MEMORY NOT RETURNED", style) + text;
 }
 
+std::string ended_text(const Json& ended) {
+    const auto stage = text_at(ended, "stage");
+    const bool answered = flag_at(ended, "answered");
+    if (stage == "asking") return "the Eviction API is asked";
+    if (stage == "granted") return "the API server accepted the eviction; the kubelet ends it";
+    if (stage == "terminating") return "within its grace period";
+    std::string text = stage == "held_down"  ? "comes back again and again, and is held down"
+                       : stage == "given_up" ? "could not be stopped"
+                                             : "killed, and watched that it does not run again";
+    if (!answered) text += "; the API server has not answered yet";
+    const auto restarts = number_at(ended, "restarts").value_or(0);
+    return restarts == 0 ? text
+                         : text + "; killed again " + std::to_string(restarts) + (restarts == 1 ? " time" : " times");
+}
+
+std::string ended_section(const Json& document, const TextStyle& style) {
+    std::string text;
+    for (const auto& ended : list_at(document, "ended_pods")) {
+        const bool waits = !flag_at(ended, "answered");
+        text += "  " + toned(shown(ended, "pod"), waits ? Tone::yellow : Tone::plain, style) + "  " +
+                ended_text(ended) + "\n";
+    }
+    return text.empty() ? "" : title("EVICTED, AND WATCHED", style) + text;
+}
+
 std::string span_at(const Json* spans, const char* key) {
     const auto value = spans != nullptr ? microseconds_at(*spans, key) : std::nullopt;
     return value ? latency_text(*value) : "-";
@@ -94,7 +119,8 @@ std::string evictions_section(const Json& document, const TextStyle& style) {
 }  // namespace
 
 std::string victims_sections(const Json& document, const TextStyle& style) {
-    return in_flight_section(document, style) + owed_section(document, style) + evictions_section(document, style);
+    return in_flight_section(document, style) + ended_section(document, style) + owed_section(document, style) +
+           evictions_section(document, style);
 }
 
 }  // namespace evictd::codec

@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "evictd/model/ended_pod.hpp"
 #include "evictd/model/pod_status.hpp"
 #include "tape_field.hpp"
 
@@ -28,6 +29,19 @@ struct Described<PodStatusOutcome> {
                    field("end", &PodStatusOutcome::end), field("result", &PodStatusOutcome::result),
                    field("sent_at", &PodStatusOutcome::sent_at), field("answered_at", &PodStatusOutcome::answered_at),
                    field("retry_after", &PodStatusOutcome::retry_after), field("error", &PodStatusOutcome::error));
+};
+template <>
+struct Described<EndedPod> {
+    static constexpr auto fields =
+        std::tuple(field("desired", &EndedPod::desired), field("stage", &EndedPod::stage),
+                   field("cgroup", &EndedPod::cgroup), field("begun_at", &EndedPod::begun_at),
+                   field("detected_at", &EndedPod::detected_at), field("killed_at", &EndedPod::killed_at),
+                   field("answered_at", &EndedPod::answered_at), field("answered", &EndedPod::answered),
+                   field("accepted", &EndedPod::accepted), field("undelivered", &EndedPod::undelivered),
+                   field("emptied", &EndedPod::emptied), field("seen_ended", &EndedPod::seen_ended),
+                   field("awaited_long", &EndedPod::awaited_long), field("dry_run", &EndedPod::dry_run),
+                   field("restarts", &EndedPod::restarts), field("corrections", &EndedPod::corrections),
+                   field("act_at", &EndedPod::act_at), field("back_off", &EndedPod::back_off));
 };
 
 }  // namespace evictd::codec

@@ -216,7 +216,7 @@ std::string show_exhaustion_grace_period(const Config& config) {
 using Agent = AgentConfig;
 using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 36> all_agent_settings{{
+constexpr std::array<AgentSetting, 38> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_word<&Agent::bpf, bpf_words>, show_word<&Agent::bpf, bpf_words>},
@@ -233,6 +233,8 @@ constexpr std::array<AgentSetting, 36> all_agent_settings{{
     {"kubeconfig", read_kubeconfig, show_kubeconfig},
     {"kubelet.url", read_kubelet_url, show_kubelet_url},
     {"kubelet.caFile", read_kubelet_ca_file, show_kubelet_ca_file},
+    {"podStatus", read_pod_status, show_pod_status},
+    {"softEvictionAPI", read_soft_eviction_api, show_soft_eviction_api},
     {"lookPeriod", read_look_period, show_look_period},
     {"memoryAvailable", read_word<&Eviction::memory_available, memory_available_words>,
      show_word<&Eviction::memory_available, memory_available_words>},

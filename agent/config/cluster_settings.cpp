@@ -69,11 +69,25 @@ void read_kubelet_ca_file(const Value& setting, Config& config) {
     read_file_path(setting, config.agent.cluster.kubelet_ca_file);
 }
 
+void read_pod_status(const Value& setting, Config& config) {
+    auto& flag = config.agent.cluster.pod_status;
+    flag = setting.boolean().value_or(flag);
+}
+
+void read_soft_eviction_api(const Value& setting, Config& config) {
+    auto& flag = config.agent.cluster.soft_eviction_api;
+    flag = setting.boolean().value_or(flag);
+}
+
 std::string show_api_server(const Config& config) {
     return config.agent.cluster.api_server == ApiServerUse::off ? "off" : "auto";
 }
 std::string show_kubeconfig(const Config& config) { return excerpt(config.agent.cluster.kubeconfig); }
 std::string show_kubelet_url(const Config& config) { return excerpt(config.agent.cluster.kubelet_url); }
 std::string show_kubelet_ca_file(const Config& config) { return excerpt(config.agent.cluster.kubelet_ca_file); }
+std::string show_pod_status(const Config& config) { return config.agent.cluster.pod_status ? "true" : "false"; }
+std::string show_soft_eviction_api(const Config& config) {
+    return config.agent.cluster.soft_eviction_api ? "true" : "false";
+}
 
 }  // namespace evictd::config

@@ -68,8 +68,8 @@ void PodTable::apply(const CgroupLife& life, MonotonicTime time, const port::Cgr
         }
         uid_of_.erase(known);
         std::erase_if(unknown_, [&](const UnknownPod& one) { return one.cgroup == life.cgroup; });
-    } else if (current) {
-        held->second.emptied_at = life.change == CgroupChange::emptied ? std::optional(time) : std::nullopt;
+    } else if (current && life.change == CgroupChange::emptied) {
+        held->second.emptied_at = time;
     }
     join(uid);
 }

@@ -21,7 +21,7 @@ public:
     struct Row {
         PodPtr pod;
         port::PodCgroupPtr cgroup;                // null: none was found
-        std::optional<MonotonicTime> emptied_at;  // since its last process went
+        std::optional<MonotonicTime> emptied_at;  // when its last process went; others may have come since
     };
 
     // Replaces what source number `source` said before. A uid known by several sources is the lowest number's.

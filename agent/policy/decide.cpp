@@ -7,6 +7,7 @@
 
 #include "awaited.hpp"
 #include "containerfs.hpp"
+#include "ended_pods.hpp"
 #include "evict.hpp"
 #include "exhaustion.hpp"
 #include "explain.hpp"
@@ -120,6 +121,7 @@ Course take_course(Pressure pressure, const EvictionConfig& config, const Observ
                           std::any_of(stalls.begin(), stalls.end(), hard<MetStall>);
     if (hard_met && cut_grace_short(observation.at, next, decision)) return Course::escalated;
     if (retry_failed(observation.at, pressure.calm(), next, decision)) return Course::retrying;
+    if (is_ending_again(next, observation.at)) return Course::ending_again;
     if (is_held_up(next, observation.at)) return grace_ended ? Course::grace_ended : waiting_course(next);
     if (is_returning(next)) {
         if (grace_ended) return Course::grace_ended;
@@ -171,6 +173,7 @@ bool memory_returned(const Observation& observation, const Decision& decision) {
 void desire(const EvictionConfig& config, const EvictionConfig& configured, const Observation& observation,
             Verdict& verdict) {
     auto& [decision, next] = verdict;
+    desire_pod_statuses(observation, next, decision);
     decision.shed = pods_to_shed(config, observation, next);
     next.ladder = climb(config, observation, next);
     decision.ladder = next.ladder.held;
@@ -185,6 +188,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     auto& [decision, next] = verdict;
     EvictionConfig config = with_containerfs(configured, observation.fs_layout, decision.notes);
     settle_victims(observation, next, decision);
+    follow_ended(config, observation, next, decision);
     follow_owing(config, observation, next);
     next.trends = follow(state.trends, observation, memory_returned(observation, decision));
     decision.exhaustion = exhaustion(next.trends, observation);
@@ -210,11 +214,12 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     desire(config, configured, observation, verdict);
     remember_waiting(course, decision, observation.at, next);
     const StepClocks steps{stall_clock, next_awaited_clock(course, decision, observation.at)};
-    const auto clock = next_clock(config, decision, next, steps, observation.at);
+    const auto clock = next_clock(config, decision, next, steps, observation);
     if (clock) decision.look_again_at = clock->at;
     decision.next_look = next_look(configured, observation, decision, clock);
     if (next.reclaiming) reclaim = next.reclaiming->asked;
     decision.why = why(course, decision, reclaim, config, observation);
+    decision.why += say_ended(decision);
     if (!decision.ladder.empty()) decision.why += "; " + say_ladder(decision.ladder);
     return verdict;
 }

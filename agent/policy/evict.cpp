@@ -6,6 +6,7 @@
 #include <map>
 
 #include "awaited.hpp"
+#include "ended_pods.hpp"
 #include "grace.hpp"
 #include "local_storage.hpp"
 #include "message.hpp"
@@ -19,15 +20,22 @@ namespace {
 
 // The first pod in order that a signal can reach; one whose eviction failed lately only where there is no other.
 // One that failed again and again is left alone in any case.
-const RankedPod* choose(const std::vector<RankedPod>& ranking, const Observation& observation, const State& state) {
+const RankedPod* choose(const Threshold& threshold, const EvictionConfig& config, const Observation& observation,
+                        const Verdict& verdict) {
+    const auto& ranking = verdict.decision.ranking;
+    const State& state = verdict.state;
     const RankedPod* second_best = nullptr;
     const auto failed_often = [&](const RankedPod& ranked) {
         return std::any_of(state.passed_over.begin(), state.passed_over.end(), [&](const PassedOver& entry) {
             return entry.failures > 0 && entry.pod == observation.pods[ranked.pod].pod->uid;
         });
     };
+    const auto ends_sooner = [&](const Pod& pod) {
+        return config.pod_statuses && is_being_deleted(pod, observation.wall, grace_period_of(pod, threshold, config));
+    };
     for (const auto& ranked : ranking) {
-        if (!observation.pods[ranked.pod].populated) continue;
+        const ObservedPod& observed = observation.pods[ranked.pod];
+        if (!observed.populated || ends_sooner(*observed.pod)) continue;
         if (ranked.exemption == Exemption::none) return &ranked;
         if (ranked.exemption != Exemption::failed_before || second_best != nullptr) continue;
         if (!failed_often(ranked)) second_best = &ranked;
@@ -51,7 +59,8 @@ bool owed_by_empty_pods(const MetThreshold& threshold, const Observation& observ
 }
 
 // The eviction as an action, and as a victim to be followed to its end.
-void begin(const ObservedPod& observed, const Eviction& eviction, const Observation& observation, Verdict& verdict) {
+void begin(const ObservedPod& observed, const Eviction& eviction, const EvictionConfig& config,
+           const Observation& observation, Verdict& verdict) {
     const Pod& pod = *observed.pod;
     InFlight flight;
     flight.victim.pod = pod.uid;
@@ -70,8 +79,12 @@ void begin(const ObservedPod& observed, const Eviction& eviction, const Observat
     for (const auto& entry : verdict.state.passed_over) {
         if (entry.pod == pod.uid && entry.cgroup == observed.cgroup) flight.failures = entry.failures;
     }
-    const auto kind = eviction.immediate ? ActionKind::kill : ActionKind::terminate;
-    verdict.decision.actions.push_back({kind, pod.uid, flight.victim.pod_name, flight.cgroup});
+    if (end_pod(config, observed, eviction, observation, verdict.state)) {
+        flight.victim.kill_at = after(flight.victim.kill_at, longest_asking);  // until the API server answers
+    } else {
+        const auto kind = eviction.immediate ? ActionKind::kill : ActionKind::terminate;
+        verdict.decision.actions.push_back({kind, pod.uid, flight.victim.pod_name, flight.cgroup});
+    }
     verdict.state.in_flight.push_back(std::move(flight));
 }
 
@@ -92,7 +105,7 @@ Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& actin
     EvictionMessage message = eviction_message(observed, acting);
     eviction.message = std::move(message.text);
     eviction.annotations = std::move(message.annotations);
-    begin(observed, eviction, observation, verdict);
+    begin(observed, eviction, config, observation, verdict);
     verdict.decision.evict = std::move(eviction);
     return Course::evicting;
 }
@@ -109,7 +122,7 @@ Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig
         if (slow_until(verdict.state, observation, acting.front().threshold.signal)) return Course::owed;
         if (owed_by_empty_pods(acting.front(), observation, verdict)) return Course::owed;
     }
-    const RankedPod* chosen = choose(verdict.decision.ranking, observation, verdict.state);
+    const RankedPod* chosen = choose(acting.front().threshold, config, observation, verdict);
     if (chosen == nullptr) return Course::no_candidate;
     if (on_memory && must_wait(*chosen, config, observation, verdict)) return Course::unknown_pod;
     return evict(observation.pods[chosen->pod], acting, config, observation, verdict);
@@ -123,7 +136,8 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
     if (on_memory && slow_until(verdict.state, observation)) {
         return Course::owed;
     }
-    const RankedPod* chosen = choose(verdict.decision.ranking, observation, verdict.state);
+    const Threshold threshold{.grace_period = stall.threshold.grace_period, .min_reclaim = {}};
+    const RankedPod* chosen = choose(threshold, config, observation, verdict);
     if (chosen == nullptr) return Course::no_candidate;
     const ObservedPod& observed = observation.pods[chosen->pod];
     // Those who cause it may all be exempt; to evict another would help nobody.
@@ -133,10 +147,9 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
     eviction.pod = observed.pod->uid;
     eviction.stall = stall;
     eviction.immediate = stall.threshold.hard();
-    eviction.grace_period = grace_period_of(
-        *observed.pod, Threshold{.grace_period = stall.threshold.grace_period, .min_reclaim = {}}, config);
+    eviction.grace_period = grace_period_of(*observed.pod, threshold, config);
     eviction.message = stall_message(stall);
-    begin(observed, eviction, observation, verdict);
+    begin(observed, eviction, config, observation, verdict);
     verdict.decision.evict = std::move(eviction);
     return Course::evicting;
 }
@@ -157,7 +170,7 @@ bool evict_beyond_limits(const EvictionConfig& config, const Observation& observ
         eviction.broken_limit = broken;
         eviction.grace_period = immediate_grace_period;
         eviction.message = limit_message(broken);
-        begin(observed, eviction, observation, verdict);
+        begin(observed, eviction, config, observation, verdict);
         decision.limit_evictions.push_back(std::move(eviction));
     }
     return !decision.limit_evictions.empty();

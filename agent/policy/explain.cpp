@@ -256,6 +256,8 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
             return std::string(not_all_opened) + first();
         case Course::usage_unknown:
             return "the pods' usage could not be read: no pod is chosen; " + first();
+        case Course::ending_again:
+            return "an evicted pod ran again and was killed; waiting for its last process";
         case Course::evicting:
             return evicting(decision, observation);
     }

@@ -32,6 +32,7 @@ enum class Course : std::uint8_t {
     unknown_pod,    // a pod that no source knows holds more than the one that would be evicted
     usage_unknown,  // the pods' usage could not be read
     pods_unlisted,  // nor all of their cgroups opened
+    ending_again,   // a pod that came back was killed again, and it is not known yet to have ended
 };
 
 // `reclaim` is what the node was asked to give back, at this look or the last.

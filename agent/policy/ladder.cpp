@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ended_pods.hpp"
 #include "evictd/model/text.hpp"
 #include "moments.hpp"
 #include "rank.hpp"
@@ -103,7 +104,8 @@ public:
     void begin(const EvictionConfig& config, LadderState& ladder) {
         if (missing_ <= Bytes{0} || killing_) return;
         for (auto& ranked : rank_pods(config, Signal::memory_available, observation_, state_)) {
-            const bool may_go = ranked.exemption == Exemption::none || ranked.exemption == Exemption::failed_before;
+            const bool may_go = ranked.exemption == Exemption::none || ranked.exemption == Exemption::failed_before ||
+                                is_held_down(state_, observed(ranked).pod->uid);
             if (may_go && ranked.has_usage && observed(ranked).populated) pods_.push_back(ranked);
         }
         // Counted as reclaimable, page cache is available already: asking for it would change nothing.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ended_pods.hpp"
 #include "exhaustion.hpp"
 #include "flight.hpp"
 #include "ladder.hpp"
@@ -78,7 +79,8 @@ Duration timed(const TimedLooks& looks, const EvictionConfig& config, const Obse
 }  // namespace
 
 std::optional<Clock> next_clock(const EvictionConfig& config, const Decision& decision, const State& state,
-                                const StepClocks& steps, MonotonicTime now) {
+                                const StepClocks& steps, const Observation& observation) {
+    const auto now = observation.at;
     Earliest next;
     const auto consider = [&](MonotonicTime time, NextLookReason why) {
         if (time > now) next.add(time, why);
@@ -100,6 +102,7 @@ std::optional<Clock> next_clock(const EvictionConfig& config, const Decision& de
     if (const auto clock = next_owing_clock(state, now)) consider(*clock, NextLookReason::owed_memory);
     if (const auto period = look_for_trends(config)) consider(after(now, *period), NextLookReason::trend);
     if (const auto clock = next_ladder_clock(state.ladder, now)) consider(*clock, NextLookReason::ladder);
+    if (const auto clock = next_ended_clock(state, observation)) consider(*clock, NextLookReason::pod_status);
     if (steps.awaited) next.add(*steps.awaited, NextLookReason::awaited);
     return next.clock();
 }

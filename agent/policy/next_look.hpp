@@ -27,7 +27,8 @@ struct StepClocks {
 
 // The next moment at which the verdict may change though nothing happens.
 [[nodiscard]] std::optional<Clock> next_clock(const EvictionConfig& config, const Decision& decision,
-                                              const State& state, const StepClocks& steps, MonotonicTime now);
+                                              const State& state, const StepClocks& steps,
+                                              const Observation& observation);
 
 // That, or what calls for an earlier look. `decision` has all else that is decided.
 [[nodiscard]] NextLook next_look(const EvictionConfig& config, const Observation& observation, const Decision& decision,

@@ -10,6 +10,8 @@
 #include <optional>
 #include <span>
 
+#include "ended_pods.hpp"
+#include "grace.hpp"
 #include "owed.hpp"
 #include "qos.hpp"
 #include "requests.hpp"
@@ -159,14 +161,18 @@ bool has_nothing_of(const RankRow& row, const ObservedPod& observed) {
 }
 
 // The reasons that cannot change come before those that can.
-Exemption exemption_of(const RankRow& row, const ObservedPod& observed, const Observation& observation,
-                       const State& state) {
+Exemption exemption_of(const RankRow& row, const EvictionConfig& config, const ObservedPod& observed,
+                       const Observation& observation, const State& state) {
     const Pod& pod = *observed.pod;
     if (pod.origin == PodOrigin::static_file) return Exemption::static_pod;
     if (pod.origin == PodOrigin::mirror) return Exemption::mirror;
     if (is_critical_pod(pod)) return Exemption::critical;
     for (const auto& flight : state.in_flight) {
         if (flight.victim.pod == pod.uid) return Exemption::in_flight;
+    }
+    if (is_ending(state, pod.uid)) return Exemption::in_flight;
+    if (config.pod_statuses && is_being_deleted(pod, observation.wall, immediate_grace_period)) {
+        return Exemption::terminating;
     }
     if (observed.cgroup == CgroupId{}) return Exemption::no_cgroup;
     if (has_nothing_of(row, observed)) return Exemption::no_processes;
@@ -265,7 +271,7 @@ std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, co
         if (!is_active(observed, state)) continue;
         RankedPod& ranked = active.emplace_back();
         ranked.pod = static_cast<std::uint32_t>(i);
-        ranked.exemption = exemption_of(row, observed, observation, state);
+        ranked.exemption = exemption_of(row, config, observed, observation, state);
     }
     return in_order(row, config, observation, std::move(active));
 }

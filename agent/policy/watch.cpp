@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ended_pods.hpp"
 #include "stall_lines.hpp"
 #include "watermarks.hpp"
 
@@ -29,7 +30,8 @@ KernelWatch watch_for(const EvictionConfig& config, const Observation& observati
                       .approaches = {},
                       .stall_lines = stall_lines_for(config),
                       .counted = config.memory_available,
-                      .exits = under_pressure(decision) || is_near(lines, observation.readings)};
+                      .exits = under_pressure(decision) || is_near(lines, observation.readings) ||
+                               std::any_of(decision.ended.begin(), decision.ended.end(), is_watched)};
     if (!could_not_be_read(config.thresholds, observation)) {
         watch.approaches = approaches_of(lines);
         watch.lines = std::move(lines);

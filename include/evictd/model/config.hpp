@@ -82,7 +82,10 @@ struct EvictionConfig {
     MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with
     LadderConfig ladder{};  // what is done while a memory threshold is near, before anybody is killed
     Duration look_period = std::chrono::seconds(10);  // the longest time between two looks: evictionMonitoringPeriod
-    bool pod_statuses = false;  // the API server is told of evicted pods; the wiring leaves it false without a server
+    // The API server is told of evicted pods, and is asked first where a soft threshold is met. The wiring sets both
+    // where there is a server.
+    bool pod_statuses = false;
+    bool soft_eviction_api = false;
 };
 
 // images.ImageGCPolicy, with the kubelet's defaults.
@@ -109,6 +112,8 @@ struct ClusterConfig {
     std::string kubeconfig{};  // empty: the pod's service account, in a pod; elsewhere there is no API server
     std::string kubelet_url = "https://127.0.0.1:10250";  // empty: the kubelet is not asked
     std::string kubelet_ca_file = "/var/lib/kubelet/pki/kubelet.crt";
+    bool pod_status = true;         // evicted pods are reported to the API server
+    bool soft_eviction_api = true;  // for soft thresholds its Eviction API is asked first
 };
 
 enum class BpfUse : std::uint8_t { automatic, off, required };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "evictd/model/config.hpp"
+#include "evictd/model/ended_pod.hpp"
 #include "evictd/model/ids.hpp"
 #include "evictd/model/kernel_watch.hpp"
 #include "evictd/model/ladder.hpp"
@@ -73,6 +74,7 @@ enum class Exemption : std::uint8_t {
     no_cgroup,
     no_processes,         // none is left, and little memory
     memory_not_returned,  // none is left, and its memory was reported as not returned
+    terminating,          // it was deleted, and ends sooner than an eviction would end it
 };
 
 // A pod's place in the victim order: ranking[0] goes first. `pod` is an index into Observation::pods.
@@ -199,6 +201,8 @@ struct Decision {
     std::optional<MonotonicTime> next_eviction_at;  // because of it, no pod is evicted for memory before
     std::optional<AwaitedPods> awaited;             // no pod is evicted for memory before they are known
     std::vector<Victim> in_flight;                  // being evicted, this look's included
+    std::vector<EndedPod> ended;                    // told to the API server and watched, this look's included
+    std::vector<EndStep> end_steps;                 // what happened to those since the last look
     std::optional<Exhaustion> exhaustion;           // within the next hour
     std::optional<MonotonicTime> look_again_at;     // a clock runs out then: grace period, transition period, kill
     NextLook next_look;                             // then, or earlier where something calls for it

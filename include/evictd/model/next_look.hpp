@@ -55,10 +55,11 @@ enum class NextLookReason : std::uint8_t {
     exits_requested,       // a victim may have exited before the kernel was asked to report exits
     listing,               // a pod's cgroup could not be opened
     claim,                 // another agent works on the pods
+    pod_status,            // an evicted pod is watched, or the API server is asked again
 };
 template <>
 struct Names<NextLookReason> {
-    static constexpr Words<19> words{"period",
+    static constexpr Words<20> words{"period",
                                      "threshold_grace",
                                      "stall_grace",
                                      "transition_period",
@@ -76,7 +77,8 @@ struct Names<NextLookReason> {
                                      "unreported_stalls",
                                      "exits_requested",
                                      "listing",
-                                     "claim"};
+                                     "claim",
+                                     "pod_status"};
 };
 
 struct NextLook {

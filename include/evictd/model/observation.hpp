@@ -82,7 +82,7 @@ struct ObservedPod {
     std::optional<PodUsage> usage;            // none: no cgroup was found, or it went away while we looked
     CgroupId cgroup;                          // in the memory hierarchy; 0: none
     bool populated = false;                   // some process is left in it
-    std::optional<MonotonicTime> emptied_at;  // when the kernel saw its last process go
+    std::optional<MonotonicTime> emptied_at;  // when its last process went; others may have come since
     std::optional<PodStall> stall;            // none: its tasks did not stall, or nothing counts it
 };
 

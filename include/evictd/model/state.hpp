@@ -11,6 +11,7 @@
 
 #include "evictd/model/config.hpp"
 #include "evictd/model/decision.hpp"
+#include "evictd/model/ended_pod.hpp"
 #include "evictd/model/ids.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/model/signal.hpp"
@@ -103,6 +104,7 @@ struct State {
     Trends trends;
     LadderState ladder;
     std::optional<MonotonicTime> awaiting_since;  // evictions wait for unknown pods, one after the other
+    std::vector<EndedPod> ended;                  // in the API, too; one for each uid
 };
 
 }  // namespace evictd

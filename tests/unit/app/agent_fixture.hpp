@@ -134,8 +134,14 @@ struct Agents : testing::Test {
                        .want_rungs = [this](const auto& desired) { rungs.said.push_back(desired); },
                        .want_scores = [this](const auto& desired, auto urgency) { scores.want(desired, urgency); },
                        .expect_scores = [this](const auto& kept) { scores.expected.push_back(kept.pod->name); },
-                       .check_scores = [this](const PodUid& uid) { scores.checked.push_back(uid.value); }},
+                       .check_scores = [this](const PodUid& uid) { scores.checked.push_back(uid.value); },
+                       .want_pod_statuses = [this](const auto& desired) { statuses.push_back(desired); },
+                       .note_intent =
+                           [this](const DesiredPodStatus& intent) {
+                               intents.emplace_back(intent, tree.handle(hog_id)->kills);
+                           }},
             AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
+        agent->recall(recalled);
         ASSERT_TRUE(agent->start());
         set_pods({.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
     }
@@ -166,6 +172,9 @@ struct Agents : testing::Test {
     NoReaper reaper;
     FakeScores scores;
     FakeRungs rungs;
+    std::vector<std::vector<DesiredPodStatus>> statuses;
+    std::vector<std::pair<DesiredPodStatus, int>> intents;  // with the hog's kills until then
+    std::vector<DesiredPodStatus> recalled;
     observe::Observer observer{tree, node, clock};
     std::optional<act::Executor> executor;
     fakes::FakeSockets sockets;

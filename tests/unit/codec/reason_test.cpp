@@ -76,6 +76,13 @@ protected:
         }
         emit(tick);
     }
+    void end_steps() {
+        Tick tick = sample::calm();
+        for (std::size_t kind = 0; kind < names_of<EndStepKind>().size(); ++kind) {
+            tick.decision.end_steps.push_back({.kind = static_cast<EndStepKind>(kind), .desired = {}, .error = {}});
+        }
+        emit(tick);
+    }
     void evictions() {
         emit(sample::evicting());
         Tick tick = sample::evicted();
@@ -95,6 +102,7 @@ TEST_F(EmittedReasons, AreThoseOfTheTable) {
     reclaims();
     rungs();
     evictions();
+    end_steps();
     const auto& names = names_of<Reason>();
     EXPECT_EQ(emitted, std::set<std::string>(names.begin(), names.end()));
 }

@@ -77,7 +77,7 @@ TEST(PodTable, UnknownPodsAreNamedByAgeAndThenByUid) {
     EXPECT_EQ(table.unknown()[0].cgroup, CgroupId{20});
 }
 
-TEST(PodTable, TheTimeOfTheLastProcessIsKeptUntilAnotherComes) {
+TEST(PodTable, TheTimeOfTheLastProcessIsKeptWhenAnotherComes) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod_from("uid-a")});
@@ -85,7 +85,7 @@ TEST(PodTable, TheTimeOfTheLastProcessIsKeptUntilAnotherComes) {
     table.apply(life(CgroupChange::emptied, 2), at(7), tree);
     EXPECT_EQ(table.rows()[0].emptied_at, at(7));
     table.apply(life(CgroupChange::populated, 2), at(9), tree);
-    EXPECT_FALSE(table.rows()[0].emptied_at);
+    EXPECT_EQ(table.rows()[0].emptied_at, at(7)) << "what runs now came after it";
 }
 
 TEST(PodTable, ARemovedCgroupBelongsToNoPod) {

@@ -213,7 +213,9 @@ TEST(NextClock, OfTrends) {
 }
 
 Clock clock_of(const State& state, const Decision& decision = {}, const StepClocks& steps = {}) {
-    return next_clock({}, decision, state, steps, boot).value_or(Clock{});
+    Observation observation;
+    observation.at = boot;
+    return next_clock({}, decision, state, steps, observation).value_or(Clock{});
 }
 
 TEST(NextClock, OfAVictim) {

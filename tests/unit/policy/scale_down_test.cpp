@@ -58,8 +58,8 @@ std::vector<std::string> order_of(const std::vector<PodPtr>& all, const std::vec
 }
 
 // Every pod is asked for, in every order; `bystanders` are only known.
-void expect_order(const char* rule, const std::vector<Replica>& words, const std::vector<Replica>& bystanders = {},
-                  WallTime when = now) {
+void expect_scale_down(const char* rule, const std::vector<Replica>& words, const std::vector<Replica>& bystanders = {},
+                       WallTime when = now) {
     std::vector<PodPtr> all;
     std::vector<std::string> expected;
     std::vector<std::uint32_t> asked;
@@ -75,72 +75,76 @@ void expect_order(const char* rule, const std::vector<Replica>& words, const std
 }
 
 TEST(ScaleDownOrder, FollowsTheReplicaSetController) {
-    expect_order("1 unassigned before assigned",
-                 {{.name = "z", .node = ""}, {.name = "a", .phase = PodPhase::pending}});
-    expect_order("1 two nodes are alike", {{.name = "a", .node = "n2"}, {.name = "b", .node = "n1"}});
-    expect_order("2 Pending, Unknown, Running", {{.name = "z", .phase = PodPhase::pending},
-                                                 {.name = "y", .phase = PodPhase::unknown, .ready = false},
-                                                 {.name = "x", .ready = false}});
-    expect_order("2 ended pods count like pending ones", {{.name = "a", .phase = PodPhase::failed},
-                                                          {.name = "b", .phase = PodPhase::pending},
-                                                          {.name = "c", .phase = PodPhase::succeeded},
-                                                          {.name = "d", .phase = PodPhase::unknown}});
-    expect_order("3 not ready before ready", {{.name = "z", .ready = false, .cost = 9}, {.name = "a"}});
-    expect_order("4 the lower deletion cost first",
-                 {{.name = "z", .cost = -1}, {.name = "a"}, {.name = "b", .cost = 5, .restarts = 9}});
-    expect_order("6 ready for less time first",
-                 {{.name = "z", .ready_for = 1min}, {.name = "a", .ready_for = 10h, .restarts = 9}});
-    expect_order("6 an empty ready time first", {{.name = "z", .ready_for = {}}, {.name = "a", .ready_for = 1ns}});
-    expect_order("6 about as long: by uid",
-                 {{.name = "a", .ready_for = 33min}, {.name = "b", .ready_for = 30min, .restarts = 9}});
-    expect_order("6 not yet ready at all: by uid",
-                 {{.name = "a", .ready_for = -1h}, {.name = "b", .ready_for = -9h, .restarts = 9}});
-    expect_order("6 who is not ready has no ready time",
-                 {{.name = "z", .ready = false, .ready_for = 10h, .restarts = 1},
-                  {.name = "a", .ready = false, .ready_for = 1min}});
-    expect_order("7 more restarts first", {{.name = "z", .restarts = 3}, {.name = "a", .restarts = 2, .age = 1s}});
-    expect_order("7 then more restarts of sidecars",
-                 {{.name = "z", .restarts = 2, .sidecar_restarts = 1}, {.name = "a", .restarts = 2}});
-    expect_order("7 sidecars only then",
-                 {{.name = "z", .restarts = 2}, {.name = "a", .restarts = 1, .sidecar_restarts = 9}});
-    expect_order("8 the newer first", {{.name = "z", .age = 1min}, {.name = "a", .age = 10h}});
-    expect_order("8 an empty creation time first", {{.name = "z", .age = {}}, {.name = "a", .age = 1ns}});
-    expect_order("8 about as old: by uid", {{.name = "a", .age = 65min}, {.name = "b", .age = 60min}});
-    expect_order("equal everywhere: by uid", {{.name = "a"}, {.name = "b"}, {.name = "c"}});
+    expect_scale_down("1 unassigned before assigned",
+                      {{.name = "z", .node = ""}, {.name = "a", .phase = PodPhase::pending}});
+    expect_scale_down("1 two nodes are alike", {{.name = "a", .node = "n2"}, {.name = "b", .node = "n1"}});
+    expect_scale_down("2 Pending, Unknown, Running", {{.name = "z", .phase = PodPhase::pending},
+                                                      {.name = "y", .phase = PodPhase::unknown, .ready = false},
+                                                      {.name = "x", .ready = false}});
+    expect_scale_down("2 ended pods count like pending ones", {{.name = "a", .phase = PodPhase::failed},
+                                                               {.name = "b", .phase = PodPhase::pending},
+                                                               {.name = "c", .phase = PodPhase::succeeded},
+                                                               {.name = "d", .phase = PodPhase::unknown}});
+    expect_scale_down("3 not ready before ready", {{.name = "z", .ready = false, .cost = 9}, {.name = "a"}});
+    expect_scale_down("4 the lower deletion cost first",
+                      {{.name = "z", .cost = -1}, {.name = "a"}, {.name = "b", .cost = 5, .restarts = 9}});
+    expect_scale_down("6 ready for less time first",
+                      {{.name = "z", .ready_for = 1min}, {.name = "a", .ready_for = 10h, .restarts = 9}});
+    expect_scale_down("6 an empty ready time first", {{.name = "z", .ready_for = {}}, {.name = "a", .ready_for = 1ns}});
+    expect_scale_down("6 about as long: by uid",
+                      {{.name = "a", .ready_for = 33min}, {.name = "b", .ready_for = 30min, .restarts = 9}});
+    expect_scale_down("6 not yet ready at all: by uid",
+                      {{.name = "a", .ready_for = -1h}, {.name = "b", .ready_for = -9h, .restarts = 9}});
+    expect_scale_down("6 who is not ready has no ready time",
+                      {{.name = "z", .ready = false, .ready_for = 10h, .restarts = 1},
+                       {.name = "a", .ready = false, .ready_for = 1min}});
+    expect_scale_down("7 more restarts first", {{.name = "z", .restarts = 3}, {.name = "a", .restarts = 2, .age = 1s}});
+    expect_scale_down("7 then more restarts of sidecars",
+                      {{.name = "z", .restarts = 2, .sidecar_restarts = 1}, {.name = "a", .restarts = 2}});
+    expect_scale_down("7 sidecars only then",
+                      {{.name = "z", .restarts = 2}, {.name = "a", .restarts = 1, .sidecar_restarts = 9}});
+    expect_scale_down("8 the newer first", {{.name = "z", .age = 1min}, {.name = "a", .age = 10h}});
+    expect_scale_down("8 an empty creation time first", {{.name = "z", .age = {}}, {.name = "a", .age = 1ns}});
+    expect_scale_down("8 about as old: by uid", {{.name = "a", .age = 65min}, {.name = "b", .age = 60min}});
+    expect_scale_down("equal everywhere: by uid", {{.name = "a"}, {.name = "b"}, {.name = "c"}});
 }
 
 TEST(ScaleDownOrder, TheMoreDoubledUpGoFirst) {
-    expect_order("5 more of the same controller on the same node first",
-                 {{.name = "z", .controller = "rs", .ready_for = 9h}, {.name = "a", .node = "n2", .controller = "rs"}},
-                 {{.name = "mate", .controller = "rs"}});
-    expect_order("5 those of another controller do not count",
-                 {{.name = "a", .node = "n2", .controller = "rs"}, {.name = "z", .controller = "rs"}},
-                 {{.name = "stranger", .controller = "other"}});
-    expect_order("5 inactive ones do not count",
-                 {{.name = "a", .node = "n2", .controller = "rs"}, {.name = "z", .controller = "rs"}},
-                 {{.name = "failed", .phase = PodPhase::failed, .controller = "rs"},
-                  {.name = "succeeded", .phase = PodPhase::succeeded, .controller = "rs"},
-                  {.name = "deleted", .controller = "rs", .deleted = true}});
-    expect_order("5 unready ones count",
-                 {{.name = "z", .controller = "rs"}, {.name = "a", .node = "n2", .controller = "rs"}},
-                 {{.name = "unready", .ready = false, .controller = "rs"}});
-    expect_order("5 a pod counts itself, and without a controller nobody",
-                 {{.name = "z", .controller = "rs"}, {.name = "a"}, {.name = "b"}});
+    expect_scale_down(
+        "5 more of the same controller on the same node first",
+        {{.name = "z", .controller = "rs", .ready_for = 9h}, {.name = "a", .node = "n2", .controller = "rs"}},
+        {{.name = "mate", .controller = "rs"}});
+    expect_scale_down("5 those of another controller do not count",
+                      {{.name = "a", .node = "n2", .controller = "rs"}, {.name = "z", .controller = "rs"}},
+                      {{.name = "stranger", .controller = "other"}});
+    expect_scale_down("5 inactive ones do not count",
+                      {{.name = "a", .node = "n2", .controller = "rs"}, {.name = "z", .controller = "rs"}},
+                      {{.name = "failed", .phase = PodPhase::failed, .controller = "rs"},
+                       {.name = "succeeded", .phase = PodPhase::succeeded, .controller = "rs"},
+                       {.name = "deleted", .controller = "rs", .deleted = true}});
+    expect_scale_down("5 unready ones count",
+                      {{.name = "z", .controller = "rs"}, {.name = "a", .node = "n2", .controller = "rs"}},
+                      {{.name = "unready", .ready = false, .controller = "rs"}});
+    expect_scale_down("5 a pod counts itself, and without a controller nobody",
+                      {{.name = "z", .controller = "rs"}, {.name = "a"}, {.name = "b"}});
 }
 
 TEST(ScaleDownOrder, AgesAreComparedByPowersOfTwoNanoseconds) {
     const Duration power{std::int64_t{1} << 40};
-    expect_order("just below a power is younger", {{.name = "z", .age = power - 1us}, {.name = "a", .age = power}});
-    expect_order("the same power is as old", {{.name = "a", .age = 2 * power - 1us}, {.name = "b", .age = power}});
-    expect_order("the next one is older", {{.name = "z", .age = 2 * power - 1us}, {.name = "a", .age = 2 * power}});
-    expect_order("not yet is younger than just now", {{.name = "z", .age = 0ns}, {.name = "a", .age = 1ns}});
-    expect_order("an age of a nanosecond and none in the future are apart",
-                 {{.name = "a", .age = -1h}, {.name = "b", .age = 0ns}, {.name = "c", .age = 1ns}});
+    expect_scale_down("just below a power is younger",
+                      {{.name = "z", .age = power - 1us}, {.name = "a", .age = power}});
+    expect_scale_down("the same power is as old", {{.name = "a", .age = 2 * power - 1us}, {.name = "b", .age = power}});
+    expect_scale_down("the next one is older",
+                      {{.name = "z", .age = 2 * power - 1us}, {.name = "a", .age = 2 * power}});
+    expect_scale_down("not yet is younger than just now", {{.name = "z", .age = 0ns}, {.name = "a", .age = 1ns}});
+    expect_scale_down("an age of a nanosecond and none in the future are apart",
+                      {{.name = "a", .age = -1h}, {.name = "b", .age = 0ns}, {.name = "c", .age = 1ns}});
 }
 
 TEST(ScaleDownOrder, WithoutANowTimesAreComparedAsTheyAre) {
-    expect_order("the newer", {{.name = "z", .age = 60min}, {.name = "a", .age = 65min}}, {}, WallTime{});
-    expect_order("ready later", {{.name = "z", .ready_for = 30min}, {.name = "a", .ready_for = 33min}}, {}, WallTime{});
+    expect_scale_down("the newer", {{.name = "z", .age = 60min}, {.name = "a", .age = 65min}}, {}, WallTime{});
+    expect_scale_down("ready later", {{.name = "z", .ready_for = 30min}, {.name = "a", .ready_for = 33min}}, {},
+                      WallTime{});
 }
 
 TEST(ScaleDownOrder, ARuleThatRunsInCirclesHasOneAnswerAllTheSame) {

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// A pod that is evicted is told to the API server once, stays dead, and is killed again with each new attempt.
+#include "ended_pods.hpp"
+
+#include <gmock/gmock.h>
+
+#include "unit/policy/ended.hpp"
+
+namespace evictd::policy {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Result = PodStatusResult;
+using Step = EndStepKind;
+
+TEST(EndedPods, AHardEvictionIsDesiredWithTheKill) {
+    Ended node;
+    node.change("big", [](Pod& pod) { pod.generation = 7; });
+    const auto decision = node.act(0s);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    ASSERT_EQ(decision.pod_statuses.size(), 1U);
+    const auto& desired = decision.pod_statuses[0];
+    EXPECT_EQ(desired, (DesiredPodStatus{.pod = {"uid-big"},
+                                         .name_space = "default",
+                                         .name = "big",
+                                         .end = PodEnd::failed,
+                                         .reason = "Evicted",
+                                         .message = decision.evict->message,
+                                         .disruption_target = true,
+                                         .generation = 7,
+                                         .attempt = 1,
+                                         .decided_at = at(0s)}));
+    EXPECT_THAT(desired.message, HasSubstr("The node was low on resource: memory. "));
+}
+
+TEST(EndedPods, WithoutAnApiServerNothingIsDesired) {
+    Ended node;
+    node.config.pod_statuses = false;
+    const auto decision = node.act(0s);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    EXPECT_THAT(decision.pod_statuses, IsEmpty());
+    EXPECT_EQ(node.ended(), nullptr);
+}
+
+TEST(EndedPods, ALimitOfItsOwnIsNoDisruption) {
+    Ended node({hard(1_MiB)});
+    node.find("big").usage->disk.empty_dirs = {{"cache", 20_MiB}};
+    node.change("big", [](Pod& pod) {
+        pod.volumes = {{.name = "cache", .kind = VolumeKind::empty_dir, .size_limit = quantity(10_MiB)}};
+    });
+    const auto decision = node.look(0s);
+    ASSERT_EQ(decision.pod_statuses.size(), 1U);
+    EXPECT_FALSE(decision.pod_statuses[0].disruption_target);
+    EXPECT_EQ(decision.pod_statuses[0].message, decision.limit_evictions[0].message);
+}
+
+TEST(EndedPods, StaysDesiredUntilItWasWatchedFor12s) {
+    Ended node;
+    node.evict_big();
+    EXPECT_EQ(node.look(12s).pod_statuses.size(), 1U);
+    const auto last = node.look(12006ms);
+    EXPECT_THAT(last.pod_statuses, IsEmpty());
+    EXPECT_THAT(steps(last), ElementsAre(Step::stayed_ended));
+    EXPECT_EQ(node.ended()->stage, EndStage::over) << "its attempts are counted on";
+    node.remove("big");
+    node.look(13s);
+    EXPECT_EQ(node.ended(), nullptr);
+}
+
+TEST(EndedPods, TheClockOfTheWatchIsPartOfTheDecision) {
+    Ended node;
+    node.evict_big();
+    const auto decision = node.look(11900ms);
+    EXPECT_EQ(decision.next_look.at, at(12005ms));
+    EXPECT_EQ(decision.next_look.why, NextLookReason::pod_status);
+    EXPECT_TRUE(decision.watch.exits) << "a restart is to be reported";
+    EXPECT_FALSE(node.look(12005ms).watch.exits);
+}
+
+TEST(EndedPods, ARestartIsKilledWithANewAttempt) {
+    Ended node;
+    node.evict_big();
+    node.start();
+    const auto decision = node.act(600ms);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    ASSERT_EQ(decision.pod_statuses.size(), 1U);
+    EXPECT_EQ(decision.pod_statuses[0].attempt, 2);
+    EXPECT_EQ(decision.pod_statuses[0].decided_at, at(600ms));
+    EXPECT_FALSE(decision.evict) << "it is no new eviction";
+    EXPECT_THAT(decision.why, HasSubstr("default/big runs again and is killed again"));
+    EXPECT_THAT(kills(node.look(601ms)), IsEmpty()) << "it is dying";
+    node.stop(602ms);
+    EXPECT_EQ(node.look(602ms).pod_statuses[0].attempt, 2);
+}
+
+TEST(EndedPods, ARestartBetweenTwoLooksIsFoundByTheKernelsTime) {
+    Ended node;
+    node.act(0s);
+    node.find("big").emptied_at = at(2ms);  // and populated again
+    node.set(500_MiB);
+    const auto decision = node.look(3ms);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    EXPECT_EQ(decision.pod_statuses[0].attempt, 2);
+}
+
+TEST(EndedPods, ARestartInAnotherCgroupIsKilledThere) {
+    Ended node;
+    node.evict_big();
+    node.find("big").cgroup = {9};
+    node.find("big").emptied_at.reset();
+    node.start();
+    const auto decision = node.look(600ms);
+    ASSERT_EQ(decision.actions.size(), 1U);
+    EXPECT_EQ(decision.actions[0].cgroup, CgroupId{9});
+}
+
+TEST(EndedPods, ItsRestartIsNoRankedEvictionOfAnother) {
+    Ended node;
+    node.evict_big();
+    node.start();
+    node.set(90_MiB);
+    const auto decision = node.look(600ms);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    EXPECT_FALSE(decision.evict) << "one victim at a time";
+    node.look(601ms);
+    node.stop(602ms);
+    EXPECT_EQ(evicted(node.look(602ms)), "uid-middle");
+}
+
+TEST(EndedPods, UsageThatCouldNotBeReadIsNoRestart) {
+    Ended node;
+    node.evict_big();
+    node.start();
+    node.usage_unknown = true;
+    EXPECT_THAT(kills(node.look(600ms)), IsEmpty());
+}
+
+TEST(EndedPods, APhaseThatGoesBackIsAnsweredWithAKillAndANewAttempt) {
+    Ended node;
+    node.evict_big();
+    node.show(PodPhase::running);
+    const auto decision = node.act(9s);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    EXPECT_EQ(decision.pod_statuses[0].attempt, 2);
+    EXPECT_EQ(node.look(9100ms).pod_statuses[0].attempt, 2) << "not answered yet";
+}
+
+TEST(EndedPods, APhaseIsNotBackWhileTheSourceIsOlderThanTheAnswer) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.answer(Result::accepted, 1, 5ms);
+    EXPECT_EQ(node.look(6ms).pod_statuses[0].attempt, 1);
+    EXPECT_EQ(node.look(2s).pod_statuses[0].attempt, 1);
+    EXPECT_EQ(node.look(4s).pod_statuses[0].attempt, 2) << "it was never seen: sent again";
+    node.answer(Result::accepted, 2, 4s);
+    node.look(4100ms);
+    EXPECT_EQ(node.look(10s).pod_statuses[0].attempt, 2) << "once";
+}
+
+TEST(EndedPods, AReasonThatVanishesIsNoCause) {
+    Ended node;
+    node.evict_big();
+    node.change("big", [](Pod& pod) { pod.status_reason = ""; });
+    EXPECT_EQ(node.look(1s).pod_statuses[0].attempt, 1);
+}
+
+TEST(EndedPods, FiveRestartsThenItIsHeldDownAndAtLastGivenUp) {
+    Ended node;
+    node.evict_big();
+    node.set(90_MiB);
+    node.remove("middle");
+    Duration now = 1s;
+    for (std::int32_t restart = 1; restart <= 5; ++restart) {
+        node.start();
+        EXPECT_EQ(node.act(now).pod_statuses[0].attempt, restart + 1);
+        node.stop(now + 2ms);
+        node.answer(Result::accepted, restart + 1, now + 2ms);
+        node.look(now + 3ms);
+        now += 10s;
+    }
+    node.start();
+    const auto held = node.act(now);
+    EXPECT_THAT(steps(held), ElementsAre(Step::held_down, Step::restarted));
+    EXPECT_THAT(kills(held), ElementsAre("uid-big"));
+    EXPECT_THAT(kills(node.look(now + 900ms)), IsEmpty()) << "with back-off";
+    EXPECT_EQ(node.act(now + 1s).pod_statuses[0].attempt, 8);
+    EXPECT_THAT(kills(node.look(now + 2900ms)), IsEmpty());
+    EXPECT_THAT(kills(node.act(now + 3s)), ElementsAre("uid-big"));
+    node.answer(Result::accepted, 9, now + 3s);
+    node.set(8_GiB);
+    EXPECT_FALSE(node.look(now + 4s).pod_statuses[0].given_up) << "the condition still holds";
+    EXPECT_EQ(node.act(now + 5min + 4s).pod_statuses[0].attempt, 10);
+    node.answer(Result::accepted, 10, now + 5min + 4s);
+    const auto given_up = node.look(now + 5min + 5s);
+    EXPECT_THAT(steps(given_up), ElementsAre(Step::accepted, Step::given_up));
+    ASSERT_EQ(given_up.pod_statuses.size(), 1U);
+    EXPECT_TRUE(given_up.pod_statuses[0].given_up);
+    EXPECT_EQ(given_up.pod_statuses[0].attempt, 11);
+    node.answer(Result::accepted, 11, now + 5min + 6s);
+    EXPECT_THAT(node.look(now + 5min + 6s).pod_statuses, IsEmpty());
+}
+
+TEST(EndedPods, OneThatIsDeadWhenThePressureEndsIsNotGivenUp) {
+    Ended node;
+    node.evict_big();
+    auto& ended = node.state.ended.front();
+    ended.stage = EndStage::held_down;
+    ended.restarts = 5;
+    node.state.conditions.clear();
+    node.state.condition_last_observed = {};
+    EXPECT_THAT(steps(node.look(1s)), IsEmpty());
+    EXPECT_EQ(node.ended()->stage, EndStage::killed);
+    node.start();
+    EXPECT_THAT(steps(node.look(2s)), ElementsAre(Step::held_down, Step::given_up));
+}
+
+TEST(EndedPods, WhileTheApiServerIsAwayTheIntentStaysAndTheRestartedPodIsKilled) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.answer(Result::unreachable, 1, 1s);
+    EXPECT_THAT(steps(node.look(1s)), ElementsAre(Step::unreachable));
+    for (int i = 0; i < 5; ++i) {
+        node.start();
+        EXPECT_THAT(kills(node.act(Duration(10s * (i + 1)))), ElementsAre("uid-big"));
+        node.stop(10s * (i + 1) + 2ms);
+        node.look(10s * (i + 1) + 2ms);
+    }
+    node.answer(Result::unreachable, 6, 51s);
+    node.look(51s);
+    node.look(6min);  // no pressure any more
+    node.start();
+    const auto held = node.look(7min);
+    EXPECT_THAT(kills(held), IsEmpty()) << "without pressure it may run";
+    ASSERT_EQ(held.pod_statuses.size(), 1U);
+    EXPECT_FALSE(held.pod_statuses[0].given_up);
+    node.answer(Result::accepted, 6, 8min);
+    const auto back = node.act(8min);
+    EXPECT_THAT(kills(back), ElementsAre("uid-big")) << "the phase alone would be a lie";
+    EXPECT_EQ(back.pod_statuses[0].attempt, 7);
+}
+
+TEST(EndedPods, AnAnswerThatNeverComesKeepsTheIntentForEver) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.look(1s);
+    EXPECT_EQ(node.look(1h).pod_statuses.size(), 1U);
+}
+
+TEST(EndedPods, APodThatIsGoneIsDesiredNoLonger) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.answer(Result::gone, 1, 3ms);
+    EXPECT_THAT(node.look(3ms).pod_statuses, IsEmpty());
+}
+
+TEST(EndedPods, ARejectedRequestIsReportedAndThePodWatchedAllTheSame) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.answer(Result::rejected, 1, 3ms);
+    EXPECT_THAT(steps(node.look(3ms)), ElementsAre(Step::rejected));
+    node.start();
+    EXPECT_THAT(kills(node.look(700ms)), ElementsAre("uid-big"));
+}
+
+TEST(EndedPods, ADryRunDesiresAndWatchesNothing) {
+    Ended node;
+    const auto decision = node.look(0s);
+    EXPECT_EQ(decision.pod_statuses.size(), 1U);
+    node.carry_out(decision, OutcomeStatus::dry_run, 1ms);
+    node.answer(Result::pretended, 1, 1ms);
+    EXPECT_THAT(node.look(2ms).pod_statuses, IsEmpty());
+    EXPECT_THAT(kills(node.look(20s)), IsEmpty());
+    EXPECT_EQ(node.look(31s).pod_statuses[0].attempt, 2) << "never two first attempts for a uid";
+}
+
+TEST(EndedPods, APodThatCouldNotBeKilledMayBeChosenAgain) {
+    Ended node;
+    node.remove("middle");
+    node.carry_out(node.look(0s), OutcomeStatus::failed, 1ms, "EPERM");
+    EXPECT_EQ(evicted(node.look(1s)), "uid-big");
+    EXPECT_EQ(node.ended()->desired.attempt, 2);
+}
+
+TEST(EndedPods, AnIntentOfAnAgentBeforeIsCarriedOut) {
+    Ended node;
+    node.set(500_MiB);
+    node.recalled = {{.pod = {"uid-big"}, .name_space = "default", .name = "big", .reason = "Evicted", .attempt = 3}};
+    const auto decision = node.act(1s);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    EXPECT_THAT(steps(decision), ElementsAre(Step::resumed));
+    ASSERT_EQ(decision.pod_statuses.size(), 1U);
+    EXPECT_EQ(decision.pod_statuses[0].attempt, 4);
+}
+
+TEST(EndedPods, AnIntentOfAnAgentBeforeWhosePodIsDeadIsDeliveredAsItWas) {
+    Ended node;
+    node.set(500_MiB);
+    node.stop(-1s);
+    node.recalled = {{.pod = {"uid-big"}, .name_space = "default", .name = "big", .reason = "Evicted"}};
+    const auto decision = node.look(1s);
+    EXPECT_THAT(kills(decision), IsEmpty());
+    EXPECT_EQ(decision.pod_statuses[0].attempt, 1);
+    node.answer(Result::accepted, 1, 2s);
+    node.show(PodPhase::failed);
+    node.look(2s);
+    EXPECT_THAT(node.look(14s).pod_statuses, IsEmpty());
+}
+
+TEST(EndedPods, AnIntentOfAnotherBootOrOfAStaticPodKillsNothing) {
+    Ended node;
+    node.set(500_MiB);
+    node.pods.push_back(pod({.name = "static", .origin = PodOrigin::static_file, .cgroup = 5}));
+    node.recalled = {{.pod = {"uid-big"}, .decided_at = at(1h)}, {.pod = {"uid-static"}}};
+    EXPECT_THAT(kills(node.look(1s)), IsEmpty());
+}
+
+TEST(EndedPods, APodThatIsBeingDeletedIsLeftToItsOwnEnd) {
+    Ended node;
+    const auto now = WallTime(std::chrono::hours(1000));
+    const auto deleted_at = [&](Duration ends) {
+        node.change("big", [&](Pod& pod) { pod.deletion_time = now + ends; });
+        node.state = {};
+        return evicted(node.look(0s));
+    };
+    EXPECT_EQ(deleted_at(900ms), "uid-middle");
+    EXPECT_EQ(deleted_at(-5s), "uid-middle");
+    EXPECT_EQ(deleted_at(20s), "uid-big") << "its grace outlasts ours";
+    EXPECT_EQ(deleted_at(-1min), "uid-big") << "long overdue: it does not end";
+    node.config.thresholds = {soft(100_MiB, 1s)};
+    node.config.max_pod_grace_period = 25s;
+    node.change("big", [&](Pod& pod) { pod.deletion_time = now + 20s; });
+    node.state = {};
+    node.look(0s);
+    EXPECT_EQ(evicted(node.look(1s)), "uid-middle") << "a soft eviction would give it 25s";
+}
+
+}  // namespace
+}  // namespace evictd::policy
