@@ -23,7 +23,7 @@ export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVER
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-kube deps build bench vm peers check tidy fmt fuzz soak image install clean
+.PHONY: help demo test test-kube deps build bench vm peers check tidy fmt fuzz soak image image-arm64 install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -91,6 +91,10 @@ image: ## the container image as build/evictd-image.tar, without a container eng
 	@$(tools)/deps.sh build image
 	@$(tools)/build.sh $(BUILD) evictd
 	@deploy/image/make.sh $(BUILD)/evictd $(BUILD)/evictd-image.tar
+
+image-arm64: ## the same for arm64, cross-built, as build/arm64/evictd-image.tar; its evictd is tried with qemu-user
+	@$(tools)/deps.sh build image arm64
+	@$(tools)/arm64.sh $(BUILD)/arm64
 
 install: build ## into PREFIX (/usr/local), below DESTDIR: programs, systemd unit, example config, man page, completions
 	@$(tools)/install.sh $(BUILD)/evictd "$(DESTDIR)" "$(PREFIX)"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # Installs exactly the Debian packages that are missing; at once finished when none is. Touches nothing else.
-# usage: deps.sh GROUP...     (build lint vm kube sanitize image peers)
+# usage: deps.sh GROUP...     (build lint vm kube sanitize image arm64 peers)
 set -euo pipefail
 
 declare -A packages=(
@@ -15,6 +15,7 @@ declare -A packages=(
             golang-github-xeipuuv-gojsonschema-dev"
     [sanitize]="libclang-rt-14-dev"
     [image]="binutils libcurl4"
+    [arm64]="g++-aarch64-linux-gnu qemu-user-static mmdebstrap"
     [peers]="mmdebstrap"
 )
 
