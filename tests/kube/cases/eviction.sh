@@ -78,8 +78,9 @@ times() {
 check "the API server has it within 100 ms" times
 
 api_away() {
-    hog away && ready away && api_server_down && grow away && wait_for 10 evicted away &&
-        wait_for 10 of_pod EvictionNotDelivered away
+    local pid
+    hog away && ready away && pid=$(container_pid away) && api_server_down && touch "/proc/$pid/root/tmp/go" &&
+        wait_for 10 evicted away && wait_for 10 of_pod EvictionNotDelivered away
 }
 check "with the API server away it is killed all the same" api_away
 check "and killed again as the kubelet starts it" wait_for 30 of_pod EvictedPodRestarted away
@@ -91,7 +92,7 @@ killed_at_random() {
     local i delay
     for ((i = 0; i < kills; i++)); do
         hog "crash-$i" && ready "crash-$i" && grow "crash-$i" || return 1
-        delay=$(printf '0.%03d' $((RANDOM % 700)))
+        delay=$(printf '0.%03d' $((650 + RANDOM % 300))) # it takes 0.8 s to reach the threshold
         sleep "$delay"
         kill -KILL "$agent" && wait "$agent" 2> /dev/null
         agent=
