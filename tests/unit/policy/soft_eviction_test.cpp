@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // A soft eviction asks the Eviction API first, and ends the pod itself where that does not.
+#include <random>
+
 #include <gmock/gmock.h>
 
 #include "unit/policy/ended.hpp"
@@ -150,6 +152,35 @@ TEST(SoftEviction, ADryRunAsksNoOneAndPretends) {
     EXPECT_THAT(kinds(decision), ElementsAre(ActionKind::terminate));
     node.carry_out(decision, OutcomeStatus::dry_run, 2ms);
     EXPECT_THAT(node.look(2ms).pod_statuses, IsEmpty());
+}
+
+// Whatever the pod, the kubelet and the API server do: attempts only grow, and while something runs none begins without
+// a kill.
+TEST(SoftEviction, NoAttemptIsEverRepeatedNorBegunAloneWhileThePodRuns) {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        std::mt19937 random(seed);
+        Ended node({hard(40_MiB), soft(100_MiB, 1s)});
+        node.remove("middle");
+        std::int32_t attempt = 0;
+        for (Duration now = 0s; now < 60s; now += Duration(std::chrono::milliseconds(1 + random() % 900))) {
+            if (random() % 3 == 0) node.set(random() % 2 == 0 ? 30_MiB : random() % 2 == 0 ? 90_MiB : 500_MiB);
+            if (random() % 3 == 0) node.show(random() % 2 == 0 ? PodPhase::failed : PodPhase::running);
+            random() % 2 == 0 ? node.start() : node.stop(now);
+            if (random() % 2 == 0) {
+                const auto result = static_cast<Result>(random() % 5);  // any but pretended
+                node.answer(result, attempt, now, node.ended() ? node.ended()->desired.end : PodEnd::failed);
+            }
+            const auto decision = node.act(now);
+            for (const auto& desired : decision.pod_statuses) {
+                ASSERT_GE(desired.attempt, attempt) << "seed " << seed;
+                const bool begins = desired.attempt > attempt && desired.end == PodEnd::failed && !desired.given_up;
+                const bool alone = node.find("big").populated && kills(decision).empty();
+                ASSERT_FALSE(begins && alone) << "seed " << seed << " attempt " << desired.attempt;
+                attempt = desired.attempt;
+            }
+        }
+        EXPECT_GT(attempt, 0) << "seed " << seed;
+    }
 }
 
 }  // namespace
