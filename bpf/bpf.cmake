@@ -23,7 +23,7 @@ foreach(source ${bpf_sources})
   set(object ${bpf_out}/${name}.bpf.o)
   add_custom_command(OUTPUT ${object}
     COMMAND ${BPF_CLANG} -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_${bpf_arch} -Wall -Wextra -Wno-unused-parameter -Werror
-            -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/bpf -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${source} -o ${object}
+            -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/bpf -idirafter ${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${source} -o ${object}
     COMMAND ${LLVM_STRIP} -g ${object}
     DEPENDS ${source} ${bpf_headers}
     COMMENT "BPF ${name}")

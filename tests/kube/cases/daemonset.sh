@@ -10,9 +10,11 @@ set -uo pipefail
 . "$(dirname "$0")/../rig.sh"
 # shellcheck source-path=SCRIPTDIR source=../manifests.sh
 . "$(dirname "$0")/../manifests.sh"
-host=$work/host socket=$work/host/run/evictd.sock bpf=$node/bpf
-mkdir -p "$host"/{run,state,log}
-chmod 755 "$host"/*
+host=$work/host bpf=$node/bpf
+mkdir -p "$host"/{state,log}
+run_directory=$(mktemp -d /dev/shm/evictd-test.XXXXXX) # a tmpfs, as a node's /run/evictd
+socket=$run_directory/evictd.sock
+chmod 755 "$host"/* "$run_directory"
 log=$host/log/events.jsonl agent_log=$host/log/events.jsonl
 threshold=300 # MiB of the pods' 1024
 port=$(free_port)
@@ -21,6 +23,7 @@ leave() {
     kubectl delete daemonset evictd -n evictd --timeout=20s > /dev/null 2>&1
     remove_pods
     kubelet_enter umount "$bpf" 2> /dev/null
+    rm -rf "$run_directory"
     [ -z "${controllers:-}" ] || stop_recorded "$rig/controllers.pid"
 }
 trap 'leave; kube_down; clean_up' EXIT
@@ -50,7 +53,7 @@ lacks_capability() { # lacks_capability NUMBER
 }
 adapted() {
     manifests overlays/older-kubelet | sed \
-        -e "s,path: /run/evictd\$,path: $host/run,; s,path: /var/lib/evictd\$,path: $host/state,; s,path: /var/log/evictd\$,path: $host/log," \
+        -e "s,path: /run/evictd\$,path: $run_directory,; s,path: /var/lib/evictd\$,path: $host/state,; s,path: /var/log/evictd\$,path: $host/log," \
         -e "s,path: /var/lib/kubelet/pki\$,path: $node/certs,; s,path: /sys/fs/bpf\$,path: $bpf,; s/20262/$port/" \
         -e "s|^        - name: NODE_NAME|        - {name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}\n        - {name: KUBERNETES_SERVICE_PORT, value: \"$(sed 's/.*://' "$rig/url")\"}\n&|" \
         -e "s|^    evictionHard: .*|    evictionHard: {allocatableMemory.available: ${threshold}Mi}\n    evictionPressureTransitionPeriod: 1s\n    cgroupRoot: /$(cgroup_of "$rig")|" \
@@ -171,7 +174,7 @@ ends() { kubectl delete daemonset evictd -n evictd --timeout=40s > /dev/null && 
 check "the DaemonSet is deleted" ends
 nothing_left() {
     local left
-    left=$(find "$bpf" "$host/run" -mindepth 1 ! -type d; find "$host/state" -type f -size +0; find "/sys/fs/cgroup/freezer/$(cgroup_of "$rig")" -name freezer.state -exec grep -l FROZEN {} +)
+    left=$(find "$bpf" "$run_directory" -mindepth 1 ! -type d; find "$host/state" -type f -size +0; find "/sys/fs/cgroup/freezer/$(cgroup_of "$rig")" -name freezer.state -exec grep -l FROZEN {} +)
     [ -z "$left" ] || { echo "    left: $left"; return 1; }
 }
 check "and leaves no pin, no ledger and no frozen pod" nothing_left
