@@ -51,6 +51,7 @@ struct AgentParts {
     // Before the kill that an attempt belongs to is carried out: notes it where it outlives the agent, in memory, in
     // microseconds. Empty: nothing is noted.
     std::function<void(const DesiredPodStatus&)> note_intent{};
+    std::function<void(const DesiredPodStatus&)> drop_intent{};  // that will not be sent
 };
 
 struct AgentOptions {

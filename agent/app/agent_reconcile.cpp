@@ -68,9 +68,13 @@ void Agent::want_pod_statuses(const Tick& tick) {
     }
     auto desired = tick.decision.pod_statuses;
     std::erase_if(desired, [&](const DesiredPodStatus& one) {
-        return std::any_of(tick.outcomes.begin(), tick.outcomes.end(), [&](const Outcome& outcome) {
+        const bool is_own = std::any_of(tick.outcomes.begin(), tick.outcomes.end(), [&](const Outcome& outcome) {
             return outcome.action.pod == one.pod && outcome.status == OutcomeStatus::refused;
         });
+        if (is_own && parts_.drop_intent) {
+            parts_.drop_intent(one);  // noted before it was known
+        }
+        return is_own;
     });
     if (desired == wanted_pod_statuses_) {
         return;

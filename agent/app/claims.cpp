@@ -37,6 +37,8 @@ Result<sys::LockFile> claim_state(const std::string& state_path) {
 
 std::string rungs_path(const AgentConfig& config) { return config.state_path + "/rungs"; }
 
+std::string intents_ledger_path(const AgentConfig& config) { return config.state_path + "/intents"; }
+
 std::string raised_path(const AgentConfig& config) { return config.state_path + "/raised_scores"; }
 
 }  // namespace evictd::app

@@ -24,5 +24,7 @@ namespace evictd::app {
 // The ledgers: of limits and freezes, and of raised oom_score_adj.
 [[nodiscard]] std::string rungs_path(const AgentConfig& config);
 [[nodiscard]] std::string raised_path(const AgentConfig& config);
+// Of what the API server has not answered yet, for a reboot.
+[[nodiscard]] std::string intents_ledger_path(const AgentConfig& config);
 
 }  // namespace evictd::app

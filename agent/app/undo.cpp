@@ -15,6 +15,7 @@
 #include "kernel/pins.hpp"
 #include "kernel/proc_scores.hpp"
 #include "publish/socket_path.hpp"
+#include "reconcile/intent_store.hpp"
 #include "reconcile/steered_scores.hpp"
 
 namespace evictd::app {
@@ -105,6 +106,7 @@ Result<reconcile::PutBack> undo(const Config& config) {
     if (!result) {
         return result;
     }
+    result->add(reconcile::list_intents(config.agent.intents_path, intents_ledger_path(config.agent)));
     result->add(undo_pins(config.agent.bpffs_path));
     result->add(undo_socket(config.agent.socket_path));
     if (unknown_root) {

@@ -111,6 +111,7 @@ void Wiring::Parts::on_reload() {
         return;
     }
     fresh->eviction.ladder = config.eviction.ladder;  // the guard was set, or not, at the start
+    fresh->eviction.pod_statuses = config.eviction.pod_statuses;
     config.eviction = fresh->eviction;
     want_stalls();
     publishers.board->set_agent(facts());  // before the look that is decided by it
@@ -207,7 +208,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     parts->pod_sources = std::move(servers.pods);
     parts->api = std::move(servers.api);
     for (const auto step : {&Parts::open_kernel, &Parts::drop_rights, &Parts::make_publishers, &Parts::make_scores,
-                            &Parts::make_rungs, &Parts::make_agent}) {
+                            &Parts::make_rungs, &Parts::make_pod_statuses, &Parts::make_agent}) {
         if (auto done = ((*parts).*step)(); !done) {
             return tl::unexpected(done.error());
         }
@@ -236,7 +237,8 @@ Status Wiring::run() {
     auto ran = parts.run_watched();
     parts.scores.reset();  // puts back what is raised
     parts.reclaimer.reset();
-    parts.rungs.reset();        // puts back what is held
+    parts.rungs.reset();  // puts back what is held
+    parts.pod_statuses.reset();
     parts.pod_sources.clear();  // last: a server may hold it up
     parts.agent->notice(Notice::agent_stopped, "evictd stopped; only the kubelet now watches this node's thresholds");
     return ran;

@@ -124,7 +124,15 @@ Status Wiring::Parts::make_publishers() {
     return {};
 }
 
-publish::AgentFacts Wiring::Parts::facts() const { return {describe(), config.eviction, states_of(pod_sources)}; }
+publish::AgentFacts Wiring::Parts::facts() const {
+    return {.status = describe(),
+            .eviction = config.eviction,
+            .pod_source_states = states_of(pod_sources),
+            .api = [server = api, counters = pod_status_counters] {
+                return ApiUse{.requests = server ? server->figures() : ApiFigures{},
+                              .pods = counters ? counters->figures() : PodStatusFigures{}};
+            }};
+}
 
 codec::AgentStatus Wiring::Parts::describe() const {
     codec::AgentStatus status{.node = node,
@@ -256,8 +264,24 @@ Status Wiring::Parts::make_agent() {
                 [this](reconcile::KeptPod pod) {
                     scores->tell([pod = std::move(pod)](auto& keeper) { keeper.expect(pod); });
                 },
-            .check_scores = [this](const PodUid& pod) { scores->tell([pod](auto& keeper) { keeper.check(pod); }); }},
+            .check_scores = [this](const PodUid& pod) { scores->tell([pod](auto& keeper) { keeper.check(pod); }); },
+            .want_pod_statuses =
+                [this](const std::vector<DesiredPodStatus>& desired) {
+                    if (pod_statuses) {
+                        pod_statuses->want(desired);
+                    }
+                },
+            .note_intent = [this](const DesiredPodStatus& desired) { note_intent(desired); },
+            .drop_intent =
+                [this](const DesiredPodStatus& desired) {
+                    if (pod_statuses) {
+                        pod_statuses->tell([pod = desired.pod, attempt = desired.attempt](auto& keeper) {
+                            keeper.drop(pod, attempt);
+                        });
+                    }
+                }},
         AgentOptions{.eviction = config.eviction, .dry_run = config.agent.dry_run, .record = tape.has_value()});
+    agent->recall(std::exchange(left_intents, {}));
     return {};
 }
 

@@ -23,6 +23,8 @@
 #include "kernel/pod_controls.hpp"
 #include "kernel/proc_scores.hpp"
 #include "reconcile/control_loop.hpp"
+#include "reconcile/intent_file.hpp"
+#include "reconcile/pod_status_keeper.hpp"
 #include "reconcile/reclaimer.hpp"
 #include "sys/log.hpp"
 
@@ -58,6 +60,11 @@ struct Wiring::Parts {
     // Two for the ladder, because a thaw must not wait for a reclaim.
     std::unique_ptr<reconcile::ControlLoop<reconcile::RungKeeper>> rungs;
     std::unique_ptr<reconcile::ControlLoop<reconcile::Reclaimer>> reclaimer;
+    std::shared_ptr<reconcile::PodStatusCounters> pod_status_counters =
+        std::make_shared<reconcile::PodStatusCounters>();
+    std::unique_ptr<reconcile::IntentFile> intents;  // null: nothing is noted in memory that outlives the agent
+    std::vector<DesiredPodStatus> left_intents;      // of earlier agents
+    std::unique_ptr<reconcile::ControlLoop<reconcile::PodStatusKeeper>> pod_statuses;  // null: there is no API server
     std::optional<Agent> agent;
     PodSources pod_sources;
     sys::Fd signals;
@@ -76,6 +83,9 @@ struct Wiring::Parts {
     Status make_publishers();
     Status make_scores();
     Status make_rungs();
+    Status make_pod_statuses();
+    void open_intents();
+    void note_intent(const DesiredPodStatus& desired) const;
     [[nodiscard]] bool show_scores(const reconcile::ScoreFigures& figures);
     Status make_agent();
     Status start_pod_sources();

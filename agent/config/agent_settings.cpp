@@ -216,12 +216,13 @@ std::string show_exhaustion_grace_period(const Config& config) {
 using Agent = AgentConfig;
 using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 38> all_agent_settings{{
+constexpr std::array<AgentSetting, 39> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_word<&Agent::bpf, bpf_words>, show_word<&Agent::bpf, bpf_words>},
     {"bpffsPath", read_bpffs_path, show_text<&Agent::bpffs_path>},
     {"socketPath", read_socket_path, show_text<&Agent::socket_path>},
+    {"intentsPath", read_path<&Agent::intents_path>, show_text<&Agent::intents_path>},
     {"httpAddress", read_http_address, show_text<&Agent::http_address>},
     {"eventLog.path", read_path<&Agent::event_log_path>, show_text<&Agent::event_log_path>},
     {"eventLog.maxSize", read_max_size, show_max_size},

@@ -14,7 +14,9 @@
 #include <prometheus/text_serializer.h>
 
 #include "codec/event.hpp"
+#include "publish/prometheus_api.hpp"
 #include "publish/prometheus_gauges.hpp"
+#include "sys/clock.hpp"
 
 namespace evictd::publish {
 namespace {
@@ -159,6 +161,12 @@ std::string Prometheus::text() const {
     if (const auto* tick = document->tick()) {
         auto gauges = gauges_of(*tick, document->agent->eviction.thresholds);
         families.insert(families.end(), std::make_move_iterator(gauges.begin()), std::make_move_iterator(gauges.end()));
+    }
+    const auto& agent = *document->agent;
+    if (agent.api) {
+        const auto states = agent.pod_source_states ? agent.pod_source_states() : std::vector<PodSourceState>{};
+        auto api = api_families(agent.api(), states, sys::SystemClock().monotonic());
+        families.insert(families.end(), std::make_move_iterator(api.begin()), std::make_move_iterator(api.end()));
     }
     return prometheus::TextSerializer().Serialize(families);
 }

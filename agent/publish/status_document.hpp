@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "codec/status_json.hpp"
+#include "evictd/model/api_figures.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/result.hpp"
@@ -35,6 +36,7 @@ struct AgentFacts {
     codec::AgentStatus status;
     EvictionConfig eviction;
     std::function<std::vector<PodSourceState>()> pod_source_states{};  // as of now; thread-safe; null: there are none
+    std::function<ApiUse()> api{};                                     // likewise
 };
 
 struct StatusDocument {

@@ -16,14 +16,12 @@ constexpr Duration request_time = 5s;
 // After this the answer is not expected any more, whatever became of it: a request may wait in the client as well.
 constexpr Duration longest_answer = 20s;
 constexpr Duration first_back_off = 1s;
+constexpr int most_refusals = 5;  // half a minute and more, with the pauses in between
 constexpr Duration longest_back_off = 30s;
-constexpr MonotonicTime at_once{};
 
 std::string text_of(const DesiredPodStatus& pod) {
     return "pod " + printable(pod.name_space) + "/" + printable(pod.name) + " (" + printable(pod.pod.value) + ")";
 }
-
-bool is_lasting(const Answer& answer) { return answer.result != PodStatusResult::unreachable; }
 
 }  // namespace
 
@@ -36,19 +34,14 @@ PodStatusKeeper::PodStatusKeeper(port::ApiServer& api, const sys::Clock& clock, 
       tell_(std::move(tell)),
       random_(std::random_device{}()) {}
 
-void PodStatusKeeper::recover(std::vector<Intent> noted) {
+void PodStatusKeeper::recover(const std::vector<Intent>& noted) {
     if (options_.dry_run) {
         return;
     }
-    for (auto& [status, noted_at] : noted) {
-        sys::log::warn(text_of(status) + ": an earlier agent evicted it and has no answer of the API server; " +
-                       "it is asked");
-        auto uid = status.pod;
-        entries_.try_emplace(std::move(uid), Entry{.wanted = std::move(status),
-                                                   .noted_at = noted_at,
-                                                   .is_recovered = true,
-                                                   .is_desired = false,
-                                                   .next_at = at_once});
+    for (const auto& [status, noted_at] : noted) {
+        sys::log::warn(text_of(status) + ": evicted by an earlier agent, without an answer of the API server");
+        Entry entry{.wanted = status, .noted_at = noted_at, .is_recovered = true, .is_desired = false};
+        entries_.try_emplace(status.pod, std::move(entry));
     }
     send_due();
     persist();
@@ -93,7 +86,7 @@ void PodStatusKeeper::want(const DesiredPodStatus& wanted) {
         }
         return;
     }
-    entry = Entry{.wanted = wanted, .noted_at = clock_.wall(), .next_at = at_once};
+    entry = Entry{.wanted = wanted, .noted_at = clock_.wall()};
 }
 
 std::optional<MonotonicTime> PodStatusKeeper::due() const {
@@ -204,9 +197,10 @@ void PodStatusKeeper::on_answer(Entry& entry, const Result<port::ApiReply>& repl
     if (entry.step == Step::looking && answer.result == PodStatusResult::accepted) {
         return on_look(entry, *reply);
     }
-    // What an earlier agent noted must not be lost because rights are missing for a while.
-    const bool can_wait = entry.is_recovered && answer.lacks_rights;
-    is_lasting(answer) && !can_wait ? finish(entry, answer) : retry(entry, answer);
+    // A server that has just started refuses everything until it has read the roles.
+    const bool may_pass = answer.lacks_rights && is_worth_noting(entry.wanted) &&
+                          (entry.is_recovered || entry.refusals++ < most_refusals);
+    answer.result == PodStatusResult::unreachable || may_pass ? retry(entry, answer) : finish(entry, answer);
 }
 
 void PodStatusKeeper::on_look(Entry& entry, const port::ApiReply& reply) {
@@ -230,15 +224,16 @@ void PodStatusKeeper::on_look(Entry& entry, const port::ApiReply& reply) {
 
 // Its pod is looked at again before it is sent again: it may have ended meanwhile.
 void PodStatusKeeper::retry(Entry& entry, const Answer& answer) {
+    options_.counters->count_retry();
     entry.step = Step::waiting;
     entry.was_looked_at = false;
     entry.next_at = clock_.monotonic() + std::max(back_off(entry.failures++), answer.retry_after);
-    if (!std::exchange(entry.told_unreachable, true)) {
-        sys::log::warn(text_of(entry.wanted) +
-                       ": the API server could not be asked, it is asked again: " + answer.error);
-        if (entry.is_desired) {
-            report(entry, answer);
-        }
+    if (std::exchange(entry.told_unreachable, true)) {
+        return;
+    }
+    sys::log::warn(text_of(entry.wanted) + ": no answer of the API server, it is asked again: " + answer.error);
+    if (entry.is_desired) {
+        report(entry, {.error = answer.error, .retry_after = answer.retry_after});
     }
 }
 
@@ -264,6 +259,7 @@ void PodStatusKeeper::pretend(Entry& entry) {
 }
 
 void PodStatusKeeper::report(const Entry& entry, const Answer& answer) {
+    options_.counters->count(answer.result);
     const auto now = clock_.monotonic();
     tell_({.pod = entry.wanted.pod,
            .attempt = entry.wanted.attempt,
@@ -277,6 +273,8 @@ void PodStatusKeeper::report(const Entry& entry, const Answer& answer) {
 
 // After the requests were handed over, which a disk must not hold up.
 void PodStatusKeeper::persist() {
+    options_.counters->set_waiting(static_cast<std::size_t>(std::count_if(
+        entries_.begin(), entries_.end(), [](const auto& row) { return row.second.step != Step::answered; })));
     if (options_.dry_run) {
         return;
     }

@@ -5,7 +5,7 @@
 // and never decides to try again: the policy counts attempts.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "codec/api_objects.hpp"
+#include "evictd/model/api_figures.hpp"
 #include "evictd/model/pod_status.hpp"
 #include "evictd/port/api_server.hpp"
 #include "reconcile/intent_store.hpp"
@@ -28,9 +29,37 @@ namespace evictd::reconcile {
 
 using TellPodStatus = std::function<void(PodStatusOutcome)>;
 
+// For metrics. Thread-safe.
+class PodStatusCounters {
+public:
+    void count(PodStatusResult result) {
+        change([&](auto& all) { all.results.at(static_cast<std::size_t>(result))++; });
+    }
+    void count_retry() {
+        change([](auto& all) { all.retries++; });
+    }
+    void set_waiting(std::size_t waiting) {
+        change([&](auto& all) { all.waiting = waiting; });
+    }
+    [[nodiscard]] PodStatusFigures figures() const {
+        const std::scoped_lock lock(mutex_);
+        return figures_;
+    }
+
+private:
+    template <class Change>
+    void change(Change change) {
+        const std::scoped_lock lock(mutex_);
+        change(figures_);
+    }
+    mutable std::mutex mutex_;
+    PodStatusFigures figures_;
+};
+
 struct PodStatusOptions {
     std::string node;      // a pod that an earlier agent noted and is on another is left alone
     bool dry_run = false;  // nothing is sent, noted or cleared
+    std::shared_ptr<PodStatusCounters> counters = std::make_shared<PodStatusCounters>();
 };
 
 class PodStatusKeeper {
@@ -44,10 +73,12 @@ public:
 
     // First: what earlier agents noted and was not answered (IntentStore::recover()) is delivered, unless the pod is
     // gone or shown as ended. The policy may adopt such an attempt: then it is desired with the same decided_at.
-    void recover(std::vector<Intent> noted);
+    void recover(const std::vector<Intent>& noted);
     // `wake` has this thread call take_answers(); it is called in any thread, until release().
     void connect(std::function<void()> wake);
     void take_answers();
+    // An intent that was noted and is not desired.
+    void drop(const PodUid& pod, std::int32_t attempt) { store_.forget(pod, attempt); }
 
     // As a Reconciler (control_loop.hpp). An attempt that is desired no more is sent until it is answered all the same
     // if it was noted, for its pod was killed.
@@ -68,6 +99,7 @@ private:
         bool told_unreachable = false;
         Step step = Step::waiting;
         int failures = 0;
+        int refusals = 0;          // of them, for want of rights
         std::uint64_t ticket = 0;  // of the request under way
         MonotonicTime next_at;     // waiting: when it is sent; under way: when an answer is not expected any more
         std::optional<MonotonicTime> sent_at{};  // first

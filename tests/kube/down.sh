@@ -9,4 +9,5 @@ set -euo pipefail
 [ -d "$rig/pki" ] || exit 0 # not a rig's directory
 [ ! -d "$node" ] || "$kube/kubelet_down.sh"
 for name in controllers apiserver etcd; do stop_recorded "$rig/$name.pid" 15; done
+rm -rf "/dev/shm/$(cgroup_of "$rig")" # an agent's intents
 [ "${KEEP:-}" = 1 ] || rm -rf "$rig"

@@ -97,7 +97,7 @@ agent_on_node() { # agent_on_node: start_agent runs it in the node's mount names
     eval "plain_$(declare -f write_config)"
     # shellcheck disable=SC2317  # cases call it
     write_config() {
-        plain_write_config "$@" && sed -i "s,^cgroupRoot: .*,cgroupRoot: /$(cgroup_of "$rig")," "$work/config.yaml"
+        plain_write_config "$@" && sed -i "s,^cgroupRoot: .*,cgroupRoot: /$(cgroup_of "$rig"),; s,^  statePath: .*,&\n  intentsPath: /dev/shm/$(cgroup_of "$rig")/intents," "$work/config.yaml"
     }
     mkdir -p "$work/pods"
 }

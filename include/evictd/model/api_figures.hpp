@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "evictd/model/names.hpp"
+#include "evictd/model/pod_status.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd {
@@ -28,6 +30,18 @@ struct ApiFigures {
     std::array<std::uint64_t, bounds.size() + 1> durations{};  // each in its own bucket only; the last: longer than all
     Duration time_spent{0};                                    // the sum of the durations
     std::uint64_t dropped = 0;                                 // requests that found the queue full
+};
+
+// What came of the requests that end pods.
+struct PodStatusFigures {
+    std::array<std::uint64_t, Names<PodStatusResult>::words.size()> results{};
+    std::uint64_t retries = 0;  // sent again because there was no answer
+    std::uint64_t waiting = 0;  // now: not answered yet
+};
+
+struct ApiUse {
+    ApiFigures requests;
+    PodStatusFigures pods;
 };
 
 }  // namespace evictd

@@ -128,7 +128,8 @@ struct AgentConfig {
     BpfUse bpf = BpfUse::automatic;
     std::string bpffs_path = "/sys/fs/bpf/evictd";
     std::string socket_path = "/run/evictd/evictd.sock";
-    std::string http_address{};  // "127.0.0.1:20262", where /metrics is; empty: nowhere
+    std::string intents_path = "/run/evictd/intents";  // on a tmpfs: what the API server has not answered yet
+    std::string http_address{};                        // "127.0.0.1:20262", where /metrics is; empty: nowhere
     std::string event_log_path = "/var/log/evictd/events.jsonl";
     Bytes event_log_max_size = 16_MiB;
     int event_log_max_files = 4;

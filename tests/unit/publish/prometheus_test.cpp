@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "publish/snapshot.hpp"
+#include "sys/clock.hpp"
 #include "unit/codec/sample_records.hpp"
 #include "unit/publish/publish_fixture.hpp"
 
@@ -37,6 +38,38 @@ TEST_F(Scraped, BeforeTheFirstLookThereIsTheVersion) {
     EXPECT_THAT(text, HasSubstr("evictd_looks_total 0\n"));
     EXPECT_THAT(text, Not(HasSubstr("evictd_signal_available")));
     EXPECT_FALSE(board.document()->tick());
+}
+
+// Without a server there is none of it.
+TEST_F(Scraped, RequestsToTheApiServerAndTheAgeOfSources) {
+    EXPECT_THAT(scrape(), Not(HasSubstr("evictd_api_")));
+    ApiUse use;
+    use.requests.requests = {{.method = "PATCH", .code = 200, .count = 3}, {.method = "GET", .code = 0, .count = 1}};
+    use.requests.durations = {2, 1};
+    use.requests.durations.back() = 1;
+    use.requests.time_spent = 1500ms;
+    use.pods.results[0] = 5;
+    use.pods.retries = 4;
+    const auto heard = sys::SystemClock().monotonic() - 1h;
+    board.set_agent({.status = {},
+                     .eviction = {},
+                     .pod_source_states =
+                         [heard] {
+                             return std::vector<PodSourceState>{{.name = "API server", .heard_at = heard, .fault = {}},
+                                                                {.name = "kubelet", .heard_at = {}, .fault = {}}};
+                         },
+                     .api = [use] { return use; }});
+    const auto text = scrape();
+    EXPECT_THAT(text, HasSubstr("evictd_api_requests_total{method=\"PATCH\",code=\"200\"} 3\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_api_requests_total{method=\"GET\",code=\"<error>\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_api_request_duration_seconds_bucket{le=\"0.005\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_api_request_duration_seconds_bucket{le=\"60\"} 3\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_api_request_duration_seconds_bucket{le=\"+Inf\"} 4\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_api_request_duration_seconds_sum 1.5\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_pod_status_requests_total{result=\"accepted\"} 5\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_pod_status_retries_total 4\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_pod_source_age_seconds{source=\"API server\"} 36"));
+    EXPECT_THAT(text, HasSubstr("evictd_pod_source_age_seconds{source=\"kubelet\"} +Inf\n"));
 }
 
 TEST_F(Scraped, TheLastLookIsGauges) {

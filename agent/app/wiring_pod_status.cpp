@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Wiring's own: the reconciler of pod statuses, and where intents are noted.
+#include <utility>
+
+#include "app/claims.hpp"
+#include "app/wiring_parts.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::app {
+
+// Without it nothing is less evicted: only an agent that is killed right then leaves no word of it.
+void Wiring::Parts::open_intents() {
+    auto opened = reconcile::IntentFile::open(config.agent.intents_path);
+    if (opened) {
+        intents = std::move(*opened);
+    } else {
+        sys::log::warn("evictions are not noted before they are carried out: " + opened.error().text());
+    }
+}
+
+// What earlier agents left is read before the first look, which adopts it. With a dry run it stays for another agent.
+Status Wiring::Parts::make_pod_statuses() {
+    config.eviction.pod_statuses = api != nullptr;
+    if (!api) {
+        return {};
+    }
+    std::vector<reconcile::Intent> noted;
+    reconcile::IntentStore store(nullptr, "");
+    if (!config.agent.dry_run) {
+        open_intents();
+        store = reconcile::IntentStore(intents.get(), why_no_ledger.empty() ? intents_ledger_path(config.agent) : "");
+        noted = store.recover();
+    }
+    for (const auto& intent : noted) {
+        left_intents.push_back(intent.status);
+    }
+    const auto tell = [this](PodStatusOutcome outcome) {
+        loop->post([this, kept = std::move(outcome)]() mutable { agent->note_pod_status(std::move(kept)); });
+    };
+    auto made = reconcile::ControlLoop<reconcile::PodStatusKeeper>::make(
+        {.name = "evictd-statuses",
+         .duty = sys::Duty::may_block,
+         .start = [noted = std::move(noted)](reconcile::PodStatusKeeper& keeper) { keeper.recover(noted); }},
+        *api, clock, std::move(store),
+        reconcile::PodStatusOptions{.node = node, .dry_run = config.agent.dry_run, .counters = pod_status_counters},
+        tell);
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    pod_statuses = std::move(*made);
+    pod_statuses->tell([statuses = pod_statuses.get()](reconcile::PodStatusKeeper& keeper) {
+        keeper.connect([statuses] { statuses->tell([](auto& woken) { woken.take_answers(); }); });
+    });
+    return {};
+}
+
+void Wiring::Parts::note_intent(const DesiredPodStatus& desired) const {
+    if (intents && !intents->note(desired, clock.wall())) {
+        sys::log::warn("no room to note an eviction: a restart of evictd before the API server answers would lose it");
+    }
+}
+
+}  // namespace evictd::app
