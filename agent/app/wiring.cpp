@@ -112,6 +112,7 @@ void Wiring::Parts::on_reload() {
     }
     fresh->eviction.ladder = config.eviction.ladder;  // the guard was set, or not, at the start
     fresh->eviction.pod_statuses = config.eviction.pod_statuses;
+    fresh->eviction.soft_eviction_api = config.eviction.soft_eviction_api;
     config.eviction = fresh->eviction;
     want_stalls();
     publishers.board->set_agent(facts());  // before the look that is decided by it

@@ -21,7 +21,8 @@ void Wiring::Parts::open_intents() {
 
 // What earlier agents left is read before the first look, which adopts it. With a dry run it stays for another agent.
 Status Wiring::Parts::make_pod_statuses() {
-    config.eviction.pod_statuses = api != nullptr;
+    config.eviction.pod_statuses = api != nullptr && config.agent.cluster.pod_status;
+    config.eviction.soft_eviction_api = config.eviction.pod_statuses && config.agent.cluster.soft_eviction_api;
     if (!api) {
         return {};
     }
