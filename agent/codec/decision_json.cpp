@@ -65,6 +65,13 @@ Json pod_status(const DesiredPodStatus& desired) {
     return json;
 }
 
+Json node_status(const DesiredNodeStatus& status) {
+    Json conditions = Json::object();
+    for (const auto& condition : status.conditions) conditions[condition.type] = condition.status;
+    return {{"conditions", std::move(conditions)},
+            {"taints", listed(status.taints, [](const Taint& taint) { return taint.key + ":" + taint.effect; })}};
+}
+
 }  // namespace
 
 std::string pod_name(const PodUid& uid, const Observation& observation) {
@@ -130,6 +137,7 @@ std::string desired_line(const Decision& decision, const Observation& observatio
     add(line, "end_steps", listed(decision.end_steps, [](const EndStep& step) {
             return Json{{"pod", step.desired.name_space + "/" + step.desired.name}, {"step", name(step.kind)}};
         }));
+    if (decision.node_status) line["node_status"] = node_status(*decision.node_status);
     return dump_line(line);
 }
 

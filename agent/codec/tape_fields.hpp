@@ -62,6 +62,7 @@ struct Described<EvictionConfig> {
         field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
         field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
         field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder),
+        field("node_status", &EvictionConfig::node_status),
         field("look_period", &EvictionConfig::look_period), field("pod_statuses", &EvictionConfig::pod_statuses),
         field("soft_eviction_api", &EvictionConfig::soft_eviction_api));
 };
@@ -262,7 +263,8 @@ struct Described<State> {
         field("reclaiming", &State::reclaiming), field("evicted", &State::evicted),
         field("first_stalled", &State::first_stalled), field("relieved_at", &State::relieved_at),
         field("trends", &State::trends), field("ladder", &State::ladder),
-        field("awaiting_since", &State::awaiting_since), field("ended", &State::ended));
+        field("awaiting_since", &State::awaiting_since), field("ended", &State::ended),
+        field("node_stall_last_observed", &State::node_stall_last_observed));
 };
 
 }  // namespace evictd::codec

@@ -26,6 +26,10 @@ struct Names<SoftEvictionGrace> {
     static constexpr Words<2> words{"pod", "kubelet"};
 };
 template <>
+struct Names<NodeStatusUse> {
+    static constexpr Words<3> words{"off", "conditions", "taints"};
+};
+template <>
 struct Names<CauseKind> {
     static constexpr Words<6> words{"started", "kernel_event", "timer", "pods_changed", "requested", "config"};
 };

@@ -114,6 +114,9 @@ constexpr Words<SoftEvictionGrace, 2> soft_eviction_grace_words{
     {{"kubelet", SoftEvictionGrace::kubelet}, {"pod", SoftEvictionGrace::pod}}};
 constexpr Words<TieBreak, 2> tie_break_words{{{"scaleDown", TieBreak::scale_down}, {"uid", TieBreak::uid}}};
 
+constexpr Words<NodeStatusUse, 3> node_status_words{
+    {{"taints", NodeStatusUse::taints}, {"conditions", NodeStatusUse::conditions}, {"off", NodeStatusUse::off}}};
+
 constexpr Words<MemoryAvailable, 2> memory_available_words{
     {{name(MemoryAvailable::kubelet), MemoryAvailable::kubelet},
      {name(MemoryAvailable::reclaimable), MemoryAvailable::reclaimable}}};
@@ -216,7 +219,7 @@ std::string show_exhaustion_grace_period(const Config& config) {
 using Agent = AgentConfig;
 using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 39> all_agent_settings{{
+constexpr std::array<AgentSetting, 41> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"bpf", read_word<&Agent::bpf, bpf_words>, show_word<&Agent::bpf, bpf_words>},
@@ -236,6 +239,9 @@ constexpr std::array<AgentSetting, 39> all_agent_settings{{
     {"kubelet.caFile", read_kubelet_ca_file, show_kubelet_ca_file},
     {"podStatus", read_pod_status, show_pod_status},
     {"softEvictionAPI", read_soft_eviction_api, show_soft_eviction_api},
+    {"nodeStatus", read_word<&Eviction::node_status, node_status_words>,
+     show_word<&Eviction::node_status, node_status_words>},
+    {"kubeEvents", read_flag<&Agent::kube_events>, show_flag<&Agent::kube_events>},
     {"lookPeriod", read_look_period, show_look_period},
     {"memoryAvailable", read_word<&Eviction::memory_available, memory_available_words>,
      show_word<&Eviction::memory_available, memory_available_words>},

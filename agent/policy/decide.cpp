@@ -14,6 +14,7 @@
 #include "flight.hpp"
 #include "ladder.hpp"
 #include "next_look.hpp"
+#include "node_status.hpp"
 #include "owed.hpp"
 #include "rank.hpp"
 #include "reclaim.hpp"
@@ -179,6 +180,7 @@ void desire(const EvictionConfig& config, const EvictionConfig& configured, cons
     decision.ladder = next.ladder.held;
     decision.steer_to = steer_to(configured, observation, decision);
     decision.watch = watch_for(configured, observation, decision);
+    decision.node_status = node_status(config, observation, decision, next);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "flight.hpp"
 #include "ladder.hpp"
 #include "moments.hpp"
+#include "node_status.hpp"
 #include "owed.hpp"
 #include "stall_lines.hpp"
 #include "watch.hpp"
@@ -98,6 +99,9 @@ std::optional<Clock> next_clock(const EvictionConfig& config, const Decision& de
         const auto last = *state.condition_last_observed[static_cast<std::size_t>(condition)];
         // Observed right now, its end is not in sight.
         if (last != now) consider(after(last, config.pressure_transition_period), NextLookReason::transition_period);
+    }
+    if (const auto until = stall_pressure_until(config, state); until && state.node_stall_last_observed != now) {
+        consider(*until, NextLookReason::transition_period);
     }
     if (const auto clock = next_owing_clock(state, now)) consider(*clock, NextLookReason::owed_memory);
     if (const auto period = look_for_trends(config)) consider(after(now, *period), NextLookReason::trend);

@@ -64,6 +64,10 @@ enum class TieBreak : std::uint8_t { scale_down, uid };
 // period, or 1 s as from the kubelet (1.36). The first is what tapes without this field were recorded with.
 enum class SoftEvictionGrace : std::uint8_t { pod, kubelet };
 
+// What the API server shows of this node beside what the kubelet says: nothing (as on tapes without this field), evictd's
+// conditions, or these and a taint for each that holds.
+enum class NodeStatusUse : std::uint8_t { off, conditions, taints };
+
 // What the policy decides by. Thresholds stand in the order of ParseThresholdConfig: hard, soft, allocatable copies.
 struct EvictionConfig {
     std::vector<Threshold> thresholds;
@@ -81,6 +85,7 @@ struct EvictionConfig {
     Duration time_to_exhaustion_grace_period = std::chrono::seconds(5);
     MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with
     LadderConfig ladder{};  // what is done while a memory threshold is near, before anybody is killed
+    NodeStatusUse node_status = NodeStatusUse::taints;  // off where there is no API server
     Duration look_period = std::chrono::seconds(10);  // the longest time between two looks: evictionMonitoringPeriod
     // The API server is told of evicted pods, and is asked first where a soft threshold is met. The wiring sets both
     // where there is a server.
@@ -139,6 +144,7 @@ struct AgentConfig {
     int realtime_priority = 10;                          // SCHED_FIFO priority of the kill path; 0: a normal thread
     OomScoreAdjPolicy oom_score_adj_policy = OomScoreAdjPolicy::enforce;
     ClusterConfig cluster{};
+    bool kube_events = true;  // events on pods and the node in the API, where there is one
     bool oom_score_adj_steering = true;  // while a memory threshold is near, the first victim's processes have 1000
 };
 

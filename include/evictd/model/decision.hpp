@@ -16,6 +16,7 @@
 #include "evictd/model/kernel_watch.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/model/next_look.hpp"
+#include "evictd/model/node_status.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/pod_status.hpp"
@@ -194,6 +195,7 @@ struct Decision {
     std::vector<DesiredPodStatus> pod_statuses;   // what the API server is to show; one for each pod at most
     std::optional<PodUid> steer_to;  // the pod that the kernel's OOM killer should kill; no other is raised
     KernelWatch watch;
+    std::optional<DesiredNodeStatus> node_status;  // what the API server shows of this node; none: nothing of ours
     std::vector<Action> actions;
     std::vector<Victim> finished;                   // victims that ended at this look: gone, or failed
     std::vector<Victim> failed;                     // an attempt on them failed at this look; they are tried again

@@ -105,6 +105,7 @@ struct State {
     LadderState ladder;
     std::optional<MonotonicTime> awaiting_since;  // evictions wait for unknown pods, one after the other
     std::vector<EndedPod> ended;                  // in the API, too; one for each uid
+    std::optional<MonotonicTime> node_stall_last_observed;  // a threshold on the node's stalls was met
 };
 
 }  // namespace evictd

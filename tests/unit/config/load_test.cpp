@@ -102,6 +102,8 @@ TEST(Load, EverySettingOfEvictdsOwnIsRead) {
     EXPECT_EQ(agent.state_path, "/var/lib/other");
     EXPECT_EQ(agent.pod_manifest_path, "/srv/pods");
     EXPECT_EQ(config->eviction.look_period, 1s);
+    EXPECT_EQ(config->eviction.node_status, NodeStatusUse::conditions);
+    EXPECT_FALSE(config->agent.kube_events);
     EXPECT_EQ(agent.realtime_priority, 0);
     EXPECT_EQ(config->eviction.time_to_exhaustion, 30s);
     EXPECT_EQ(config->eviction.time_to_exhaustion_grace_period, 10s);
