@@ -47,6 +47,7 @@ struct AgentParts {
     std::function<void(reconcile::KeptPod)> expect_scores{};  // ScoreKeeper::expect()
     std::function<void(const PodUid&)> check_scores{};        // ScoreKeeper::check()
     std::function<void(const std::vector<DesiredPodStatus>&)> want_pod_statuses{};
+    std::function<void(const DesiredNodeStatus&)> want_node_status{};
 
     // Before the kill that an attempt belongs to is carried out: notes it where it outlives the agent, in memory, in
     // microseconds. Empty: nothing is noted.
@@ -123,6 +124,7 @@ private:
     void want_rungs(const std::vector<Rung>& rungs);
     void note_intents(const Tick& tick, const Decision& decision) const;
     void want_pod_statuses(const Tick& tick);
+    void want_node_status(const std::optional<DesiredNodeStatus>& desired);
     [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
     Status follow_pods_root();
     bool follow_later();
@@ -156,6 +158,7 @@ private:
     std::vector<PodStatusOutcome> pod_status_outcomes_;
     std::vector<DesiredPodStatus> recalled_;
     std::vector<DesiredPodStatus> wanted_pod_statuses_;
+    std::optional<DesiredNodeStatus> wanted_node_status_;
     std::vector<KernelEvent> kernel_events_;  // for the record of the look to come
     std::optional<port::PodsRoot> root_;
     MonotonicTime list_again_at_;

@@ -13,6 +13,7 @@ namespace evictd::app {
 void Agent::reconcile(Tick& tick) {
     tick.shed = parts_.socket_shed.reconcile(tick.decision.shed);
     want_pod_statuses(tick);
+    want_node_status(tick.decision.node_status);
     want_rungs(tick.decision.ladder);
     want_scores(tick);  // before the watcher: the kernel takes its time to attach a program
     watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
@@ -81,6 +82,14 @@ void Agent::want_pod_statuses(const Tick& tick) {
     }
     wanted_pod_statuses_ = std::move(desired);
     parts_.want_pod_statuses(wanted_pod_statuses_);
+}
+
+void Agent::want_node_status(const std::optional<DesiredNodeStatus>& desired) {
+    if (!parts_.want_node_status || !desired || desired == wanted_node_status_) {
+        return;
+    }
+    wanted_node_status_ = desired;
+    parts_.want_node_status(*desired);
 }
 
 void Agent::note_pod_status(PodStatusOutcome outcome) {

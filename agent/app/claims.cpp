@@ -39,6 +39,8 @@ std::string rungs_path(const AgentConfig& config) { return config.state_path + "
 
 std::string intents_ledger_path(const AgentConfig& config) { return config.state_path + "/intents"; }
 
+std::string kube_events_path(const AgentConfig& config) { return config.state_path + "/kube_events"; }
+
 std::string raised_path(const AgentConfig& config) { return config.state_path + "/raised_scores"; }
 
 }  // namespace evictd::app

@@ -26,5 +26,7 @@ namespace evictd::app {
 [[nodiscard]] std::string raised_path(const AgentConfig& config);
 // Of what the API server has not answered yet, for a reboot.
 [[nodiscard]] std::string intents_ledger_path(const AgentConfig& config);
+// Kube events that the API server does not have yet.
+[[nodiscard]] std::string kube_events_path(const AgentConfig& config);
 
 }  // namespace evictd::app

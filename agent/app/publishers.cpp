@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include "app/claims.hpp"
+#include "app/random_share.hpp"
 #include "app/sockets_view.hpp"
 #include "codec/text_style.hpp"
 #include "kernel/history_map.hpp"
@@ -15,6 +17,7 @@
 #include "publish/console_lines.hpp"
 #include "publish/event_log.hpp"
 #include "publish/flight_recorder.hpp"
+#include "publish/kube_events.hpp"
 #include "publish/prometheus.hpp"
 #include "publish/snapshot.hpp"
 #include "publish/status_socket.hpp"
@@ -26,14 +29,18 @@ namespace {
 using Made = Result<std::unique_ptr<port::Publisher>>;
 
 publish::LossCounters losses(const publish::Fanout& fanout, const publish::EventLog& events,
-                             const publish::TapeRecorder* tape, std::shared_ptr<publish::EventStream> stream) {
-    return [&fanout, &events, tape, stream = std::move(stream)] {
+                             const publish::TapeRecorder* tape, const publish::KubeEvents* kube_events,
+                             std::shared_ptr<publish::EventStream> stream) {
+    return [&fanout, &events, tape, kube_events, stream = std::move(stream)] {
         auto lost = fanout.losses();
         lost["event log lines"] = events.lost_lines();
         lost["events held back of pods that are gone"] = stream->never_reported();
         lost["log lines"] = sys::log::lost();
         if (tape != nullptr) {
             lost["looks for the tape"] = tape->lost_looks();
+        }
+        if (kube_events != nullptr) {
+            lost["kube events"] = kube_events->lost();
         }
         return lost;
     };
@@ -139,7 +146,7 @@ public:
         return made;
     }
     Made status(sys::Loop& /*lane*/) {
-        return std::make_unique<publish::Snapshot>(board_, losses(fanout_, *event_log_, tape_, stream_));
+        return std::make_unique<publish::Snapshot>(board_, losses(fanout_, *event_log_, tape_, kube_events_, stream_));
     }
     Made status_socket(sys::Loop& lane) {
         auto sockets = sockets_ == nullptr ? publish::ReadSockets{} : [view = sockets_] { return view->read(); };
@@ -157,6 +164,21 @@ public:
         return made;
     }
 
+    Made kube_events(sys::Loop& /*lane*/) {
+        if (need_.api == nullptr || !settings_.kube_events) {
+            return nullptr;
+        }
+        auto made = publish::KubeEvents::make(
+            need_.api, need_.clock,
+            {.node = need_.node,
+             .spool_path = need_.may_spool && !settings_.dry_run ? kube_events_path(settings_) : std::string{},
+             .dry_run = settings_.dry_run,
+             .random = random_share()},
+            stream_);
+        kube_events_ = made ? made->get() : nullptr;
+        return made;
+    }
+
     const publish::Prometheus* metrics = nullptr;
 
 private:
@@ -168,6 +190,7 @@ private:
     const publish::EventLog* event_log_ = nullptr;
     const publish::TapeRecorder* tape_ = nullptr;
     SocketsView* sockets_ = nullptr;
+    const publish::KubeEvents* kube_events_ = nullptr;
 };
 
 }  // namespace
@@ -182,9 +205,9 @@ Result<Publishers> make_publishers(PublishersNeed need) {
     const std::string http_address = need.settings.http_address;
     Maker maker(std::move(need), **fanout, *board);
     const std::array rows{
-        Maker::Row{&Maker::event_log},  Maker::Row{&Maker::tape},   Maker::Row{&Maker::console},
-        Maker::Row{&Maker::sockets},    Maker::Row{&Maker::status}, Maker::Row{&Maker::status_socket},
-        Maker::Row{&Maker::prometheus},
+        Maker::Row{&Maker::event_log},     Maker::Row{&Maker::kube_events}, Maker::Row{&Maker::tape},
+        Maker::Row{&Maker::console},       Maker::Row{&Maker::sockets},     Maker::Row{&Maker::status},
+        Maker::Row{&Maker::status_socket}, Maker::Row{&Maker::prometheus},
     };
     for (const auto& row : rows) {
         if (auto added = maker.add(row); !added) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "evictd/model/config.hpp"
+#include "evictd/port/api_server.hpp"
 #include "kernel/bpf.hpp"
 #include "publish/fanout.hpp"
 #include "publish/http_server.hpp"
@@ -31,7 +32,9 @@ struct PublishersNeed {
     const sys::Clock& clock;
     kernel::Bpf* bpf;  // null: it counts no sockets and keeps no history
     publish::AgentFacts agent;
-    std::function<void()> request_look;  // any thread
+    std::function<void()> request_look;    // any thread
+    std::shared_ptr<port::ApiServer> api;  // null: there is none
+    bool may_spool = true;                 // events that are not delivered may be kept below settings.state_path
     std::optional<publish::TapeOptions> record;
 };
 

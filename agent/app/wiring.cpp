@@ -110,6 +110,7 @@ void Wiring::Parts::on_reload() {
         agent->notice(Notice::config_rejected, "The new configuration is refused, the old one stays in force", faults);
         return;
     }
+    fresh->eviction.node_status = config.eviction.node_status;
     fresh->eviction.ladder = config.eviction.ladder;  // the guard was set, or not, at the start
     fresh->eviction.pod_statuses = config.eviction.pod_statuses;
     fresh->eviction.soft_eviction_api = config.eviction.soft_eviction_api;
@@ -209,7 +210,8 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     parts->pod_sources = std::move(servers.pods);
     parts->api = std::move(servers.api);
     for (const auto step : {&Parts::open_kernel, &Parts::drop_rights, &Parts::make_publishers, &Parts::make_scores,
-                            &Parts::make_rungs, &Parts::make_pod_statuses, &Parts::make_agent}) {
+                            &Parts::make_rungs, &Parts::make_pod_statuses, &Parts::make_node_status,
+                            &Parts::make_agent}) {
         if (auto done = ((*parts).*step)(); !done) {
             return tl::unexpected(done.error());
         }
@@ -240,6 +242,7 @@ Status Wiring::run() {
     parts.reclaimer.reset();
     parts.rungs.reset();  // puts back what is held
     parts.pod_statuses.reset();
+    parts.node_status.reset();  // removes taints
     parts.pod_sources.clear();  // last: a server may hold it up
     parts.agent->notice(Notice::agent_stopped, "evictd stopped; only the kubelet now watches this node's thresholds");
     return ran;

@@ -116,6 +116,8 @@ Status Wiring::Parts::make_publishers() {
                                       .bpf = kernel.bpf.get(),
                                       .agent = facts(),
                                       .request_look = [this] { loop->post([this] { agent->request_look(); }); },
+                                      .api = api,
+                                      .may_spool = why_no_ledger.empty(),
                                       .record = tape});
     if (!made) {
         return tl::unexpected(made.error());
@@ -148,6 +150,9 @@ codec::AgentStatus Wiring::Parts::describe() const {
                               .pod_sources = {}};
     status.sources.push_back(score_row);
     status.sources.push_back(rungs_row);
+    if (node_status) {
+        status.sources.push_back(node_status_row);
+    }
     for (const auto& threshold : policy::time_thresholds(config.eviction)) {
         status.thresholds.push_back(threshold);
     }
@@ -271,6 +276,8 @@ Status Wiring::Parts::make_agent() {
                         pod_statuses->want(desired);
                     }
                 },
+            .want_node_status = node_status ? [this](const DesiredNodeStatus& desired) { node_status->want(desired); }
+                                            : std::function<void(const DesiredNodeStatus&)>(),
             .note_intent = [this](const DesiredPodStatus& desired) { note_intent(desired); },
             .drop_intent =
                 [this](const DesiredPodStatus& desired) {

@@ -24,6 +24,7 @@
 #include "kernel/proc_scores.hpp"
 #include "reconcile/control_loop.hpp"
 #include "reconcile/intent_file.hpp"
+#include "reconcile/node_status_keeper.hpp"
 #include "reconcile/pod_status_keeper.hpp"
 #include "reconcile/reclaimer.hpp"
 #include "sys/log.hpp"
@@ -65,6 +66,8 @@ struct Wiring::Parts {
     std::unique_ptr<reconcile::IntentFile> intents;  // null: nothing is noted in memory that outlives the agent
     std::vector<DesiredPodStatus> left_intents;      // of earlier agents
     std::unique_ptr<reconcile::ControlLoop<reconcile::PodStatusKeeper>> pod_statuses;  // null: there is no API server
+    SourceRow node_status_row;
+    std::unique_ptr<reconcile::ControlLoop<reconcile::NodeStatusKeeper>> node_status;  // null: nothing of ours is shown
     std::optional<Agent> agent;
     PodSources pod_sources;
     sys::Fd signals;
@@ -87,6 +90,8 @@ struct Wiring::Parts {
     void open_intents();
     void note_intent(const DesiredPodStatus& desired) const;
     [[nodiscard]] bool show_scores(const reconcile::ScoreFigures& figures);
+    Status make_node_status();
+    [[nodiscard]] bool show_node_status(const reconcile::NodeStatusFigures& figures);
     Status make_agent();
     Status start_pod_sources();
     Status listen_to_signals();

@@ -64,8 +64,8 @@ enum class TieBreak : std::uint8_t { scale_down, uid };
 // period, or 1 s as from the kubelet (1.36). The first is what tapes without this field were recorded with.
 enum class SoftEvictionGrace : std::uint8_t { pod, kubelet };
 
-// What the API server shows of this node beside what the kubelet says: nothing (as on tapes without this field), evictd's
-// conditions, or these and a taint for each that holds.
+// What the API server shows of this node beside what the kubelet says: nothing (as on tapes without this field),
+// evictd's conditions, or these and a taint for each that holds.
 enum class NodeStatusUse : std::uint8_t { off, conditions, taints };
 
 // What the policy decides by. Thresholds stand in the order of ParseThresholdConfig: hard, soft, allocatable copies.
@@ -144,7 +144,7 @@ struct AgentConfig {
     int realtime_priority = 10;                          // SCHED_FIFO priority of the kill path; 0: a normal thread
     OomScoreAdjPolicy oom_score_adj_policy = OomScoreAdjPolicy::enforce;
     ClusterConfig cluster{};
-    bool kube_events = true;  // events on pods and the node in the API, where there is one
+    bool kube_events = true;             // events on pods and the node in the API, where there is one
     bool oom_score_adj_steering = true;  // while a memory threshold is near, the first victim's processes have 1000
 };
 

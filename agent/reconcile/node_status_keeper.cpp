@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "reconcile/node_status_keeper.hpp"
+
+#include <algorithm>
+
+#include "sys/log.hpp"
+
+namespace evictd::reconcile {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Foreign changes are found then. 5,000 nodes make 8 requests a second of it; half of it would make 17.
+constexpr Duration resync_period = 10min;
+// What is refused stays refused until a person changes the rights.
+constexpr Duration refused_period = 10min;
+constexpr Duration shortest_back_off = 1s;
+constexpr Duration longest_back_off = 60s;
+constexpr Duration request_timeout = 5s;
+// Requests wait for the client's rate limit before their own time begins.
+constexpr Duration patience = request_timeout + 10s;
+// Whoever else changes the node is between us and it: the kubelet does so every 10 s at most.
+constexpr int most_conflicts = 5;
+
+std::string about(long status, const std::string& body) {
+    return "status " + std::to_string(status) + ": " + codec::refusal_text(body);
+}
+
+}  // namespace
+
+NodeStatusKeeper::NodeStatusKeeper(port::ApiServer& api, const sys::Clock& clock, NodeStatusOptions options,
+                                   std::shared_ptr<ApiAnswers> answers)
+    : api_(api),
+      clock_(clock),
+      options_(std::move(options)),
+      answers_(std::move(answers)),
+      started_(clock.monotonic()) {}
+
+void NodeStatusKeeper::reconcile(const DesiredNodeStatus& desired) {
+    if (desired_ == desired) {
+        return;
+    }
+    if (options_.dry_run) {
+        pretend(desired);
+    }
+    const auto now = clock_.monotonic();
+    for (const auto& before : desired_ ? desired_->conditions : std::vector<DesiredCondition>{}) {
+        unlisted_since_[before.type] = now;
+    }
+    for (const auto& condition : desired.conditions) {
+        unlisted_since_.erase(condition.type);
+        if (condition.status) {
+            true_once_.insert(condition.type);
+        }
+    }
+    for (const auto& taint : desired.taints) {
+        wanted_once_.emplace(taint.key, taint.effect);
+    }
+    desired_ = desired;
+    is_new_ = true;
+    if (!call_ && back_off_ == Duration::zero()) {
+        next_ = now;
+    }
+}
+
+void NodeStatusKeeper::pretend(const DesiredNodeStatus& desired) const {
+    std::string text;
+    for (const auto& condition : desired.conditions) {
+        text += (text.empty() ? "" : ", ") + condition.type + "=" + (condition.status ? "True" : "False");
+    }
+    for (const auto& taint : desired.taints) {
+        text += ", taint " + taint.key + ":" + taint.effect;
+    }
+    sys::log::info("dry run: node " + options_.node + " would have " + (text.empty() ? "no condition" : text));
+}
+
+std::optional<MonotonicTime> NodeStatusKeeper::due() const {
+    if (options_.dry_run) {
+        return std::nullopt;
+    }
+    return call_ ? std::optional(call_->deadline) : next_;
+}
+
+void NodeStatusKeeper::act_on_time() {
+    const auto now = clock_.monotonic();
+    if (options_.dry_run) {
+        return;
+    }
+    if (call_ && now >= call_->deadline) {
+        call_.reset();
+        retry("no answer", Duration::zero());
+    } else if (!call_ && next_ && now >= *next_) {
+        begin_round();
+    }
+}
+
+void NodeStatusKeeper::begin_round() {
+    next_.reset();
+    expires_.reset();
+    node_.reset();
+    is_new_ = false;
+    has_failed_ = false;
+    send(Step::read, {.path = "/api/v1/nodes/" + options_.node});
+}
+
+void NodeStatusKeeper::send(Step step, port::ApiRequest request) {
+    request.timeout = request_timeout;
+    const auto id = ++requests_;
+    call_ = Call{.step = step, .request = id, .deadline = clock_.monotonic() + patience};
+    const bool sent = api_.send(std::move(request), [answers = answers_, id](const Result<port::ApiReply>& reply) {
+        answers->put({.request = id, .reply = reply});
+    });
+    if (!sent) {
+        call_.reset();
+        retry("too many requests wait", Duration::zero());
+    }
+}
+
+void NodeStatusKeeper::take_answers() {
+    while (const auto answer = answers_->take()) {
+        on_answer(*answer);
+    }
+}
+
+// One that is not awaited any more is late: what it did is seen when the node is read again.
+void NodeStatusKeeper::on_answer(const ApiAnswer& answer) {
+    if (!call_ || call_->request != answer.request) {
+        return;
+    }
+    const auto step = call_->step;
+    call_.reset();
+    if (!answer.reply) {
+        retry(answer.reply.error().text(), Duration::zero());
+    } else if (answer.reply->accepted()) {
+        on_accepted(step, *answer.reply);
+    } else {
+        on_refused(step, *answer.reply);
+    }
+}
+
+void NodeStatusKeeper::on_accepted(Step step, const port::ApiReply& reply) {
+    if (step == Step::read) {
+        node_ = codec::read_node(reply.body);
+        if (!node_ || node_->name != options_.node) {
+            retry("what it answered is not this node", Duration::zero());
+            return;
+        }
+        patch_taints();
+    } else if (step == Step::taints) {
+        patch_conditions();
+    } else {
+        finish_round();
+    }
+}
+
+void NodeStatusKeeper::on_refused(Step step, const port::ApiReply& reply) {
+    const auto why = about(reply.status, reply.body);
+    const bool can_be_later = reply.status == 401 || reply.status == 404 || reply.status == 429 || reply.status >= 500;
+    if (reply.status == 409 && ++conflicts_ <= most_conflicts) {
+        begin_round();
+    } else if (can_be_later || reply.status == 409 || step == Step::read) {
+        retry(why, step == Step::read && reply.status == 403 ? refused_period : reply.retry_after.value_or(0s));
+    } else if (step == Step::taints) {
+        leave_until(taints_refused_until_, "its taints are not shown", why);
+        patch_conditions();
+    } else {
+        leave_until(conditions_refused_until_, "its conditions are not shown", why);
+        finish_round();
+    }
+}
+
+void NodeStatusKeeper::leave_until(MonotonicTime& refused_until, const std::string& what, const std::string& why) {
+    refused_until = clock_.monotonic() + spread(refused_period);
+    look_again_by(refused_until);
+    has_failed_ = true;
+    say(what + ": " + why);
+}
+
+void NodeStatusKeeper::patch_taints() {
+    const auto now = clock_.monotonic();
+    const auto wanted = wanted_taints(now);
+    std::vector<Taint> own;
+    for (const auto& one : node_->taints) {
+        if (codec::is_own(one.taint.key)) {
+            own.push_back(one.taint);
+        }
+    }
+    const bool same = std::is_permutation(own.begin(), own.end(), wanted.begin(), wanted.end());
+    if (same || now < taints_refused_until_) {
+        has_failed_ = has_failed_ || !same;
+        patch_conditions();
+        return;
+    }
+    send(Step::taints, {.method = "PATCH",
+                        .path = "/api/v1/nodes/" + options_.node,
+                        .content_type = codec::merge_patch,
+                        .body = codec::taints_patch(*node_, wanted)});
+}
+
+void NodeStatusKeeper::patch_conditions() {
+    const auto now = clock_.monotonic();
+    const auto change = wanted_conditions(now);
+    if (change.empty() || now < conditions_refused_until_) {
+        has_failed_ = has_failed_ || !change.empty();
+        finish_round();
+        return;
+    }
+    send(Step::conditions, {.method = "PATCH",
+                            .path = "/api/v1/nodes/" + options_.node + "/status",
+                            .content_type = codec::strategic_merge_patch,
+                            .body = codec::conditions_patch(change, clock_.wall())});
+}
+
+// Since it was never desired here, an agent before this one has set it, and was killed. It knew of pressure that
+// this one cannot know of, so what it set stays for the transition period.
+bool NodeStatusKeeper::is_left_by_another(const Taint& taint) const {
+    return !is_ending_ && !wanted_once_.contains({taint.key, taint.effect});
+}
+
+std::vector<Taint> NodeStatusKeeper::wanted_taints(MonotonicTime now) {
+    auto wanted = desired_->taints;
+    const auto until = started_ + options_.transition_period;
+    for (const auto& one : node_->taints) {
+        if (!codec::is_own(one.taint.key) || !is_left_by_another(one.taint) || now >= until) {
+            continue;
+        }
+        wanted.push_back(one.taint);
+        look_again_by(until);
+    }
+    return wanted;
+}
+
+codec::ConditionsChange NodeStatusKeeper::wanted_conditions(MonotonicTime now) {
+    codec::ConditionsChange change;
+    const auto until = started_ + options_.transition_period;
+    for (const auto& desired : desired_->conditions) {
+        const bool is_left = std::any_of(
+            node_->conditions.begin(), node_->conditions.end(),
+            [&](const codec::NodeCondition& one) { return one.type == desired.type && one.status == "True"; });
+        if (is_left && !desired.status && !is_ending_ && !true_once_.contains(desired.type) && now < until) {
+            look_again_by(until);
+            continue;
+        }
+        if (auto changed = codec::changed_condition(*node_, desired, clock_.wall())) {
+            change.set.push_back(std::move(*changed));
+        }
+    }
+    for (const auto& one : node_->conditions) {
+        const bool is_desired = std::any_of(desired_->conditions.begin(), desired_->conditions.end(),
+                                            [&](const DesiredCondition& each) { return each.type == one.type; });
+        const auto since = unlisted_since_.find(one.type);
+        const auto end = (since == unlisted_since_.end() ? started_ : since->second) + options_.transition_period;
+        if (is_desired) {
+            continue;
+        }
+        if (is_ending_ || now >= end) {
+            change.remove.push_back(one.type);
+        } else {
+            look_again_by(end);
+        }
+    }
+    return change;
+}
+
+void NodeStatusKeeper::look_again_by(MonotonicTime time) { expires_ = std::min(expires_.value_or(time), time); }
+
+void NodeStatusKeeper::finish_round() {
+    const auto now = clock_.monotonic();
+    conflicts_ = 0;
+    back_off_ = Duration::zero();
+    next_ = now + spread(resync_period);
+    if (expires_) {
+        next_ = std::min(*next_, *expires_);
+    }
+    if (is_new_) {
+        next_ = now;
+    }
+    if (has_failed_) {
+        return;
+    }
+    confirmed_at_ = clock_.wall();
+    // What was refused, and is not needed now, may be refused again.
+    if (now >= taints_refused_until_ && now >= conditions_refused_until_) {
+        say({});
+    }
+}
+
+void NodeStatusKeeper::retry(const std::string& problem, Duration at_least) {
+    back_off_ = std::clamp(back_off_ * 2, shortest_back_off, longest_back_off);
+    next_ = clock_.monotonic() + std::max(at_least, spread(back_off_));
+    has_failed_ = true;
+    say("it could not be updated: " + problem);
+}
+
+// From half of it to one and a half, so that agents that met the same trouble do not come back together.
+Duration NodeStatusKeeper::spread(Duration period) const {
+    const double factor = 0.5 + (options_.random ? options_.random() : 0.5);
+    return std::chrono::duration_cast<Duration>(period * factor);
+}
+
+void NodeStatusKeeper::say(const std::string& problem) {
+    if (std::exchange(problem_, problem) == problem) {
+        return;
+    }
+    if (problem.empty()) {
+        sys::log::info("node " + options_.node + " shows conditions and taints in the API server");
+    } else if (options_.note) {
+        options_.note("node " + options_.node + " in the API server: " + problem);
+    }
+}
+
+void NodeStatusKeeper::release() {
+    answers_->close();
+    if (options_.dry_run || !desired_ || is_ending_) {
+        return;
+    }
+    is_ending_ = true;
+    const auto deadline = clock_.monotonic() + options_.time_to_release;
+    desired_->taints.clear();
+    for (auto& condition : desired_->conditions) {
+        condition = {
+            .type = condition.type, .status = false, .reason = "EvictdStopped", .message = "evictd has stopped"};
+    }
+    is_new_ = true;
+    const auto confirmed_before = std::exchange(confirmed_at_, std::nullopt);
+    if (!call_) {
+        begin_round();
+    }
+    while (call_) {
+        const auto answer = answers_->take_within(deadline - clock_.monotonic());
+        if (!answer) {
+            break;
+        }
+        on_answer(*answer);
+        if (!call_ && is_new_ && !has_failed_) {
+            begin_round();  // what was under way was of the state before
+        }
+    }
+    const bool is_done = !call_ && !has_failed_ && confirmed_at_;
+    if (!is_done) {
+        confirmed_at_ = confirmed_before;
+        sys::log::error("conditions and taints of node " + options_.node + " may be left in the API server: " +
+                        (problem_.empty() ? std::string("no answer in time") : problem_) +
+                        " (the next agent removes them, or: evictd cleanup --node " + options_.node + ")");
+    }
+}
+
+NodeStatusFigures NodeStatusKeeper::figures() const {
+    NodeStatusFigures figures{.shown = {}, .problem = problem_, .confirmed_at = confirmed_at_};
+    const auto now = clock_.monotonic();
+    if (options_.dry_run) {
+        figures.shown = "would be shown";
+    } else if (confirmed_at_ || has_failed_) {
+        const bool conditions = node_ && now >= conditions_refused_until_;
+        const bool taints = node_ && now >= taints_refused_until_;
+        figures.shown = conditions && taints ? "conditions, taints"
+                        : conditions         ? "conditions"
+                        : taints             ? "taints"
+                                             : "";
+    }
+    return figures;
+}
+
+}  // namespace evictd::reconcile
