@@ -62,8 +62,8 @@ struct Described<EvictionConfig> {
         field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
         field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
         field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder),
-        field("node_status", &EvictionConfig::node_status),
-        field("look_period", &EvictionConfig::look_period), field("pod_statuses", &EvictionConfig::pod_statuses),
+        field("node_status", &EvictionConfig::node_status), field("look_period", &EvictionConfig::look_period),
+        field("pod_statuses", &EvictionConfig::pod_statuses),
         field("soft_eviction_api", &EvictionConfig::soft_eviction_api));
 };
 
@@ -255,16 +255,16 @@ struct Described<Trends> {
 };
 template <>
 struct Described<State> {
-    static constexpr auto fields = std::tuple(
-        field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
-        field("condition_last_observed", &State::condition_last_observed), field("conditions", &State::conditions),
-        field("last_readings", &State::last_readings), field("in_flight", &State::in_flight),
-        field("owing", &State::owing), field("passed_over", &State::passed_over),
-        field("reclaiming", &State::reclaiming), field("evicted", &State::evicted),
-        field("first_stalled", &State::first_stalled), field("relieved_at", &State::relieved_at),
-        field("trends", &State::trends), field("ladder", &State::ladder),
-        field("awaiting_since", &State::awaiting_since), field("ended", &State::ended),
-        field("node_stall_last_observed", &State::node_stall_last_observed));
+    static constexpr auto fields =
+        std::tuple(field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
+                   field("condition_last_observed", &State::condition_last_observed),
+                   field("conditions", &State::conditions), field("last_readings", &State::last_readings),
+                   field("in_flight", &State::in_flight), field("owing", &State::owing),
+                   field("passed_over", &State::passed_over), field("reclaiming", &State::reclaiming),
+                   field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
+                   field("relieved_at", &State::relieved_at), field("trends", &State::trends),
+                   field("ladder", &State::ladder), field("awaiting_since", &State::awaiting_since),
+                   field("ended", &State::ended), field("node_stall_last_observed", &State::node_stall_last_observed));
 };
 
 }  // namespace evictd::codec

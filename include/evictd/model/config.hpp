@@ -86,7 +86,7 @@ struct EvictionConfig {
     MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with
     LadderConfig ladder{};  // what is done while a memory threshold is near, before anybody is killed
     NodeStatusUse node_status = NodeStatusUse::taints;  // off where there is no API server
-    Duration look_period = std::chrono::seconds(10);  // the longest time between two looks: evictionMonitoringPeriod
+    Duration look_period = std::chrono::seconds(10);    // the longest time between two looks: evictionMonitoringPeriod
     // The API server is told of evicted pods, and is asked first where a soft threshold is met. The wiring sets both
     // where there is a server.
     bool pod_statuses = false;

@@ -103,8 +103,8 @@ struct State {
         relieved_at;  // when the last victim ended: what was lost before is not held against others
     Trends trends;
     LadderState ladder;
-    std::optional<MonotonicTime> awaiting_since;  // evictions wait for unknown pods, one after the other
-    std::vector<EndedPod> ended;                  // in the API, too; one for each uid
+    std::optional<MonotonicTime> awaiting_since;            // evictions wait for unknown pods, one after the other
+    std::vector<EndedPod> ended;                            // in the API, too; one for each uid
     std::optional<MonotonicTime> node_stall_last_observed;  // a threshold on the node's stalls was met
 };
 

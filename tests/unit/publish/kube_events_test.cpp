@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fakes/scripted_api_server.hpp"
 #include "fakes/fake_clock.hpp"
+#include "fakes/scripted_api_server.hpp"
 #include "fakes/temp_dir.hpp"
 #include "publish/event_sender.hpp"
 #include "sys/file.hpp"

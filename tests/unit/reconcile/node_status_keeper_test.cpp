@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fakes/scripted_api_server.hpp"
 #include "fakes/fake_clock.hpp"
+#include "fakes/scripted_api_server.hpp"
 
 namespace evictd::reconcile {
 namespace {
