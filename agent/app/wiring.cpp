@@ -209,9 +209,9 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     auto servers = make_pod_sources(config, parts->node);
     parts->pod_sources = std::move(servers.pods);
     parts->api = std::move(servers.api);
-    for (const auto step : {&Parts::open_kernel, &Parts::drop_rights, &Parts::make_publishers, &Parts::make_scores,
-                            &Parts::make_rungs, &Parts::make_pod_statuses, &Parts::make_node_status,
-                            &Parts::make_agent}) {
+    for (const auto step :
+         {&Parts::open_kernel, &Parts::drop_rights, &Parts::make_publishers, &Parts::make_scores, &Parts::make_rungs,
+          &Parts::make_pod_statuses, &Parts::make_node_status, &Parts::make_agent}) {
         if (auto done = ((*parts).*step)(); !done) {
             return tl::unexpected(done.error());
         }
