@@ -81,7 +81,7 @@ TEST_F(KubeEventsTest, AnEventHasTheFieldsThatKubectlShows) {
     add(eviction());
     EXPECT_THAT(asked(), ElementsAre(post));
     EXPECT_EQ(body(),
-              R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"web.18867d4f82720000","namespace":"shop",)"
+              R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"web.18867251edfa0000","namespace":"shop",)"
               R"("annotations":{"starved_resource":"memory"}},"involvedObject":{"kind":"Pod","namespace":"shop",)"
               R"("name":"web","uid":"u1","apiVersion":"v1","fieldPath":"spec.containers{main}"},"reason":"Evicted",)"
               R"("message":"The node was low on resource: memory. ","source":{"component":"evictd","host":"n1"},)"
