@@ -148,6 +148,9 @@ codec::AgentStatus Wiring::Parts::describe() const {
                               .pod_sources = {}};
     status.sources.push_back(score_row);
     status.sources.push_back(rungs_row);
+    if (kubelet_eviction) {
+        status.sources.push_back(kubelet_row());
+    }
     for (const auto& threshold : policy::time_thresholds(config.eviction)) {
         status.thresholds.push_back(threshold);
     }

@@ -11,6 +11,7 @@
 #include "act/reaper.hpp"
 #include "app/agent.hpp"
 #include "app/claims.hpp"
+#include "app/config_reader.hpp"
 #include "app/guard.hpp"
 #include "app/pod_sources.hpp"
 #include "app/publishers.hpp"
@@ -36,7 +37,7 @@ struct Wiring::Parts {
     std::optional<sys::LockFile> state_claim;  // the guard has it, too
     std::string why_no_ledger;                 // empty: what has to be put back can be written down
     std::optional<Guard> guard;
-    Reload reload;
+    ConfigSource source;
     std::optional<publish::TapeOptions> tape;
     std::string node;
     std::optional<sys::log::Session> log;
@@ -54,6 +55,8 @@ struct Wiring::Parts {
     Publishers publishers;
     SourceRow score_row;
     SourceRow rungs_row;
+    std::optional<config::KubeletText> kubelet_text;  // as known at the start
+    std::optional<EvictionConfig> kubelet_eviction;   // the kubelet's own thresholds; none: not known
     kernel::ProcScores process_scores;
     std::unique_ptr<reconcile::ControlLoop<reconcile::ScoreKeeper>> scores;
     std::optional<kernel::PodControls> pod_controls;
@@ -71,6 +74,7 @@ struct Wiring::Parts {
     sys::Source signals_ready;
     std::unique_ptr<RealtimeGuard> realtime;  // null: the priority is normal
     std::unique_ptr<Watchdog> watchdog;
+    std::unique_ptr<ConfigReader> config_reader;  // last of the threads to be made, and first to go
 
     Status open_kernel();
     Status drop_rights();
@@ -94,7 +98,11 @@ struct Wiring::Parts {
     [[nodiscard]] codec::AgentStatus describe() const;
     [[nodiscard]] publish::AgentFacts facts() const;
     void want_stalls() const;
-    void on_reload();
+    void adopt_kubelet_config();
+    Status start_config_reader();
+    void apply(const config::ConfigOutcome& fresh);
+    void compare_with_kubelet();
+    [[nodiscard]] SourceRow kubelet_row() const;
 };
 
 }  // namespace evictd::app
