@@ -71,8 +71,8 @@ private:
 
     Needs needs_;
     std::list<Place> places_;
-    std::string read_;  // the stamp of the files as they were read
-    std::string seen_;  // at the last look
+    std::string read_;        // the stamp of the files as they were read
+    std::string seen_;        // at the last look
     bool was_heard_ = false;  // the kubelet, at the last look
     bool settle_is_due_ = false;
     sys::Timer settle_;  // reads what changed

@@ -52,9 +52,10 @@ void Wiring::Parts::adopt_kubelet_config() {
 Status Wiring::Parts::start_config_reader() {
     const bool merges = takes_kubelet_config(config);
     ConfigReader::Needs needs{
-        .read = [source = source, merges](const auto& kubelet) {
-            return source.read(merges ? kubelet : std::optional<config::KubeletText>{});
-        },
+        .read =
+            [source = source, merges](const auto& kubelet) {
+                return source.read(merges ? kubelet : std::optional<config::KubeletText>{});
+            },
         .files = config.agent.watch_config ? source.files : std::vector<std::string>{},
         .stamp = source.stamp,
         .ask_kubelet = kubelet_config_of(config, node),
@@ -105,10 +106,11 @@ void Wiring::Parts::apply(const config::ConfigOutcome& fresh) {
     agent->set_config(config.eviction);
     const auto waiting = config::different_settings(config, *fresh);
     agent->notice(Notice::config_reloaded,
-                  waiting.empty() ? "The configuration was read again and is in force"
-                                  : fmt::format("The configuration was read again and is in force, except for what needs "
-                                                "a restart: {}",
-                                                fmt::join(waiting, ", ")));
+                  waiting.empty()
+                      ? "The configuration was read again and is in force"
+                      : fmt::format("The configuration was read again and is in force, except for what needs "
+                                    "a restart: {}",
+                                    fmt::join(waiting, ", ")));
     if (kubelet_eviction) compare_with_kubelet();
 }
 

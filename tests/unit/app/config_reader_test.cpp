@@ -131,11 +131,10 @@ TEST_F(ConfigReaderTest, TheKubeletIsAskedWhenItIsHeardAgainAndAChangeIsMerged) 
     std::atomic<bool> heard_of{true};
     std::mutex answers;
     std::string answer = R"({"kubeletconfig":{"evictionPressureTransitionPeriod":"1m"}})";
-    start("config.yaml", {.ask_kubelet =
-                              [&]() -> Result<std::string> {
-                                  const std::scoped_lock lock(answers);
-                                  return answer;
-                              },
+    start("config.yaml", {.ask_kubelet = [&]() -> Result<std::string> {
+                              const std::scoped_lock lock(answers);
+                              return answer;
+                          },
                           .is_kubelet_heard = [&] { return heard_of.load(); },
                           .merges_kubelet = true,
                           .on_kubelet = [this](const config::KubeletText&) { note("kubelet"); }});

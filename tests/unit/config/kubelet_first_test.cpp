@@ -31,8 +31,10 @@ TEST(KubeletActsFirst, AHigherThresholdOfTheKubeletsIs) {
 
 TEST(KubeletActsFirst, ALongerGracePeriodMakesItLater) {
     const auto soft = [](const std::string& grace) {
-        return eviction("evictionHard: {pid.available: 5}\nevictionSoft: {memory.available: 10%}\n"
-                        "evictionSoftGracePeriod: {memory.available: " + grace + "}");
+        return eviction(
+            "evictionHard: {pid.available: 5}\nevictionSoft: {memory.available: 10%}\n"
+            "evictionSoftGracePeriod: {memory.available: " +
+            grace + "}");
     };
     EXPECT_THAT(kubelet_acts_first(soft("30s"), soft("30s")), IsEmpty());
     EXPECT_THAT(kubelet_acts_first(soft("1m"), soft("30s")),
@@ -41,7 +43,8 @@ TEST(KubeletActsFirst, ALongerGracePeriodMakesItLater) {
 
 TEST(LoadKubelet, TheReplyIsUnwrappedAndForeignKeysAreIgnored) {
     const auto config = load_kubelet(
-        {"/configz", R"({"kubeletconfig":{"cgroupRoot":"/k","evictionHard":{"memory.available":"7%"},"podsPerCore":0}})"});
+        {"/configz",
+         R"({"kubeletconfig":{"cgroupRoot":"/k","evictionHard":{"memory.available":"7%"},"podsPerCore":0}})"});
     ASSERT_TRUE(config);
     EXPECT_EQ(config->cgroup_root, "/k");
     ASSERT_EQ(config->eviction.thresholds.size(), 2U);  // and its copy for what is allocatable
@@ -54,8 +57,8 @@ TEST(LoadKubelet, AnythingElseIsAFaultAndNotTheDefaults) {
 }
 
 TEST(LoadKubelet, TheFilesOverrideIt) {
-    const KubeletText kubelet{
-        "/configz", R"({"kubeletconfig":{"cgroupRoot":"/k","evictionPressureTransitionPeriod":"7m0s"}})"};
+    const KubeletText kubelet{"/configz",
+                              R"({"kubeletconfig":{"cgroupRoot":"/k","evictionPressureTransitionPeriod":"7m0s"}})"};
     const auto config = load_files(std::nullopt, std::nullopt, kubelet);
     ASSERT_TRUE(config);
     EXPECT_EQ(config->cgroup_root, "/k");
