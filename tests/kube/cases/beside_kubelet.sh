@@ -68,8 +68,11 @@ first=0 others=0
 play() { # play N: one pod grows until it is over the line of both
     local hog=hog-$1 latency
     RESTART=Never make_pod "$hog" "" "" vm_load grow 200 --hold 64 --up-to 980 --after /tmp/go
-    wait_for 40 pod_is "$hog" Running && wait_for 10 eval "container_pid $hog > /dev/null" && wait_for 10 status_says "\"$hog\"" ||
-        { echo "    round $1: the pod does not start"; return 1; }
+    if ! wait_for 40 pod_is "$hog" Running || ! wait_for 10 eval "container_pid $hog > /dev/null" ||
+        ! wait_for 10 status_says "\"$hog\""; then
+        echo "    round $1: the pod does not start"
+        return 1
+    fi
     touch "/proc/$(container_pid "$hog")/root/tmp/go"
     wait_for 30 eval "evicted $hog || [ \$(by_kubelet $hog) -gt 0 ]"
     sleep 12 # the kubelet looks every 10 s
