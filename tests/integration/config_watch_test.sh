@@ -9,7 +9,7 @@ set -uo pipefail
 
 needs_node 96 "a configuration that changes"
 hard() { echo "evictionHard: {allocatableMemory.available: $1Mi}"; }
-in_force() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" | grep -q "\"value\":\"$1Mi\""; }
+in_force() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" | tr -d ' \n' | grep -q "\"value\":\"$1Mi\""; }
 
 # As the kubelet's AtomicWriter: a new directory, and a rename over the link to it.
 volume=$work/volume
@@ -43,7 +43,7 @@ check "a bad one is refused as a whole, the old one stays" bad
 mended() { publish "$(hard 6)"; wait_for 5 in_force 6; }
 check "the next good one is in force" mended
 restart_named() {
-    settings='httpAddress: 127.0.0.1:0'
+    settings='httpAddress: 127.0.0.1:20999'
     publish "$(hard 7)"
     settings=
     wait_for 5 in_force 7 && wait_for 5 logged '"reason":"ConfigReloaded".*needs a restart: evictd.httpAddress'
