@@ -168,7 +168,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, ConfigSource 
     refuse_huge_pages();
     auto parts = std::make_unique<Parts>();
     parts->config = config;
-    parts->source = std::move(source);
+    parts->config_source = std::move(source);
     parts->node = node_name(config);
     parts->adopt_kubelet_config();
     if (auto posted = parts->post_guard(); !posted) {  // before there are threads, locked memory or BPF

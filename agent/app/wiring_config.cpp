@@ -39,7 +39,7 @@ void Wiring::Parts::adopt_kubelet_config() {
         return;
     }
     const config::KubeletText kubelet{.name = kubelet_name, .text = std::move(*text)};
-    auto merged = source.read(kubelet);
+    auto merged = config_source.read(kubelet);
     if (!merged) {
         sys::log::error("evictd.kubelet.config: the kubelet's configuration is not used: " + say(merged.error()));
         return;
@@ -53,11 +53,11 @@ Status Wiring::Parts::start_config_reader() {
     const bool merges = takes_kubelet_config(config);
     ConfigReader::Needs needs{
         .read =
-            [source = source, merges](const auto& kubelet) {
+            [source = config_source, merges](const auto& kubelet) {
                 return source.read(merges ? kubelet : std::optional<config::KubeletText>{});
             },
-        .files = config.agent.watch_config ? source.files : std::vector<std::string>{},
-        .stamp = source.stamp,
+        .files = config.agent.watch_config ? config_source.files : std::vector<std::string>{},
+        .stamp = config_source.stamp,
         .ask_kubelet = kubelet_config_of(config, node),
         .is_kubelet_heard =
             [states = states_of(pod_sources)] {

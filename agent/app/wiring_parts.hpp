@@ -37,7 +37,7 @@ struct Wiring::Parts {
     std::optional<sys::LockFile> state_claim;  // the guard has it, too
     std::string why_no_ledger;                 // empty: what has to be put back can be written down
     std::optional<Guard> guard;
-    ConfigSource source;
+    ConfigSource config_source;
     std::optional<publish::TapeOptions> tape;
     std::string node;
     std::optional<sys::log::Session> log;
