@@ -171,6 +171,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, ConfigSource 
     parts->config_source = std::move(source);
     parts->node = node_name(config);
     parts->adopt_kubelet_config();
+    parts->configured = parts->config;
     if (auto posted = parts->post_guard(); !posted) {  // before there are threads, locked memory or BPF
         return tl::unexpected(posted.error());
     }

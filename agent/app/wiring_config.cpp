@@ -97,14 +97,16 @@ void Wiring::Parts::apply(const config::ConfigOutcome& fresh) {
         agent->notice(Notice::config_rejected, "The new configuration is refused, the old one stays in force", faults);
         return;
     }
-    const auto ladder = config.eviction.ladder;  // the guard was set, or not, at the start
-    config.eviction = fresh->eviction;
-    config.eviction.ladder = ladder;
+    for (Config* kept : {&config, &configured}) {
+        const auto ladder = kept->eviction.ladder;  // the guard was set, or not, at the start
+        kept->eviction = fresh->eviction;
+        kept->eviction.ladder = ladder;
+    }
     for (const auto& warning : fresh->warnings) sys::log::warn(warning);
     want_stalls();
     publishers.board->set_agent(facts());  // before the look that is decided by it
     agent->set_config(config.eviction);
-    const auto waiting = config::different_settings(config, *fresh);
+    const auto waiting = config::different_settings(configured, *fresh);
     agent->notice(Notice::config_reloaded,
                   waiting.empty()
                       ? "The configuration was read again and is in force"

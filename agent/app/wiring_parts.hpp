@@ -33,7 +33,8 @@ namespace evictd::app {
 
 // Members in the order of making; they go in the opposite one.
 struct Wiring::Parts {
-    Config config;
+    Config config;                             // in force
+    Config configured;                         // likewise, with what was asked for and cannot be had here
     std::optional<sys::LockFile> state_claim;  // the guard has it, too
     std::string why_no_ledger;                 // empty: what has to be put back can be written down
     std::optional<Guard> guard;
