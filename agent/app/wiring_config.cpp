@@ -69,12 +69,12 @@ Status Wiring::Parts::start_config_reader() {
         .kubelet = kubelet_text,
         .merges_kubelet = merges,
         .on_kubelet =
-            [this](const config::KubeletText& kubelet) {
+            [this, merges](const config::KubeletText& kubelet) {
                 auto own = config::load_kubelet(kubelet);
                 if (!own) return sys::log::warn("the kubelet's configuration: " + say(own.error()));
-                (void)loop->post([this, eviction = std::move(own->eviction)] {
+                (void)loop->post([this, merges, eviction = std::move(own->eviction)] {
                     kubelet_eviction = eviction;
-                    compare_with_kubelet();
+                    if (!merges) compare_with_kubelet();  // else once it is in force
                 });
             },
         .deliver =

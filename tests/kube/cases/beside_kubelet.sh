@@ -19,8 +19,9 @@ evictionPressureTransitionPeriod: 2s
 kernelMemcgNotification: $notify
 END
     stop_recorded "$node/kubelet.pid"
-    KUBELET_CONFIG=$work/kubelet.yaml kubelet_up
+    KUBELET_CONFIG=$work/kubelet.yaml kubelet_up && wait_for 30 kubelet_listens # the node was Ready before
 }
+kubelet_listens() { (exec 3<> "/dev/tcp/127.0.0.1/$(cat "$node/kubelet.port")") 2> /dev/null; }
 cluster() { # cluster auto|off: evictd's settings
     settings="nodeName: n1
   kubeconfig: $rig/evictd.kubeconfig
