@@ -21,6 +21,9 @@ using namespace std::chrono_literals;
 // could read half of a file over a slow network mount; an empty beginning is a valid configuration.
 constexpr Duration longest_write = 10s;
 
+// The kubelet's list of pods is read once a minute, so a restart in between is not seen by that.
+constexpr Duration pause_between_questions = 60s;
+
 // How often files are looked at that cannot be watched, and whether the kubelet was heard again.
 constexpr Duration pause_between_looks = 2s;
 
@@ -114,12 +117,15 @@ void ConfigReader::read() {
     needs_.deliver(needs_.read(needs_.kubelet));
 }
 
-// A kubelet reads its configuration when it starts, and does not answer meanwhile. Where it may not be asked, that is
-// logged once for each time that it is heard again.
+// Where it may not be asked, that is logged once for each time that it is heard again.
 void ConfigReader::look_at_kubelet() {
     const bool heard = needs_.is_kubelet_heard();
-    if (!std::exchange(was_heard_, heard) && heard) {
+    const bool is_back = !std::exchange(was_heard_, heard) && heard;
+    const auto now = sys::SystemClock().monotonic();
+    if (is_back || (heard && now - asked_at_ >= pause_between_questions)) {
+        asked_at_ = now;
         auto text = needs_.ask_kubelet();
+        if (!text && !is_back) return;
         if (!text) return sys::log::warn("the kubelet's configuration is not known: " + text.error().text());
         if (needs_.kubelet && needs_.kubelet->text == *text) return;
         needs_.kubelet = config::KubeletText{.name = "the kubelet's /configz", .text = std::move(*text)};

@@ -75,8 +75,9 @@ private:
     std::string seen_;        // at the last look
     bool was_heard_ = false;  // the kubelet, at the last look
     bool settle_is_due_ = false;
-    sys::Timer settle_;  // reads what changed
-    sys::Timer again_;   // where a directory cannot be watched, and for the kubelet
+    MonotonicTime asked_at_{};  // the kubelet
+    sys::Timer settle_;         // reads what changed
+    sys::Timer again_;          // where a directory cannot be watched, and for the kubelet
     // The last member: its thread uses all of the above, and is gone before they are.
     std::unique_ptr<sys::Lane> lane_;
 };
