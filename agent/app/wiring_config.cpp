@@ -98,9 +98,10 @@ void Wiring::Parts::apply(const config::ConfigOutcome& fresh) {
         return;
     }
     for (Config* kept : {&config, &configured}) {
-        const auto ladder = kept->eviction.ladder;  // the guard was set, or not, at the start
-        kept->eviction = fresh->eviction;
-        kept->eviction.ladder = ladder;
+        const auto before = std::exchange(kept->eviction, fresh->eviction);
+        kept->eviction.ladder = before.ladder;  // the guard was set, or not, at the start
+        kept->eviction.pod_statuses = before.pod_statuses;
+        kept->eviction.soft_eviction_api = before.soft_eviction_api;
     }
     for (const auto& warning : fresh->warnings) sys::log::warn(warning);
     want_stalls();
