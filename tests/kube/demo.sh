@@ -88,7 +88,7 @@ echo "taints of the node: ${taint:-none that begins with evictd.io}"
 if [ "$replacement" != "$victim" ]; then
     echo "the ReplicaSet's replacement: $replacement, $(jsonpath "pod/$replacement" '{.status.phase}'), not bound"
     wait_for 60 eval '! kubectl get node n1 -o "jsonpath={.spec.taints}" | grep -q evictd.io' && bind "$replacement"
-    wait_for 40 pod_is "$replacement" Running && echo "the pressure is over and the taint is gone: it is bound, and runs"
+    wait_for 40 pod_is "$replacement" Running && echo "the pressure is over${taint:+ and the taint is gone}: it is bound, and runs"
 fi
 others_live() { [ "$(count '"reason":"Evicted"')" -ge 1 ] && ! grep '"reason":"Evicted"' "$log" | grep -v "\"name\":\"$victim\"" | grep -q .; }
 title "verdict"
