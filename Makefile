@@ -28,10 +28,11 @@ tools := tests/tools
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
 
-demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache|sockets|oomrace|thrash
+demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache|sockets|oomrace|thrash|cluster
 	@$(tools)/need_root.sh "make demo"
 	@$(MAKE) --no-print-directory build
-	@$(BUILD)/evictd demo --scenario $(SCENARIO)
+	@if [ "$(SCENARIO)" = cluster ]; then $(tools)/build.sh $(BUILD) vm_load && EVICTD=$(BUILD)/evictd tests/kube/demo.sh; \
+	else $(BUILD)/evictd demo --scenario $(SCENARIO); fi
 
 test: ## every test: unit with sanitizers, real kernel, command line, attacks, fuzzers, VM; SUITES="lint unit ..." picks some
 	@$(tools)/deps.sh build lint vm sanitize $(findstring kube,$(SUITES))

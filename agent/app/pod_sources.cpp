@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "kube/api_access.hpp"
 #include "kube/cluster_pods.hpp"
+#include "kube/kubelet_config.hpp"
 #include "kube/manifest_source.hpp"
 
 namespace evictd::app {
@@ -23,12 +25,15 @@ std::string host_name() {
     return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
+// None: no kubelet is configured.
+std::optional<kube::KubeletAddress> kubelet_of(const ClusterConfig& cluster, const std::string& node) {
+    if (cluster.kubelet_url.empty()) return std::nullopt;
+    return kube::KubeletAddress{.url = cluster.kubelet_url, .ca_file = cluster.kubelet_ca_file, .name = node};
+}
+
 std::shared_ptr<kube::ClusterPods> cluster_source(const ClusterConfig& cluster, const std::string& node,
                                                   kube::AccessSource::Load access) {
-    std::optional<kube::KubeletAddress> kubelet;
-    if (!cluster.kubelet_url.empty()) {
-        kubelet = kube::KubeletAddress{.url = cluster.kubelet_url, .ca_file = cluster.kubelet_ca_file, .name = node};
-    }
+    auto kubelet = kubelet_of(cluster, node);
     auto name = cluster.kubeconfig.empty() ? "at " + kube::pod_environment().host : "of " + cluster.kubeconfig;
     return std::make_shared<kube::ClusterPods>(std::move(name), std::move(access), node, std::move(kubelet));
 }
@@ -51,6 +56,19 @@ Servers make_pod_sources(const Config& config, const std::string& node) {
         sources.push_back(std::move(source));
     }
     return made;
+}
+
+std::function<Result<std::string>()> kubelet_config_of(const Config& config, const std::string& node) {
+    constexpr Duration patience = std::chrono::seconds(3);  // also what it may hold up a start
+    auto access = kube::find_access(config.agent.cluster);
+    auto kubelet = kubelet_of(config.agent.cluster, node);
+    if (!access || !kubelet) return {};
+    auto source = std::make_shared<kube::AccessSource>(std::move(*access));
+    return [source, address = std::move(*kubelet)] {
+        auto text = kube::fetch_kubelet_config(address, *source, patience);
+        if (!text) source->forget();
+        return text;
+    };
 }
 
 std::function<std::vector<PodSourceState>()> states_of(const PodSources& sources) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evictd/model/config.hpp"
+#include "evictd/model/result.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "evictd/port/api_server.hpp"
 #include "evictd/port/pod_source.hpp"
@@ -24,6 +25,9 @@ struct Servers {
 
 // What they need and is not there yet they wait for.
 [[nodiscard]] Servers make_pod_sources(const Config& config, const std::string& node);
+
+// GET /configz of this node's kubelet, which waits for the network. Null: no kubelet is configured.
+[[nodiscard]] std::function<Result<std::string>()> kubelet_config_of(const Config& config, const std::string& node);
 
 // The states of the servers behind them, whenever it is called and from any thread, also after they are gone.
 [[nodiscard]] std::function<std::vector<PodSourceState>()> states_of(const PodSources& sources);

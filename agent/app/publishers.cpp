@@ -14,6 +14,7 @@
 #include "kernel/history_map.hpp"
 #include "policy/explain.hpp"
 #include "policy/rank.hpp"
+#include "policy/scale_down.hpp"
 #include "publish/console_lines.hpp"
 #include "publish/event_log.hpp"
 #include "publish/flight_recorder.hpp"
@@ -197,7 +198,8 @@ private:
 
 Result<Publishers> make_publishers(PublishersNeed need) {
     auto board = std::make_unique<publish::StatusBoard>(
-        need.agent, publish::PolicyView{.place = policy::place, .rank = policy::rank_again});
+        need.agent, publish::PolicyView{
+                        .place = policy::place, .rank = policy::rank_again, .scale_down = policy::scale_down_places});
     auto fanout = publish::Fanout::make(publish::Fanout::default_queue, flight_recorder(need, *board));
     if (!fanout) {
         return tl::unexpected(fanout.error());

@@ -66,7 +66,7 @@ void Wiring::Parts::on_signals() {
             loop->stop();
             return;
         }
-        on_reload();
+        config_reader->read_now();
     }
 }
 
@@ -96,30 +96,6 @@ void Wiring::Parts::want_stalls() const {
         sys::log::warn("evictd.psi: never met here, because this kernel does not count it: " + config::say(uncounted) +
                        "; boot with psi=1, and for pods with cgroup v2 mounted");
     }
-}
-
-// A bad config is refused as a whole and the old one stays. What needs a restart is said.
-void Wiring::Parts::on_reload() {
-    auto fresh = reload();
-    if (!fresh) {
-        std::string faults;
-        for (const auto& fault : fresh.error()) {
-            faults += (faults.empty() ? "" : "; ") + fault.text();
-        }
-        sys::log::error("the new configuration is refused, the old one stays: " + faults);
-        agent->notice(Notice::config_rejected, "The new configuration is refused, the old one stays in force", faults);
-        return;
-    }
-    fresh->eviction.node_status = config.eviction.node_status;
-    fresh->eviction.ladder = config.eviction.ladder;  // the guard was set, or not, at the start
-    fresh->eviction.pod_statuses = config.eviction.pod_statuses;
-    fresh->eviction.soft_eviction_api = config.eviction.soft_eviction_api;
-    config.eviction = fresh->eviction;
-    want_stalls();
-    publishers.board->set_agent(facts());  // before the look that is decided by it
-    agent->set_config(config.eviction);
-    agent->notice(Notice::config_reloaded,
-                  "Thresholds, grace and transition periods were read again; other settings need a restart");
 }
 
 // Before the first thread, which inherits them: rights belong to threads.
@@ -182,7 +158,7 @@ Status Wiring::Parts::run_watched() {
 Wiring::Wiring(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Wiring::~Wiring() = default;
 
-Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload,
+Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, ConfigSource source,
                                              std::optional<publish::TapeOptions> record) {
     if (geteuid() != 0) {
         return fail(ErrorKind::not_permitted, "run", "needs root to read the kernel and to end processes",
@@ -192,12 +168,14 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     refuse_huge_pages();
     auto parts = std::make_unique<Parts>();
     parts->config = config;
+    parts->config_source = std::move(source);
+    parts->node = node_name(config);
+    parts->adopt_kubelet_config();
+    parts->configured = parts->config;
     if (auto posted = parts->post_guard(); !posted) {  // before there are threads, locked memory or BPF
         return tl::unexpected(posted.error());
     }
-    parts->reload = std::move(reload);
     parts->tape = std::move(record);
-    parts->node = node_name(config);
     auto loop = sys::Loop::make();
     if (!loop) {
         return tl::unexpected(loop.error());
@@ -206,7 +184,7 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, Reload reload
     if (auto listening = parts->listen_to_signals(); !listening) {
         return tl::unexpected(listening.error());
     }
-    auto servers = make_pod_sources(config, parts->node);
+    auto servers = make_pod_sources(parts->config, parts->node);
     parts->pod_sources = std::move(servers.pods);
     parts->api = std::move(servers.api);
     for (const auto step :
@@ -237,7 +215,11 @@ Status Wiring::run() {
     if (auto started = parts.start_watchdog(); !started) {
         return started;
     }
+    if (auto started = parts.start_config_reader(); !started) {
+        return started;
+    }
     auto ran = parts.run_watched();
+    parts.config_reader.reset();
     parts.scores.reset();  // puts back what is raised
     parts.reclaimer.reset();
     parts.rungs.reset();  // puts back what is held

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/load.hpp"
 #include "evictd/model/config.hpp"
@@ -16,14 +17,19 @@
 
 namespace evictd::app {
 
-// Reads the configuration again, for SIGHUP.
-using Reload = std::function<config::ConfigOutcome()>;
+// Where the configuration came from, to read it again.
+struct ConfigSource {
+    // With the kubelet's own configuration beneath the files, where it is given.
+    std::function<config::ConfigOutcome(const std::optional<config::KubeletText>& kubelet)> read;
+    std::vector<std::string> files;  // absolute; of those that can be read again
+    std::string stamp;               // config_stamp() of them, from before they were read
+};
 
 class Wiring {
 public:
     // Everything that can fail at start fails here, with nothing left behind. `record`: where a tape is written, if one
     // is.
-    static Result<std::unique_ptr<Wiring>> make(const Config& config, Reload reload,
+    static Result<std::unique_ptr<Wiring>> make(const Config& config, ConfigSource source,
                                                 std::optional<publish::TapeOptions> record = std::nullopt);
     Wiring(const Wiring&) = delete;
     Wiring& operator=(const Wiring&) = delete;

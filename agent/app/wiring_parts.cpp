@@ -153,6 +153,9 @@ codec::AgentStatus Wiring::Parts::describe() const {
     if (node_status) {
         status.sources.push_back(node_status_row);
     }
+    if (kubelet_eviction) {
+        status.sources.push_back(kubelet_row());
+    }
     for (const auto& threshold : policy::time_thresholds(config.eviction)) {
         status.thresholds.push_back(threshold);
     }

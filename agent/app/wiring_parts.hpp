@@ -11,6 +11,7 @@
 #include "act/reaper.hpp"
 #include "app/agent.hpp"
 #include "app/claims.hpp"
+#include "app/config_reader.hpp"
 #include "app/guard.hpp"
 #include "app/pod_sources.hpp"
 #include "app/publishers.hpp"
@@ -33,11 +34,12 @@ namespace evictd::app {
 
 // Members in the order of making; they go in the opposite one.
 struct Wiring::Parts {
-    Config config;
+    Config config;                             // in force
+    Config configured;                         // likewise, with what was asked for and cannot be had here
     std::optional<sys::LockFile> state_claim;  // the guard has it, too
     std::string why_no_ledger;                 // empty: what has to be put back can be written down
     std::optional<Guard> guard;
-    Reload reload;
+    ConfigSource config_source;
     std::optional<publish::TapeOptions> tape;
     std::string node;
     std::optional<sys::log::Session> log;
@@ -55,6 +57,8 @@ struct Wiring::Parts {
     Publishers publishers;
     SourceRow score_row;
     SourceRow rungs_row;
+    std::optional<config::KubeletText> kubelet_text;  // as known at the start
+    std::optional<EvictionConfig> kubelet_eviction;   // the kubelet's own thresholds; none: not known
     kernel::ProcScores process_scores;
     std::unique_ptr<reconcile::ControlLoop<reconcile::ScoreKeeper>> scores;
     std::optional<kernel::PodControls> pod_controls;
@@ -74,6 +78,7 @@ struct Wiring::Parts {
     sys::Source signals_ready;
     std::unique_ptr<RealtimeGuard> realtime;  // null: the priority is normal
     std::unique_ptr<Watchdog> watchdog;
+    std::unique_ptr<ConfigReader> config_reader;  // last of the threads to be made, and first to go
 
     Status open_kernel();
     Status drop_rights();
@@ -99,7 +104,11 @@ struct Wiring::Parts {
     [[nodiscard]] codec::AgentStatus describe() const;
     [[nodiscard]] publish::AgentFacts facts() const;
     void want_stalls() const;
-    void on_reload();
+    void adopt_kubelet_config();
+    Status start_config_reader();
+    void apply(const config::ConfigOutcome& fresh);
+    void compare_with_kubelet();
+    [[nodiscard]] SourceRow kubelet_row() const;
 };
 
 }  // namespace evictd::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// evictd rank: who would be evicted first for a signal, and why.
+// evictd rank: which pod would be evicted first for a signal, or given up first in a scale-down, and why.
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +28,7 @@ namespace {
 struct RankOptions {
     AgentAddress agent;
     std::string signal{name(Signal::memory_available)};
+    std::string order{name(codec::RankOrder::victims)};
     std::string output = "table";
 };
 
@@ -37,9 +38,14 @@ Result<std::string> page(const std::string& socket, const RankOptions& options) 
         return tl::unexpected(client.error());
     }
     const auto signal = signal_from(options.signal).value_or(Signal::memory_available);
-    auto answer = client->ask({.verb = codec::RequestVerb::rank, .signal = signal});
+    const auto order = from_name<codec::RankOrder>(options.order).value_or(codec::RankOrder::victims);
+    auto answer = client->ask({.verb = codec::RequestVerb::rank, .signal = signal, .order = order});
     if (!answer) {
         return answer;
+    }
+    if (order == codec::RankOrder::scale_down) {
+        auto table = codec::scale_down_text(*answer, style_of(STDOUT_FILENO));  // also says if it is another order
+        return table && options.output == "json" ? codec::pretty_json(*answer) : table;
     }
     return options.output == "json" ? codec::pretty_json(*answer) : codec::rank_text(*answer, style_of(STDOUT_FILENO));
 }
@@ -64,10 +70,15 @@ void add_rank(CLI::App& program, Action& action) {
     auto options = std::make_shared<RankOptions>();
     auto* verb = program.add_subcommand(
         "rank", "Pods in the order in which they would be evicted, and the reason for each place");
-    verb->add_option("--signal", options->signal, "the signal that is short (memory.available)")
+    verb->add_option("--signal", options->signal, "for victims: the signal that is short (memory.available)")
         ->type_name("SIGNAL")
         ->option_text("SIGNAL")
         ->check(one_of<Signal>());
+    verb->add_option("--order", options->order,
+                     "of eviction, or as a ReplicaSet gives up pods when it is scaled down (victims)")
+        ->type_name("ORDER")
+        ->option_text("victims|scale-down")
+        ->check(one_of<codec::RankOrder>());
     verb->add_option("-o,--output", options->output, "how to show it (table)")
         ->type_name("FORMAT")
         ->option_text("table|json")
@@ -76,6 +87,7 @@ void add_rank(CLI::App& program, Action& action) {
     verb->footer(
         "Examples:\n"
         "  evictd rank --signal memory.available\n"
+        "  evictd rank --order scale-down\n"
         "  evictd rank -o json | jq -r '.ranking.pods[0].place'");
     verb->callback([options, &action] { action = [options] { return show_order(*options); }; });
 }

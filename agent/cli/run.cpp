@@ -2,13 +2,16 @@
 // Copyright The evictd authors
 // evictd run: the agent, in the foreground.
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
+#include "app/config_reader.hpp"
 #include "app/wiring.hpp"
 #include "cli/verb.hpp"
 #include "evictd/model/config.hpp"
@@ -28,8 +31,9 @@ struct RunOptions {
 
 using LoadFiles = decltype(config::load_files);
 
-config::ConfigOutcome load(const RunOptions& options, LoadFiles& load_files) {
-    auto config = load_files(options.kubelet_config, options.config);
+config::ConfigOutcome load(const RunOptions& options, LoadFiles& load_files,
+                           const std::optional<config::KubeletText>& kubelet = {}) {
+    auto config = load_files(options.kubelet_config, options.config, kubelet);
     if (config && options.dry_run) {
         config->agent.dry_run = true;
     }
@@ -53,9 +57,22 @@ Result<std::optional<publish::TapeOptions>> tape(const RunOptions& options) {
     return tape;
 }
 
-Exit run_with(const Config& config, const RunOptions& options, const std::optional<publish::TapeOptions>& record) {
-    auto wiring = app::Wiring::make(
-        config, [options] { return load(options, config::reload_files); }, record);
+app::ConfigSource source_of(const RunOptions& options) {
+    app::ConfigSource source;
+    source.read = [options](const std::optional<config::KubeletText>& kubelet) {
+        return load(options, config::reload_files, kubelet);
+    };
+    for (const auto& file : {options.kubelet_config, options.config}) {
+        if (file && config::is_readable_again(*file)) {
+            source.files.push_back(std::filesystem::absolute(*file).lexically_normal());
+        }
+    }
+    source.stamp = app::config_stamp(source.files);
+    return source;
+}
+
+Exit run_with(const Config& config, app::ConfigSource source, const std::optional<publish::TapeOptions>& record) {
+    auto wiring = app::Wiring::make(config, std::move(source), record);
     if (!wiring) {
         return tell_or_try_again(wiring.error());
     }
@@ -73,6 +90,7 @@ Exit run_agent(const RunOptions& options) {
         (void)tell(record.error());
         return Exit::usage;
     }
+    auto source = source_of(options);
     const auto config = load(options, config::load_files);
     if (!config) {
         return tell(config.error());
@@ -81,7 +99,7 @@ Exit run_agent(const RunOptions& options) {
         sys::log::warn(warning);
     }
     try {
-        return run_with(*config, options, *record);
+        return run_with(*config, std::move(source), *record);
     } catch (const std::exception& error) {  // no thread, no memory: the service manager starts it again
         std::cerr << "evictd: " << error.what() << '\n';
         return Exit::try_again;
@@ -105,7 +123,8 @@ void add_run(CLI::App& program, Action& action) {
         ->type_name("SIZE")
         ->needs(record);
     verb->footer(
-        "SIGTERM and SIGINT stop it; SIGHUP reloads its configuration (an invalid one is rejected).\n"
+        "SIGTERM and SIGINT stop it; it reloads its configuration on SIGHUP and when a file of it changes (an invalid\n"
+        "one is rejected).\n"
         "It exits with 75 while another evictd manages the same pods.\n"
         "\nExamples:\n"
         "  evictd run --dry-run\n"

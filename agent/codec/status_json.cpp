@@ -18,6 +18,7 @@
 #include "stall_json.hpp"
 #include "status_json_victims.hpp"
 #include "status_sockets.hpp"
+#include "tape_names.hpp"
 
 namespace evictd::codec {
 namespace {
@@ -258,6 +259,28 @@ std::string status_json(const StatusInput& input) {
     if (!input.agent.pod_source_states.empty()) json["pod_source_states"] = pod_source_states_json(input.agent);
     json["lost"] = Json::object();
     for (const auto& [cause, count] : input.lost) json["lost"][cause] = count;
+    return dump_line(json);
+}
+
+std::string scale_down_json(const AgentStatus& agent, const Tick& tick, const std::vector<ScaleDownPlace>& places) {
+    Json pods = Json::array();
+    for (const auto& place : places) {
+        const Pod& pod = *tick.observation.pods[place.pod].pod;
+        Json row{{"rank", pods.size() + 1}, {"namespace", pod.name_space}, {"name", pod.name}, {"uid", pod.uid.value}};
+        for (const auto& owner : pod.owners) {
+            if (owner.controller) row["controller"] = owner.kind + "/" + owner.name;
+        }
+        row["phase"] = name(pod.phase);
+        row["ready"] = pod.ready;
+        row["restarts"] = pod.restarts;
+        row["deletion_cost"] = pod.deletion_cost;
+        if (pod.creation_time) row["created"] = rfc3339(*pod.creation_time);
+        row["place"] = place.why;
+        pods.push_back(std::move(row));
+    }
+    Json json = agent_json(agent);
+    json["time"] = rfc3339(tick.observation.wall);
+    json["ranking"] = {{"order", "scale-down"}, {"pods", std::move(pods)}};
     return dump_line(json);
 }
 

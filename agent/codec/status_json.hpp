@@ -12,6 +12,7 @@
 #include "evictd/model/config.hpp"
 #include "evictd/model/decision.hpp"
 #include "evictd/model/record.hpp"
+#include "evictd/model/scale_down.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "evictd/model/sockets.hpp"
@@ -60,5 +61,8 @@ struct StatusInput {
 
 [[nodiscard]] std::string status_json(const StatusInput& input);
 [[nodiscard]] std::string rank_json(const AgentStatus& agent, const Tick& tick, const VictimOrder& order);
+// The same for the order in which a ReplicaSet would give up pods.
+[[nodiscard]] std::string scale_down_json(const AgentStatus& agent, const Tick& tick,
+                                          const std::vector<ScaleDownPlace>& places);
 
 }  // namespace evictd::codec

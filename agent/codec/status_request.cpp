@@ -40,7 +40,8 @@ Result<std::optional<Duration>> since_from(const Json& json) {
 
 std::string to_json_line(const StatusRequest& request) {
     Json json{{"verb", name(request.verb)}};
-    if (request.verb == RequestVerb::rank) json["signal"] = name(request.signal);
+    if (request.verb == RequestVerb::rank && request.order == RankOrder::victims) json["signal"] = name(request.signal);
+    if (request.order != RankOrder::victims) json["order"] = name(request.order);
     if (request.follow) json["follow"] = true;
     if (request.since) json["since_ms"] = std::chrono::ceil<std::chrono::milliseconds>(*request.since).count();
     if (!request.reason.empty()) json["reason"] = request.reason;
@@ -62,6 +63,11 @@ Result<StatusRequest> request_from_json(std::string_view line) {
         const auto signal = signal_from(text_at(json, "signal"));
         if (!signal) return refuse("signal '" + printable(text_at(json, "signal").substr(0, 40)) + "' is not known");
         request.signal = *signal;
+    }
+    if (json.contains("order")) {
+        const auto order = from_name<RankOrder>(text_at(json, "order"));
+        if (!order) return refuse("order '" + printable(text_at(json, "order").substr(0, 40)) + "' is not known");
+        request.order = *order;
     }
     auto since = since_from(json);
     if (!since) return tl::unexpected(since.error());

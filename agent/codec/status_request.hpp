@@ -16,6 +16,8 @@
 namespace evictd::codec {
 
 enum class RequestVerb : std::uint8_t { status, events, rank };
+// victims: the order of eviction for a signal. scale_down: the order in which a ReplicaSet would give up pods.
+enum class RankOrder : std::uint8_t { victims, scale_down };
 
 }  // namespace evictd::codec
 
@@ -25,6 +27,10 @@ template <>
 struct Names<codec::RequestVerb> {
     static constexpr Words<3> words{"status", "events", "rank"};
 };
+template <>
+struct Names<codec::RankOrder> {
+    static constexpr Words<2> words{"victims", "scale-down"};
+};
 
 }  // namespace evictd
 
@@ -32,7 +38,8 @@ namespace evictd::codec {
 
 struct StatusRequest {
     RequestVerb verb = RequestVerb::status;
-    Signal signal = Signal::memory_available;  // rank
+    Signal signal = Signal::memory_available;  // rank, in the order of victims
+    RankOrder order = RankOrder::victims;      // rank
     bool follow = false;                       // events: go on with what happens
     std::optional<Duration> since;             // events: from so long ago; without it all, or with follow only new ones
     std::string reason;                        // events: only these; empty: all

@@ -19,6 +19,9 @@ enum class Detail { normal, wide };  // wide adds uid, cgroup, kinds of memory, 
 // The rank document as a table: order, pod, and the reason for each place.
 [[nodiscard]] Result<std::string> rank_text(std::string_view json, const TextStyle& style);
 
+// The scale-down document as a table.
+[[nodiscard]] Result<std::string> scale_down_text(std::string_view json, const TextStyle& style);
+
 // How many lines the event log lacks since the agent started, by the status document.
 [[nodiscard]] std::int64_t lost_event_lines(std::string_view json);
 

@@ -129,6 +129,34 @@ std::string pods_table(const Json& ranking, Detail detail, const TextStyle& styl
     return table.text(style);
 }
 
+Result<std::string> scale_down_text(std::string_view json, const TextStyle& style) {
+    const Json document = Json::parse(json, nullptr, false);
+    const Json* ranking = document.is_object() ? object_at(document, "ranking") : nullptr;
+    if (ranking == nullptr || text_at(*ranking, "order") != "scale-down") {
+        return fail(ErrorKind::invalid, "agent's answer", "it holds no scale-down order",
+                    "the running agent is of an older version: restart it");
+    }
+    const auto& pods = list_at(*ranking, "pods");
+    if (pods.empty()) return std::string("No active pods on this node.\n");
+    Table table({{"#", Fit::right},
+                 {"POD", Fit::clip},
+                 {"CONTROLLER", Fit::clip},
+                 {"PHASE", Fit::left},
+                 {"READY", Fit::left},
+                 {"RESTARTS", Fit::right},
+                 {"WHY BEFORE THE NEXT", Fit::left}});
+    for (const auto& pod : pods) {
+        table.add({{std::to_string(number_at(pod, "rank").value_or(0)), Tone::plain, std::nullopt},
+                   {pod_name(pod), Tone::plain, std::nullopt},
+                   {printable(text_at(pod, "controller")), Tone::plain, std::nullopt},
+                   {printable(text_at(pod, "phase")), Tone::plain, std::nullopt},
+                   {flag_at(pod, "ready") ? "yes" : "no", Tone::plain, std::nullopt},
+                   {std::to_string(number_at(pod, "restarts").value_or(0)), Tone::plain, std::nullopt},
+                   {printable(text_at(pod, "place")), Tone::plain, std::nullopt}});
+    }
+    return "Scale-down order, the first to go on top; a controller gives up only its own pods\n" + table.text(style);
+}
+
 Result<std::string> rank_text(std::string_view json, const TextStyle& style) {
     const Json document = Json::parse(json, nullptr, false);
     const Json* ranking = document.is_object() ? object_at(document, "ranking") : nullptr;

@@ -222,6 +222,7 @@ using Eviction = EvictionConfig;
 constexpr std::array<AgentSetting, 41> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
+    {"watchConfig", read_flag<&Agent::watch_config>, show_flag<&Agent::watch_config>},
     {"bpf", read_word<&Agent::bpf, bpf_words>, show_word<&Agent::bpf, bpf_words>},
     {"bpffsPath", read_bpffs_path, show_text<&Agent::bpffs_path>},
     {"socketPath", read_socket_path, show_text<&Agent::socket_path>},
@@ -237,6 +238,7 @@ constexpr std::array<AgentSetting, 41> all_agent_settings{{
     {"kubeconfig", read_kubeconfig, show_kubeconfig},
     {"kubelet.url", read_kubelet_url, show_kubelet_url},
     {"kubelet.caFile", read_kubelet_ca_file, show_kubelet_ca_file},
+    {"kubelet.config", read_kubelet_config, show_kubelet_config},
     {"podStatus", read_pod_status, show_pod_status},
     {"softEvictionAPI", read_soft_eviction_api, show_soft_eviction_api},
     {"nodeStatus", read_word<&Eviction::node_status, node_status_words>,

@@ -79,6 +79,16 @@ void read_soft_eviction_api(const Value& setting, Config& config) {
     flag = setting.boolean().value_or(flag);
 }
 
+void read_kubelet_config(const Value& setting, Config& config) {
+    constexpr std::array<std::pair<std::string_view, KubeletConfigUse>, 2> words{
+        {{"auto", KubeletConfigUse::automatic}, {"off", KubeletConfigUse::off}}};
+    auto& use = config.agent.cluster.kubelet_config;
+    use = setting.one_of(words).value_or(use);
+}
+
+std::string show_kubelet_config(const Config& config) {
+    return config.agent.cluster.kubelet_config == KubeletConfigUse::off ? "off" : "auto";
+}
 std::string show_api_server(const Config& config) {
     return config.agent.cluster.api_server == ApiServerUse::off ? "off" : "auto";
 }

@@ -15,6 +15,8 @@ void read_api_server(const document::Value& setting, Config& config);
 void read_kubeconfig(const document::Value& setting, Config& config);
 void read_kubelet_url(const document::Value& setting, Config& config);
 void read_kubelet_ca_file(const document::Value& setting, Config& config);
+void read_kubelet_config(const document::Value& setting, Config& config);
+[[nodiscard]] std::string show_kubelet_config(const Config& config);
 void read_pod_status(const document::Value& setting, Config& config);
 void read_soft_eviction_api(const document::Value& setting, Config& config);
 [[nodiscard]] std::string show_api_server(const Config& config);

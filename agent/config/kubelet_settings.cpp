@@ -118,6 +118,9 @@ void read_runtime_endpoint(const Value& setting, Draft& draft) {
     draft.config.container_runtime_endpoint = setting.scalar().value_or("");
 }
 
+// What the kernel's OOM killer takes with a victim is the kubelet's to set (memory.oom.group); here it is only checked.
+void read_single_process_oom_kill(const Value& setting, Draft&) { (void)setting.boolean(); }
+
 // parseResourceList of cmd/kubelet/app/server.go.
 void read_reserved(const Value& setting, Draft&) {
     constexpr std::array<std::string_view, 4> known{"cpu", "memory", "ephemeral-storage", "pid"};
@@ -148,7 +151,7 @@ void keep(const Value& setting, Draft& draft) {
     draft.*member = setting;
 }
 
-constexpr std::array<KubeletSetting, 21> all_kubelet_settings{{
+constexpr std::array<KubeletSetting, 22> all_kubelet_settings{{
     {"apiVersion", read_api_version},
     {"kind", read_kind},
     {"evictionHard", keep_thresholds<&ThresholdSettings::hard>},
@@ -164,6 +167,7 @@ constexpr std::array<KubeletSetting, 21> all_kubelet_settings{{
     {"cgroupRoot", read_cgroup_root},
     {"staticPodPath", read_static_pod_path},
     {"containerRuntimeEndpoint", read_runtime_endpoint},
+    {"singleProcessOOMKill", read_single_process_oom_kill},
     {"systemReserved", read_reserved},
     {"kubeReserved", read_reserved},
     {"imageGCHighThresholdPercent", keep<&Draft::image_gc_high>},

@@ -25,6 +25,7 @@ struct Source {
     std::string name;
     std::string text;
     Dialect dialect;
+    bool is_wrapped = false;  // below "kubeletconfig", as /configz has it
 };
 
 using NamedValues = std::vector<std::pair<std::string, Value>>;
@@ -60,6 +61,15 @@ void put(NamedValues& settings, const std::string& name, const Value& setting) {
     } else {
         found->second = setting;
     }
+}
+
+// A reply of another kind is a fault: an empty configuration would stand for the kubelet's defaults.
+void add_source(const Value& document, Dialect dialect, Settings& settings);
+void add_wrapped(const Value& document, Settings& settings) {
+    for (const Value& inner : document.fields()) {
+        if (inner.key() == "kubeletconfig") return add_source(inner, Dialect::kubelet, settings);
+    }
+    document.refuse("has no kubeletconfig", "the reply of a kubelet to GET /configz");
 }
 
 void add_source(const Value& document, Dialect dialect, Settings& settings) {
@@ -101,7 +111,11 @@ ConfigOutcome load_sources(const std::vector<Source>& sources, const Faults& unr
     for (const Source& source : sources) {
         auto& reading =
             readings.emplace_back(document::parse_one(source.text, source.name, configuration_limits), source.name);
-        add_source(reading.root(), source.dialect, settings);
+        if (source.is_wrapped) {
+            add_wrapped(reading.root(), settings);
+        } else {
+            add_source(reading.root(), source.dialect, settings);
+        }
     }
     Config config = read(settings);
     for (const Source& source : sources) config.file += (config.file.empty() ? "" : ", ") + source.name;
@@ -135,9 +149,15 @@ ConfigOutcome load_file(const std::filesystem::path& path, Dialect dialect) {
     return dialect == Dialect::kubelet ? load_files(path, std::nullopt) : load_files(std::nullopt, path);
 }
 
+ConfigOutcome load_kubelet(const KubeletText& kubelet) {
+    return load_sources({{kubelet.name, kubelet.text, Dialect::kubelet, true}}, {});
+}
+
 ConfigOutcome load_files(const std::optional<std::filesystem::path>& kubelet_config,
-                         const std::optional<std::filesystem::path>& config) {
+                         const std::optional<std::filesystem::path>& config,
+                         const std::optional<KubeletText>& kubelet) {
     std::vector<Source> sources;
+    if (kubelet) sources.push_back({kubelet->name, kubelet->text, Dialect::kubelet, true});
     Faults faults;
     const auto add = [&](const std::optional<std::filesystem::path>& path, Dialect dialect) {
         if (!path) return;
@@ -158,9 +178,10 @@ ConfigOutcome load_files(const std::optional<std::filesystem::path>& kubelet_con
 }
 
 ConfigOutcome reload_files(const std::optional<std::filesystem::path>& kubelet_config,
-                           const std::optional<std::filesystem::path>& config) {
+                           const std::optional<std::filesystem::path>& config,
+                           const std::optional<KubeletText>& kubelet) {
     for (const auto& path : {kubelet_config, config}) {
-        if (path && document::is_inherited(path->string())) {
+        if (path && !is_readable_again(*path)) {
             return tl::unexpected(Faults{{path->string(),
                                           0,
                                           0,
@@ -169,7 +190,23 @@ ConfigOutcome reload_files(const std::optional<std::filesystem::path>& kubelet_c
                                           "start evictd with a configuration file to reload it"}});
         }
     }
-    return load_files(kubelet_config, config);
+    return load_files(kubelet_config, config, kubelet);
+}
+
+bool is_readable_again(const std::filesystem::path& path) { return !document::is_inherited(path.string()); }
+
+std::vector<std::string> different_settings(const Config& in_force, const Config& wanted) {
+    std::vector<std::string> names;
+    for (const AgentSetting& row : agent_settings()) {
+        if (row.show(in_force) != row.show(wanted)) names.push_back("evictd." + std::string(row.name));
+    }
+    const auto compare = [&](const char* name, const auto& mine, const auto& other) {
+        if (mine != other) names.emplace_back(name);
+    };
+    compare("cgroupRoot", in_force.cgroup_root, wanted.cgroup_root);
+    compare("cgroupDriver", in_force.cgroup_driver, wanted.cgroup_driver);
+    compare("staticPodPath", in_force.static_pod_path, wanted.static_pod_path);
+    return names;
 }
 
 }  // namespace evictd::config

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tl/expected.hpp>
 
@@ -35,11 +36,27 @@ enum class Dialect { evictd, kubelet };
 // A file that cannot be read is a single fault on line 0, of kind `not_permitted` where that is why.
 [[nodiscard]] ConfigOutcome load_file(const std::filesystem::path& path, Dialect dialect = Dialect::evictd);
 
-// `run --kubelet-config FILE --config FILE`. Without either: the defaults.
+// What a running kubelet says of its configuration: {"kubeletconfig":{...}}.
+struct KubeletText {
+    std::string name;  // for people
+    std::string text;
+};
+// It alone, as a configuration of evictd.
+[[nodiscard]] ConfigOutcome load_kubelet(const KubeletText& kubelet);
+
+// `run --kubelet-config FILE --config FILE`. Without either: the defaults. `kubelet` comes before both files, which
+// override it.
 [[nodiscard]] ConfigOutcome load_files(const std::optional<std::filesystem::path>& kubelet_config,
-                                       const std::optional<std::filesystem::path>& config);
+                                       const std::optional<std::filesystem::path>& config,
+                                       const std::optional<KubeletText>& kubelet = {});
 // The same files again, in an agent that runs: never blocks, and what can be read only once is a fault.
 [[nodiscard]] ConfigOutcome reload_files(const std::optional<std::filesystem::path>& kubelet_config,
-                                         const std::optional<std::filesystem::path>& config);
+                                         const std::optional<std::filesystem::path>& config,
+                                         const std::optional<KubeletText>& kubelet = {});
+// Whether reload_files() may read it.
+[[nodiscard]] bool is_readable_again(const std::filesystem::path& path);
+
+// The names of settings that differ, though both are in force as far as that is possible without a restart.
+[[nodiscard]] std::vector<std::string> different_settings(const Config& in_force, const Config& wanted);
 
 }  // namespace evictd::config

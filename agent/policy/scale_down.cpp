@@ -6,6 +6,7 @@
 #include "scale_down.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -72,21 +73,38 @@ Moment moment_of(const std::optional<WallTime>& time, WallTime now) {
     return {time, time && now != WallTime{} ? age_of(*time, now) : -1};
 }
 
-int newer_first(const Moment& a, const Moment& b, int by_uid, WallTime now) {
-    if (a.time == b.time) return 0;
-    if (!a.time || !b.time) return a.time ? 1 : -1;
-    if (now == WallTime{}) return more_first(*a.time, *b.time);
-    return a.age != b.age ? less_first(a.age, b.age) : by_uid;
+// Which goes first, and by which rule. 0: equal by every rule.
+struct Compared {
+    int order = 0;
+    ScaleDownRule rule = ScaleDownRule::uid;
+};
+
+Compared newer_first(const Moment& a, const Moment& b, int by_uid, ScaleDownRule rule, WallTime now) {
+    if (a.time == b.time) return {};
+    if (!a.time || !b.time) return {a.time ? 1 : -1, rule};
+    if (now == WallTime{}) return {more_first(*a.time, *b.time), rule};
+    return a.age != b.age ? Compared{less_first(a.age, b.age), rule} : Compared{by_uid, ScaleDownRule::uid};
 }
 
 // ActivePodsWithRanks.Less.
-int compare(const Candidate& a, const Candidate& b, WallTime now) {
-    if (const int order = less_first(a.stage, b.stage)) return order;
-    if (const int order = more_first(a.doubled_up, b.doubled_up)) return order;
+Compared compare(const Candidate& a, const Candidate& b, WallTime now) {
+    if (const int order = less_first(a.stage, b.stage)) return {order, ScaleDownRule::stage};
+    if (const int order = more_first(a.doubled_up, b.doubled_up)) return {order, ScaleDownRule::doubled_up};
     const int by_uid = less_first(a.by_uid, b.by_uid);
-    if (const int order = newer_first(a.ready, b.ready, by_uid, now)) return order;
-    if (const int order = more_first(a.restarts, b.restarts)) return order;
-    return newer_first(a.created, b.created, by_uid, now);
+    const auto by_ready_time = newer_first(a.ready, b.ready, by_uid, ScaleDownRule::ready_time, now);
+    if (by_ready_time.order != 0) return by_ready_time;
+    if (const int order = more_first(a.restarts, b.restarts)) return {order, ScaleDownRule::restarts};
+    return newer_first(a.created, b.created, by_uid, ScaleDownRule::creation_time, now);
+}
+
+// `by_uid`: its place among the pods compared.
+Candidate candidate(const Pod& pod, std::uint32_t doubled_up, std::uint32_t by_uid, WallTime now) {
+    return {.stage = stage_of(pod),
+            .doubled_up = doubled_up,
+            .ready = pod.ready ? moment_of(pod.ready_time, now) : Moment{},
+            .restarts = {pod.restarts, pod.sidecar_restarts},
+            .created = moment_of(pod.creation_time, now),
+            .by_uid = by_uid};
 }
 
 // Stable, and defined for any answers at all: std::stable_sort is not.
@@ -114,10 +132,6 @@ std::string_view controller_of(const Pod& pod) {
     return owner == pod.owners.end() ? std::string_view{} : std::string_view(owner->uid);
 }
 
-bool is_active(const Pod& pod) {
-    return pod.phase != PodPhase::succeeded && pod.phase != PodPhase::failed && !pod.deletion_time;
-}
-
 // For each pod the active ones of the same controller on the same node, itself included.
 std::vector<std::uint32_t> count_doubled_up(const std::vector<const Pod*>& all) {
     struct Member {
@@ -138,13 +152,17 @@ std::vector<std::uint32_t> count_doubled_up(const std::vector<const Pod*>& all) 
         const auto end =
             std::find_if(begin, members.end(), [&](const Member& member) { return member.group() != begin->group(); });
         const auto active =
-            std::count_if(begin, end, [&](const Member& member) { return is_active(*all[member.pod]); });
+            std::count_if(begin, end, [&](const Member& member) { return is_pod_active(*all[member.pod]); });
         for (; begin != end; ++begin) counts[begin->pod] = static_cast<std::uint32_t>(active);
     }
     return counts;
 }
 
 }  // namespace
+
+bool is_pod_active(const Pod& pod) {
+    return pod.phase != PodPhase::succeeded && pod.phase != PodPhase::failed && !pod.deletion_time;
+}
 
 std::vector<std::uint32_t> uid_order(std::span<const Pod* const> pods) {
     struct Named {
@@ -185,20 +203,27 @@ std::vector<std::uint32_t> ScaleDown::order(std::span<const std::uint32_t> asked
     std::vector<std::uint32_t> order = uid_order(pods);
     std::vector<Candidate> candidates(asked.size());
     for (std::uint32_t place = 0; place < order.size(); ++place) {
-        const Pod& pod = *pods[order[place]];
-        candidates[order[place]] = {.stage = stage_of(pod),
-                                    .doubled_up = doubled_up_[asked[order[place]]],
-                                    .ready = pod.ready ? moment_of(pod.ready_time, now_) : Moment{},
-                                    .restarts = {pod.restarts, pod.sidecar_restarts},
-                                    .created = moment_of(pod.creation_time, now_),
-                                    .by_uid = place};
+        const auto one = order[place];
+        candidates[one] = candidate(*pods[one], doubled_up_[asked[one]], place, now_);
     }
     // Equal by every rule is an equivalence, though going before is no order.
-    const auto like_the_first = [&](const Candidate& one) { return compare(candidates.front(), one, now_) == 0; };
+    const auto like_the_first = [&](const Candidate& one) { return compare(candidates.front(), one, now_).order == 0; };
     if (std::all_of(candidates.begin(), candidates.end(), like_the_first)) return order;
     merge_sort(order,
-               [&](std::uint32_t a, std::uint32_t b) { return compare(candidates[a], candidates[b], now_) < 0; });
+               [&](std::uint32_t a, std::uint32_t b) { return compare(candidates[a], candidates[b], now_).order < 0; });
     return order;
+}
+
+std::vector<ScaleDownStep> ScaleDown::steps(std::span<const std::uint32_t> ordered) const {
+    std::vector<ScaleDownStep> steps;
+    for (std::size_t i = 1; i < ordered.size(); ++i) {
+        const std::array doubled{doubled_up_[ordered[i - 1]], doubled_up_[ordered[i]]};
+        // Whichever has the smaller uid: the rule is the same.
+        const auto first = candidate(*all_[ordered[i - 1]], doubled[0], 0, now_);
+        const auto next = candidate(*all_[ordered[i]], doubled[1], 1, now_);
+        steps.push_back({compare(first, next, now_).rule, doubled[0], doubled[1]});
+    }
+    return steps;
 }
 
 std::vector<std::uint32_t> scale_down_order(const std::vector<PodPtr>& all, std::vector<std::uint32_t> asked,

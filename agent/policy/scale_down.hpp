@@ -8,12 +8,27 @@
 #include <span>
 #include <vector>
 
+#include "evictd/model/observation.hpp"
 #include "evictd/model/pod.hpp"
+#include "evictd/model/scale_down.hpp"
 
 namespace evictd::policy {
 
 // Positions by uid, then by namespace and name: an order that depends on nothing but the pods. None is null.
 [[nodiscard]] std::vector<std::uint32_t> uid_order(std::span<const Pod* const> pods);
+
+// controller.IsPodActive.
+[[nodiscard]] bool is_pod_active(const Pod& pod);
+
+// The rule of ActivePodsWithRanks that decides between two pods; stage: assigned, phase, ready and deletion cost.
+enum class ScaleDownRule : std::uint8_t { stage, doubled_up, ready_time, restarts, creation_time, uid };
+
+// Why a pod goes before the next one. Doubled up: active pods of the same controller on the same node.
+struct ScaleDownStep {
+    ScaleDownRule rule = ScaleDownRule::uid;
+    std::uint32_t doubled_up = 0;
+    std::uint32_t next_doubled_up = 0;
+};
 
 class ScaleDown {
 public:
@@ -24,6 +39,9 @@ public:
     // depend on the order in which they are asked for. The epoch as `now` means that times are compared as they are.
     [[nodiscard]] std::vector<std::uint32_t> order(std::span<const std::uint32_t> asked) const;
 
+    // What decided between each of `ordered`, positions in `all` in the order of order(), and the one after it.
+    [[nodiscard]] std::vector<ScaleDownStep> steps(std::span<const std::uint32_t> ordered) const;
+
 private:
     std::vector<const Pod*> all_;
     std::vector<std::uint32_t> doubled_up_;
@@ -33,5 +51,8 @@ private:
 // The same for one question: `asked` in victim order.
 [[nodiscard]] std::vector<std::uint32_t> scale_down_order(const std::vector<PodPtr>& all,
                                                           std::vector<std::uint32_t> asked, WallTime now);
+
+// The active pods of a look in that order, each with the reason for its place.
+[[nodiscard]] std::vector<ScaleDownPlace> scale_down_places(const Observation& observation);
 
 }  // namespace evictd::policy

@@ -55,6 +55,13 @@ Result<std::string> StatusDocument::rank(Signal signal) const {
     return codec::rank_json(as_of_now(*agent), *last, explained(signal, std::move(ranking), *last, policy.place));
 }
 
+Result<std::string> StatusDocument::scale_down() const {
+    const Tick* last = tick();
+    if (last == nullptr) return fail(ErrorKind::failed, "rank", "no observation yet", "try again");
+    if (policy.scale_down == nullptr) return fail(ErrorKind::failed, "rank", "no scale-down order");
+    return codec::scale_down_json(as_of_now(*agent), *last, policy.scale_down(last->observation));
+}
+
 StatusBoard::StatusBoard(AgentFacts agent, PolicyView policy) {
     auto first = std::make_shared<StatusDocument>();
     first->policy = policy;

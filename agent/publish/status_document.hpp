@@ -29,6 +29,8 @@ struct PolicyView {
     // The order by another signal than the decision's: policy::rank_again.
     std::vector<RankedPod> (*rank)(const EvictionConfig& config, Signal signal, const Observation& observation,
                                    const Decision& decided) = nullptr;
+    // The order in which a ReplicaSet would give up pods: policy::scale_down_places.
+    std::vector<ScaleDownPlace> (*scale_down)(const Observation& observation) = nullptr;
 };
 
 // What changes only with the config or the sources.
@@ -53,6 +55,8 @@ struct StatusDocument {
     [[nodiscard]] std::string status(SocketsReading sockets = {}) const;
     // For `evictd rank`.
     [[nodiscard]] Result<std::string> rank(Signal signal) const;
+    // For `evictd rank --order scale-down`.
+    [[nodiscard]] Result<std::string> scale_down() const;
 };
 
 // Where the newest document is found. Every function is thread-safe.

@@ -108,7 +108,8 @@ void StatusSession::answer_status() {
     if (request_.verb == codec::RequestVerb::status) {
         const auto sockets = services_.sockets ? services_.sockets() : SocketsReading{};
         send_line(document->status(sockets.value_or(SocketsReading{})));
-    } else if (const auto ranking = document->rank(request_.signal)) {
+    } else if (const auto ranking = request_.order == codec::RankOrder::scale_down ? document->scale_down()
+                                                                                   : document->rank(request_.signal)) {
         send_line(*ranking);
     } else {
         send_line(codec::error_json_line(ranking.error()));

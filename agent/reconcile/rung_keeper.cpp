@@ -79,7 +79,8 @@ Status RungKeeper::set_limit(Holding& holding) {
     if (!before) {
         return tl::unexpected(before.error());
     }
-    if (*before <= holding.held.ours) {
+    // A kubelet with MemoryQoS, or whatever else set it: what it is for is not known here.
+    if (*before != port::no_limit) {
         return fail(ErrorKind::failed, "memory.high",
                     "it is already limited to " + std::to_string(before->value) + " bytes");
     }

@@ -44,6 +44,11 @@ rank() {
     [ "$(grep -nE '\bdb\b' "$work/out" | head -n 1 | cut -d: -f1)" -lt "$(grep -nE '\bweb\b' "$work/out" | head -n 1 | cut -d: -f1)" ]
 }
 check "rank puts the pod above its request first" rank
+scale_down() {
+    run 0 rank --order scale-down "${socket[@]}" && says 'WHY BEFORE THE NEXT' && says 'default/web' || return 1
+    run 0 rank --order scale-down -o json "${socket[@]}" && valid_json "$work/out" && says '"order": "scale-down"' && says '"phase": "Running"'
+}
+check "rank --order scale-down" scale_down
 rank_json() { run 0 rank -o json "${socket[@]}" && valid_json "$work/out" && says '"place"'; }
 check "rank -o json is JSON, with a reason for each place" rank_json
 every_signal() {

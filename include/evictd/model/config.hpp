@@ -111,12 +111,17 @@ struct ContainerGcPolicy {
 
 enum class ApiServerUse : std::uint8_t { automatic, off };
 
+// automatic: what the kubelet runs with (/configz) is the configuration wherever evictd's own does not say otherwise.
+// off: evictd only warns where the kubelet's thresholds are reached first.
+enum class KubeletConfigUse : std::uint8_t { automatic, off };
+
 // Where the cluster's word on this node's pods comes from.
 struct ClusterConfig {
     ApiServerUse api_server = ApiServerUse::automatic;
     std::string kubeconfig{};  // empty: the pod's service account, in a pod; elsewhere there is no API server
     std::string kubelet_url = "https://127.0.0.1:10250";  // empty: the kubelet is not asked
     std::string kubelet_ca_file = "/var/lib/kubelet/pki/kubelet.crt";
+    KubeletConfigUse kubelet_config = KubeletConfigUse::off;
     bool pod_status = true;         // evicted pods are reported to the API server
     bool soft_eviction_api = true;  // for soft thresholds its Eviction API is asked first
 };
@@ -130,6 +135,7 @@ enum class OomScoreAdjPolicy : std::uint8_t { enforce, observe, off };
 struct AgentConfig {
     std::string node_name;  // empty: $NODE_NAME, else the host name in lower case
     bool dry_run = false;
+    bool watch_config = true;  // its files are read again when they change
     BpfUse bpf = BpfUse::automatic;
     std::string bpffs_path = "/sys/fs/bpf/evictd";
     std::string socket_path = "/run/evictd/evictd.sock";

@@ -31,6 +31,16 @@ TEST(StatusRequest, ReadsBack) {
     EXPECT_FALSE(events->follow);
 }
 
+TEST(StatusRequest, AsksForTheScaleDownOrder) {
+    StatusRequest request;
+    request.verb = RequestVerb::rank;
+    request.order = RankOrder::scale_down;
+    EXPECT_EQ(to_json_line(request), R"({"verb":"rank","order":"scale-down"})");
+    EXPECT_EQ(request_from_json(to_json_line(request))->order, RankOrder::scale_down);
+    EXPECT_EQ(request_from_json(R"({"verb":"rank"})")->order, RankOrder::victims);
+    EXPECT_FALSE(request_from_json(R"({"verb":"rank","order":"random"})"));
+}
+
 TEST(StatusRequest, AsksForOneIdOrForAllThatHaveOne) {
     StatusRequest request;
     request.verb = RequestVerb::events;

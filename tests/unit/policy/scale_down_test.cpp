@@ -167,6 +167,51 @@ TEST(ScaleDownOrder, TimesAtTheEndsOfTimeAreComparedToo) {
     EXPECT_THAT(order_of({last, first}, {0, 1}, WallTime(Duration::min())), ElementsAreArray({"a", "z"}));
 }
 
+std::vector<std::string> places_of(const std::vector<PodPtr>& pods) {
+    Observation observation;
+    observation.wall = now;
+    for (const auto& pod : pods) observation.pods.emplace_back().pod = pod;
+    std::vector<std::string> said;
+    for (const auto& place : scale_down_places(observation)) {
+        said.push_back(pods[place.pod]->name + ": " + place.why);
+    }
+    return said;
+}
+
+TEST(ScaleDownPlaces, EachSaysByWhichRuleItGoesBeforeTheNext) {
+    const std::vector<PodPtr> pods{
+        replica({.name = "old", .age = 10h}),
+        replica({.name = "homeless", .node = ""}),
+        replica({.name = "pending", .phase = PodPhase::pending, .ready = false}),
+        replica({.name = "unready", .ready = false}),
+        replica({.name = "cheap", .cost = -5}),
+        replica({.name = "twin-1", .controller = "rs"}),
+        replica({.name = "twin-2", .controller = "rs", .ready_for = 25min}),
+        replica({.name = "fresh", .ready_for = 5min}),
+        replica({.name = "restless", .restarts = 4}),
+        replica({.name = "restless-beside", .sidecar_restarts = 2}),
+        replica({.name = "young"}),
+    };
+    EXPECT_THAT(places_of(pods),
+                ElementsAreArray({"homeless: not assigned to a node, the next is",
+                                  "pending: phase Pending, the next Running", "unready: not ready, the next is",
+                                  "cheap: deletion cost -5, the next 0", "twin-1: about as old as the next, by UID",
+                                  "twin-2: 2 active pods of its controller on this node, the next 0",
+                                  "fresh: ready for 5m, the next 30m", "restless: 4 container restarts, the next 0",
+                                  "restless-beside: 2 sidecar restarts, the next 0",
+                                  "young: created 1h ago, the next 10h", "old: no pod goes later"}));
+}
+
+TEST(ScaleDownPlaces, OnlyActivePodsAreThere) {
+    EXPECT_THAT(places_of({replica({.name = "done", .phase = PodPhase::succeeded}),
+                           replica({.name = "failed", .phase = PodPhase::failed}),
+                           replica({.name = "leaving", .deleted = true}), replica({.name = "live"})}),
+                ElementsAreArray({"live: no pod goes later"}));
+    Observation unlisted;
+    unlisted.pods.emplace_back();  // a cgroup whose pod no source knows
+    EXPECT_TRUE(scale_down_places(unlisted).empty());
+}
+
 TEST(ScaleDownOrder, NoPodIsAskedFor) {
     EXPECT_TRUE(scale_down_order({}, {}, now).empty());
     EXPECT_TRUE(scale_down_order({nullptr, replica({.name = "a"})}, {}, now).empty());

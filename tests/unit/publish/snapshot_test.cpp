@@ -56,7 +56,26 @@ TEST(Snapshot, ANoticeDoesNotReplaceTheLastLook) {
 constexpr PolicyView policy{
     .place = [](Signal, const RankedPod&, const Observation&) -> std::string { return "because"; },
     .rank = [](const EvictionConfig&, Signal, const Observation&,
-               const Decision& decided) { return std::vector{decided.ranking[1]}; }};
+               const Decision& decided) { return std::vector{decided.ranking[1]}; },
+    .scale_down =
+        [](const Observation&) {
+            return std::vector<ScaleDownPlace>{{1, "not ready"}, {0, "last"}};
+        }};
+
+TEST(Snapshot, AnswersWithTheScaleDownOrder) {
+    StatusBoard board({}, policy);
+    EXPECT_FALSE(board.document()->scale_down());  // no look yet
+    Snapshot snapshot(board, {});
+    const auto tick = sample::calm();
+    snapshot.publish(shared(tick));
+    const auto ranking = json::parse(*board.document()->scale_down())["ranking"];
+    EXPECT_EQ(ranking["order"], "scale-down");
+    ASSERT_EQ(ranking["pods"].size(), 2U);
+    EXPECT_EQ(ranking["pods"][0]["rank"], 1);
+    EXPECT_EQ(ranking["pods"][0]["name"], tick.observation.pods[1].pod->name);
+    EXPECT_EQ(ranking["pods"][0]["place"], "not ready");
+    EXPECT_EQ(ranking["pods"][1]["place"], "last");
+}
 
 TEST(Snapshot, StatusHasTheDecisionsOrderAndOnlyRankAnswersForOtherSignals) {
     StatusBoard board({}, policy);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Everything but make() and read_now() runs in the lane.
+#include "app/config_reader.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "sys/clock.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A file that is written to and not closed is read as it is after this: its writer may never close it. Half as long
+// could read half of a file over a slow network mount; an empty beginning is a valid configuration.
+constexpr Duration longest_write = 10s;
+
+// The kubelet's list of pods is read once a minute, so a restart in between is not seen by that.
+constexpr Duration pause_between_questions = 60s;
+
+// How often files are looked at that cannot be watched, and whether the kubelet was heard again.
+constexpr Duration pause_between_looks = 2s;
+
+std::string stamp_of(const std::string& file) {
+    struct stat now {};
+    if (::stat(file.c_str(), &now) != 0) return "-";
+    std::string text;
+    for (const auto number : {static_cast<std::int64_t>(now.st_dev), static_cast<std::int64_t>(now.st_ino),
+                              static_cast<std::int64_t>(now.st_size), static_cast<std::int64_t>(now.st_mtim.tv_sec),
+                              static_cast<std::int64_t>(now.st_mtim.tv_nsec)}) {
+        text += std::to_string(number) + " ";
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string config_stamp(const std::vector<std::string>& files) {
+    std::string text;
+    for (const auto& file : files) text += stamp_of(file);
+    return text;
+}
+
+Result<std::unique_ptr<ConfigReader>> ConfigReader::make(Needs needs) {
+    std::unique_ptr<ConfigReader> made(new ConfigReader(std::move(needs)));
+    for (const auto& file : made->needs_.files) {
+        const std::filesystem::path path(file);
+        auto& places = made->places_;
+        auto place = std::find_if(places.begin(), places.end(),
+                                  [&](const Place& one) { return one.directory == path.parent_path(); });
+        if (place == places.end()) place = places.insert(place, {.directory = path.parent_path(), .names = {}});
+        place->names.insert(path.filename());
+    }
+    made->read_ = made->needs_.stamp;
+    auto lane =
+        sys::Lane::make("evictd-config", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);
+    if (!lane) return tl::unexpected(lane.error());
+    made->lane_ = std::move(*lane);
+    made->lane_->post([reader = made.get()] { reader->begin(); });
+    return made;
+}
+
+void ConfigReader::read_now() {
+    lane_->post([this] { read(); });
+}
+
+void ConfigReader::begin() {
+    was_heard_ = needs_.kubelet.has_value();
+    look();
+}
+
+// Also after each event: a directory that was replaced, or has come to be, is watched from then on.
+void ConfigReader::watch(Place& place) {
+    if (!place.watch) {
+        auto made = kube::DirectoryWatch::make(place.directory);
+        if (!made) return;
+        place.watch = std::move(*made);
+    }
+    if (!place.readable) {
+        auto readable = lane_->loop().add_fd(place.watch->fd(), [this, &place] { on_event(place); });
+        if (!readable) return;
+        place.readable = std::move(*readable);
+    }
+    (void)place.watch->renew();
+}
+
+// A volume of a ConfigMap changes by a new directory and a rename of the link ..data, so every name matters; but a file
+// of another name that is being written is no reason to wait.
+void ConfigReader::on_event(Place& place) {
+    const auto changes = place.watch->read();
+    for (const auto& name : changes.complete) place.begun.erase(name);
+    for (const auto& name : changes.begun) {
+        if (place.names.contains(name)) place.begun.insert(name);
+    }
+    watch(place);
+    const bool writing = !place.begun.empty();
+    const auto at = sys::SystemClock().monotonic() + (writing ? longest_write : needs_.pause);
+    settle_is_due_ = lane_->arm(settle_, at, [this] {
+        settle_is_due_ = false;
+        read_if_changed();
+    });
+}
+
+void ConfigReader::read_if_changed() {
+    if (config_stamp(needs_.files) != read_) read();
+}
+
+void ConfigReader::read() {
+    read_ = config_stamp(needs_.files);  // before they are read: what changes meanwhile is another change
+    for (auto& place : places_) place.begun.clear();
+    needs_.deliver(needs_.read(needs_.kubelet));
+}
+
+// Where it may not be asked, that is logged once for each time that it is heard again.
+void ConfigReader::look_at_kubelet() {
+    const bool heard = needs_.is_kubelet_heard();
+    const bool is_back = !std::exchange(was_heard_, heard) && heard;
+    const auto now = sys::SystemClock().monotonic();
+    if (is_back || (heard && now - asked_at_ >= pause_between_questions)) {
+        asked_at_ = now;
+        auto text = needs_.ask_kubelet();
+        if (!text && !is_back) return;
+        if (!text) return sys::log::warn("the kubelet's configuration is not known: " + text.error().text());
+        if (needs_.kubelet && needs_.kubelet->text == *text) return;
+        needs_.kubelet = config::KubeletText{.name = "the kubelet's /configz", .text = std::move(*text)};
+        needs_.on_kubelet(*needs_.kubelet);
+        if (needs_.merges_kubelet) read();
+    }
+}
+
+// For what no event tells: directories that cannot be watched, and the kubelet.
+void ConfigReader::look() {
+    if (needs_.ask_kubelet && needs_.is_kubelet_heard) look_at_kubelet();
+    for (auto& place : places_) watch(place);
+    // Not while an event's pause runs, and only what was the same at the last look: it may be being written.
+    if (const auto seen = config_stamp(needs_.files); !settle_is_due_ && seen == std::exchange(seen_, seen)) {
+        read_if_changed();
+    }
+    (void)lane_->arm(again_, sys::SystemClock().monotonic() + pause_between_looks, [this] { look(); });
+}
+
+}  // namespace evictd::app
