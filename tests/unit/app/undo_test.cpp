@@ -31,6 +31,7 @@ struct Undo : testing::Test {
         config.agent.state_path = dir / "state";
         config.agent.bpffs_path = dir / "bpf";
         config.agent.socket_path = dir / "socket";
+        config.agent.intents_path = dir / "intents";
     }
     // As an agent that was killed leaves it.
     void leave_socket() {
