@@ -126,7 +126,7 @@ void ConfigReader::look_at_kubelet() {
         asked_at_ = now;
         auto text = needs_.ask_kubelet();
         if (!text && !is_back) return;
-        if (!text) return sys::log::warn("the kubelet's configuration is not known: " + text.error().text());
+        if (!text) return sys::log::warn("could not read the kubelet's configuration: " + text.error().text());
         if (needs_.kubelet && needs_.kubelet->text == *text) return;
         needs_.kubelet = config::KubeletText{.name = "the kubelet's /configz", .text = std::move(*text)};
         needs_.on_kubelet(*needs_.kubelet);

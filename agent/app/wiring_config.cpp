@@ -35,7 +35,7 @@ void Wiring::Parts::adopt_kubelet_config() {
     if (!ask) return;
     auto text = ask();
     if (!text) {
-        sys::log::warn("evictd.kubelet.config: the kubelet's configuration is not known yet: " + text.error().text());
+        sys::log::warn("evictd.kubelet.config: could not read the kubelet's configuration yet: " + text.error().text());
         return;
     }
     const config::KubeletText kubelet{.name = kubelet_name, .text = std::move(*text)};

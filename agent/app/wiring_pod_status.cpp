@@ -58,7 +58,9 @@ Status Wiring::Parts::make_pod_statuses() {
 
 void Wiring::Parts::note_intent(const DesiredPodStatus& desired) const {
     if (intents && !intents->note(desired, clock.wall())) {
-        sys::log::warn("no room to note an eviction: a restart of evictd before the API server answers would lose it");
+        sys::log::warn(
+            "cannot record the eviction, the intents file is full: a restart of evictd before the API server answers "
+            "would lose it");
     }
 }
 

@@ -151,7 +151,7 @@ void add_npd(CLI::App& program, Action& action) {
     verb->add_option("--timeout", options->timeout, "answer within this time, then unknown (2s)")
         ->type_name("SPAN")
         ->check(CLI::Validator(fault_of_period, ""));
-    verb->add_option("--max-output-length", options->longest_line, "bytes of the line at most (80)")
+    verb->add_option("--max-output-length", options->longest_line, "maximum line length in bytes (80)")
         ->type_name("BYTES")
         ->option_text("BYTES")
         ->check(CLI::Range(std::size_t{20}, std::size_t{4000}, ""));

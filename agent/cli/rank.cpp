@@ -75,7 +75,7 @@ void add_rank(CLI::App& program, Action& action) {
         ->option_text("SIGNAL")
         ->check(one_of<Signal>());
     verb->add_option("--order", options->order,
-                     "of eviction, or as a ReplicaSet gives up pods when it is scaled down (victims)")
+                     "of eviction, or in which a ReplicaSet deletes pods when it is scaled down (victims)")
         ->type_name("ORDER")
         ->option_text("victims|scale-down")
         ->check(one_of<codec::RankOrder>());

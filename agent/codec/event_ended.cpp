@@ -16,11 +16,11 @@ std::string accepted_sentence(const EndStep& step, const std::string& pod) {
     if (desired.given_up) return "The API server shows that " + pod + " could not be stopped";
     if (desired.end == PodEnd::failed)
         return "The API server shows " + pod + " as Failed (" + desired.reason + ")" + after;
-    return "The API server accepted the end of " + pod + after + "; the kubelet ends it";
+    return "The API server accepted the eviction of " + pod + after + "; the kubelet terminates it";
 }
 
 std::string undelivered_sentence(const EndStep& step, const std::string& pod) {
-    if (step.desired.end != PodEnd::failed) return "The API server did not end " + pod + ": evictd ends it";
+    if (step.desired.end != PodEnd::failed) return "The Eviction API failed for " + pod + ": evictd kills it";
     const std::string begin = "Pod " + pod + " was killed, and the API server does not show it";
     if (step.kind == EndStepKind::rejected) return begin + ": it rejected the request";
     return begin + " yet: it did not answer; the request is repeated until it does";
@@ -31,7 +31,7 @@ std::string restarted_sentence(const EndStep& step, const std::string& pod) {
     if (step.kind == EndStepKind::went_back) return "The phase of " + pod + " went back" + again;
     if (step.kind == EndStepKind::restarted) return "Pod " + pod + " was started again after its eviction" + again;
     return "Pod " + pod + " was started again " + std::to_string(step.restarts + 1) +
-           " times after its eviction: it is held down while the node is under pressure";
+           " times after its eviction: it is killed again, with back-off, while the node is under pressure";
 }
 
 std::string sentence(const EndStep& step, const std::string& pod) {

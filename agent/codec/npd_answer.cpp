@@ -133,7 +133,8 @@ NpdAnswer oom_answer(const Json& document, const NpdEvents& events) {
                        span_text(events.window) + ", last: " + events.last);
     }
     const Json* source = row_of(document, "sources", "hook", "oom");
-    if (source == nullptr || text_at(*source, "chosen").empty()) return unknown("OOM kills are not seen here");
+    if (source == nullptr || text_at(*source, "chosen").empty())
+        return unknown("OOM kills cannot be detected on this node");
     return ok("no OOM kill in " + span_text(events.window));
 }
 

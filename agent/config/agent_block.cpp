@@ -42,8 +42,8 @@ void refuse_unknown(const Value& setting, const std::string& above) {
     std::string belongs =
         is_top_level ? std::string(setting.key()) + " is a top-level key" : where_it_belongs(setting.key());
     if (belongs.empty() && !setting.reading().is_full()) {
-        belongs =
-            document::did_you_mean(setting.key(), keys_below(above), "evictd(1) lists the settings", "evictd." + above);
+        belongs = document::did_you_mean(setting.key(), keys_below(above), "evictd.example.yaml has all settings",
+                                         "evictd." + above);
     }
     setting.refuse_unknown("key", {}, std::move(belongs));
 }

@@ -110,7 +110,7 @@ check "0: no pressure" answers_with 0 '^allocatableMemory.available [0-9]+[KM]i,
 check "0: no threshold on process IDs" answers_with 0 '^no threshold is configured for PIDPressure$' PIDPressure
 check "0: no threshold on stalls" answers_with 0 '^no threshold is configured on memory stalls$' MemoryStall
 oom_kills() {
-    answers_with 0 '^no OOM kill in 5m' OOMKilling || answers_with 2 '^OOM kills are not seen here$' OOMKilling
+    answers_with 0 '^no OOM kill in 5m' OOMKilling || answers_with 2 '^OOM kills cannot be detected on this node$' OOMKilling
 }
 check "OOM kills: none, or it is said that they are not seen" oom_kills
 pressure() { reload "$(high 90)" && wait_for 5 answers_with 1 '^allocatableMemory.available [0-9]+[KM]i below 90Mi \(hard\)$' MemoryPressure; }

@@ -21,7 +21,7 @@ accepted() { # accepted: the manifests on stdin; a server-side dry run
     kubectl apply --dry-run=server -f "$work/manifest.yaml" > "$work/out" 2> "$work/err" && [ ! -s "$work/err" ]
 }
 renders() { manifests "$1" > "$work/$2.yaml" && [ -s "$work/$2.yaml" ] && ! grep -qx '{}' "$work/$2.yaml"; }
-for directory in base overlays/{confined,privileged,conditions-only,dry-run,monitoring,older-kubelet} uninstall; do
+for directory in base overlays/{confined,privileged,conditions-only,dry-run,monitoring,older-kubelet}; do
     file=${directory#overlays/}
     check "$directory renders" renders "$directory" "$file"
     check "the server accepts $directory" accepted < "$work/$file.yaml"
@@ -69,7 +69,7 @@ for file in "$top"/deploy/kustomize/base/config.yaml "$top"/deploy/kustomize/ove
 done
 chart_config() { chart | sed -n '/^  config.yaml: |/,/^---/{s/^    //p}' > "$work/chart-config.yaml" && run 0 check "$work/chart-config.yaml"; }
 check "and the chart's" chart_config
-versions() { [ "$(cat "$work"/{base,uninstall}.yaml "$work/chart.yaml" | grep -oE 'image: .*' | sort -u)" = "image: localhost/evictd:$version" ]; }
+versions() { [ "$(cat "$work/base.yaml" "$work/chart.yaml" | grep -oE 'image: .*' | sort -u)" = "image: localhost/evictd:$version" ]; }
 check "images have the program's version" versions
 metrics() {
     local name

@@ -31,8 +31,8 @@ TEST(UnknownKeys, AKeyOfAnotherLevelNamesItsLevel) {
 
 TEST(UnknownKeys, OnlyASlipIsCorrected) {
     const std::vector<Case> rows{
-        {"evictd: {foo: 1}", "evictd.foo: unknown key (evictd(1) lists the settings)"},
-        {"evictd: {ladder: {foo: 1}}", "evictd.ladder.foo: unknown key (evictd(1) lists the settings)"},
+        {"evictd: {foo: 1}", "evictd.foo: unknown key (evictd.example.yaml has all settings)"},
+        {"evictd: {ladder: {foo: 1}}", "evictd.ladder.foo: unknown key (evictd.example.yaml has all settings)"},
         {"evictd: {lader: {freeze: true}}", "evictd.lader: unknown key (did you mean evictd.ladder?)"},
         {"evictd: {sockets: {shedPod: 1}}",
          "evictd.sockets.shedPod: unknown key (did you mean evictd.sockets.shedPods?)"},
