@@ -35,19 +35,21 @@ Status Wiring::Parts::make_node_status() {
     if (!api) {
         config.eviction.node_status = NodeStatusUse::off;
     }
-    if (config.eviction.node_status == NodeStatusUse::off) {
+    const bool is_off = config.eviction.node_status == NodeStatusUse::off;
+    if (!api || (is_off && config.agent.dry_run)) {
         return {};
     }
     using Loop = reconcile::ControlLoop<reconcile::NodeStatusKeeper>;
     const auto after_each = [this, shown = std::optional<reconcile::NodeStatusFigures>()](const auto& keeper) mutable {
-        if (auto figures = keeper.figures(); figures != shown && show_node_status(figures)) {
+        if (auto figures = keeper.figures(); !keeper.is_once() && figures != shown && show_node_status(figures)) {
             shown = std::move(figures);
         }
     };
     reconcile::NodeStatusOptions options{
         .node = node,
         .dry_run = config.agent.dry_run,
-        .transition_period = config.eviction.pressure_transition_period,
+        .once = is_off,  // an agent that had it on may have been killed
+        .transition_period = is_off ? Duration::zero() : Duration(config.eviction.pressure_transition_period),
         .random = random_share(),
         .note = [this](const std::string& problem) {
             sys::log::warn(problem);
@@ -63,6 +65,9 @@ Status Wiring::Parts::make_node_status() {
     node_status = std::move(*made);
     // release() ends it, before the loop goes.
     answers->wake_by([to = node_status.get()] { to->tell(&reconcile::NodeStatusKeeper::take_answers); });
+    if (is_off) {
+        node_status->want({});
+    }
     return {};
 }
 

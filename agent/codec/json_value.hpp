@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -58,6 +60,23 @@ namespace evictd::codec {
 }
 
 // On one line; bytes that are not UTF-8 are replaced rather than thrown about.
+// ordered_json copies what it holds as it grows, so a deep value would end the stack: what is deeper than this is
+// discarded as a whole, as broken text is. `keeps`: whether the value of a key is wanted, by the key's depth.
+[[nodiscard]] inline nlohmann::ordered_json parsed_shallow(
+    std::string_view text, const std::function<bool(int, const std::string&)>& keeps = {}) {
+    using Json = nlohmann::ordered_json;
+    constexpr int most_depth = 64;
+    bool is_deep = false;
+    const auto filter = [&](int depth, Json::parse_event_t event, Json& value) {
+        is_deep = is_deep || depth > most_depth;
+        if (is_deep) return false;
+        return event != Json::parse_event_t::key || !keeps || !value.is_string() ||
+               keeps(depth, value.get_ref<const std::string&>());
+    };
+    auto json = Json::parse(text.begin(), text.end(), filter, /*allow_exceptions=*/false);
+    return is_deep ? Json(Json::value_t::discarded) : json;
+}
+
 [[nodiscard]] inline std::string dump_line(const nlohmann::ordered_json& json) {
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -77,7 +77,10 @@ void add_eviction(const Eviction& eviction, const Tick& tick, std::vector<KubeEv
     const auto& pods = tick.observation.pods;
     const auto found = std::find_if(pods.begin(), pods.end(),
                                     [&](const ObservedPod& one) { return one.pod && one.pod->uid == eviction.pod; });
-    if (found == pods.end()) return;
+    const bool is_refused = std::any_of(tick.outcomes.begin(), tick.outcomes.end(), [&](const Outcome& outcome) {
+        return outcome.action.pod == eviction.pod && outcome.status == OutcomeStatus::refused;
+    });
+    if (found == pods.end() || is_refused) return;  // refused: evictd itself runs in it, and it was not touched
     const auto time = wall_time(tick.observation, tick.decided_at);
     made.push_back({.name = {},
                     .object = pod_object(event_pod(*found->pod), {}),
@@ -140,7 +143,7 @@ std::string kube_event_json(const KubeEvent& event, const std::string& node) {
 }
 
 std::string kube_event_patch(std::string_view event_json) {
-    const Json event = Json::parse(event_json.begin(), event_json.end(), nullptr, false);
+    const Json event = parsed_shallow(event_json);
     Json patch = Json::object();
     for (const char* key : {"count", "lastTimestamp", "message"}) {
         if (event.is_object() && event.contains(key)) patch[key] = event[key];
@@ -149,7 +152,7 @@ std::string kube_event_patch(std::string_view event_json) {
 }
 
 std::optional<KubeEventPlace> place_of_event(std::string_view event_json) {
-    const Json event = Json::parse(event_json.begin(), event_json.end(), nullptr, false);
+    const Json event = parsed_shallow(event_json);
     const Json* metadata = event.is_object() ? object_at(event, "metadata") : nullptr;
     if (metadata == nullptr) return std::nullopt;
     KubeEventPlace place{text_at(*metadata, "namespace"), text_at(*metadata, "name"), text_at(event, "reason")};

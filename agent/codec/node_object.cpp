@@ -23,11 +23,8 @@ bool is_needed(int depth, const std::string& key, int depth_of_node) {
 }
 
 Json parse(std::string_view text, int depth_of_node) {
-    const auto filter = [&](int depth, Json::parse_event_t event, Json& value) {
-        return event != Json::parse_event_t::key || !value.is_string() ||
-               is_needed(depth, value.get_ref<const std::string&>(), depth_of_node);
-    };
-    return Json::parse(text.begin(), text.end(), filter, /*allow_exceptions=*/false);
+    return parsed_shallow(text,
+                          [&](int depth, const std::string& key) { return is_needed(depth, key, depth_of_node); });
 }
 
 std::string text_of(const Json& object, const char* part, const char* key) {
@@ -132,7 +129,7 @@ std::string kube_time(WallTime time) {
 
 std::string refusal_text(std::string_view body) {
     constexpr std::size_t longest = 300;
-    const Json json = Json::parse(body.begin(), body.end(), nullptr, false);
+    const Json json = parsed_shallow(body);
     auto text = json.is_object() ? text_at(json, "message") : std::string{};
     return printable((text.empty() ? std::string(body) : text).substr(0, longest));
 }

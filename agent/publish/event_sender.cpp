@@ -17,6 +17,11 @@ constexpr Duration request_timeout = 5s;
 constexpr Duration patience = request_timeout + 10s;  // with the wait for the client's rate limit
 constexpr Duration shortest_back_off = 1s;
 constexpr Duration longest_back_off = 5min;
+constexpr std::chrono::seconds longest_retry_after = 1min;
+// Of one event, which an admission webhook of its namespace alone may fail: from then on it lets others go first, and
+// in the end it goes.
+constexpr int most_failures_as_first = 5;
+constexpr int most_failures = 20;
 
 // A namespace that is being deleted takes no new objects (NamespaceLifecycle), and its events are of no use.
 bool is_terminating(const port::ApiReply& reply) {
@@ -116,12 +121,14 @@ void EventSender::on_reply(bool was_patch, const port::ApiReply& reply) {
         said_.clear();
         back_off_ = Duration::zero();
         next_ = {};
+        ++accepted_;
         spool_.drop_first();
     } else if (was_patch && reply.status == 404) {  // it has expired (--event-ttl): client-go makes it anew, too
         spool_.again_as_new();
         spool_.put_back_first();
     } else if (reply.status == 401 || reply.status == 429 || reply.status >= 500) {
-        retry(reply.retry_after.value_or(0s));
+        retry(std::min(reply.retry_after.value_or(0s), longest_retry_after));
+        if (reply.status >= 500) note_failure(std::to_string(reply.status) + ": " + codec::refusal_text(reply.body));
     } else {
         const bool is_gone = reply.status == 404 || is_terminating(reply);
         lose(is_gone ? std::string{} : std::to_string(reply.status) + ": " + codec::refusal_text(reply.body));
@@ -133,6 +140,16 @@ void EventSender::retry(Duration at_least) {
     back_off_ = std::clamp<Duration>(back_off_ * 2, shortest_back_off, longest_back_off);
     const double factor = 0.5 + (options_.random ? options_.random() : 0.5);
     next_ = clock_.monotonic() + std::max(at_least, std::chrono::duration_cast<Duration>(back_off_ * factor));
+}
+
+// A server that accepts nothing at all is away, and costs no event.
+void EventSender::note_failure(const std::string& why) {
+    const auto& failures = spool_.fail_first(accepted_);
+    if (failures.count >= most_failures && failures.accepted_before < accepted_) {
+        lose(why);
+    } else if (failures.count >= most_failures_as_first) {
+        spool_.move_first_to_end();
+    }
 }
 
 void EventSender::lose(const std::string& why) {

@@ -57,6 +57,7 @@ private:
     void on_answer(const EventAnswer& answer);
     void on_reply(bool was_patch, const port::ApiReply& reply);
     void retry(Duration at_least);
+    void note_failure(const std::string& why);
     void lose(const std::string& why);
     void write_down();
 
@@ -71,6 +72,7 @@ private:
     MonotonicTime next_;
     Duration back_off_{0};
     std::uint64_t lost_ = 0;
+    std::uint64_t accepted_ = 0;
     std::string said_;         // the last refusal; empty since the server accepted one
     bool is_unsaved_ = false;  // the disk refused, and that was said
 };

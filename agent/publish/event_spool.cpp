@@ -3,6 +3,7 @@
 #include "publish/event_spool.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 
 #include <unistd.h>
@@ -20,11 +21,12 @@ constexpr char again_mark = '=';
 }  // namespace
 
 Status EventSpool::load() {
-    if (path_.empty() || access(path_.c_str(), F_OK) != 0) {
+    if (path_.empty() || (access(path_.c_str(), F_OK) != 0 && errno == ENOENT)) {
         return {};
     }
     const auto text = sys::read_file(path_, 2 * most_bytes);
     if (!text) {
+        path_.clear();
         return tl::unexpected(text.error());
     }
     std::size_t broken = 0;
@@ -82,6 +84,20 @@ const SpooledEvent& EventSpool::begin_first() {
 void EventSpool::drop_first() {
     bytes_ -= events_.front().json.size();
     events_.pop_front();
+    is_begun_ = false;
+    is_saved_ = false;
+}
+
+const EventFailures& EventSpool::fail_first(std::uint64_t accepted) {
+    auto& failures = events_.front().failures;
+    if (failures.count++ == 0) {
+        failures.accepted_before = accepted;
+    }
+    return failures;
+}
+
+void EventSpool::move_first_to_end() {
+    std::rotate(events_.begin(), events_.begin() + 1, events_.end());
     is_begun_ = false;
     is_saved_ = false;
 }

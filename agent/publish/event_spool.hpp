@@ -13,12 +13,19 @@
 
 namespace evictd::publish {
 
+// Of the server with one event, as far as this agent has seen them.
+struct EventFailures {
+    int count = 0;
+    std::uint64_t accepted_before = 0;  // events that the server had accepted when it first failed
+};
+
 struct SpooledEvent {
     std::string name_space;
     std::string name;
     std::string reason;
     std::string json;       // codec::kube_event_json()
     bool is_again = false;  // the server has it, with a lower count
+    EventFailures failures{};
 };
 
 class EventSpool {
@@ -30,7 +37,8 @@ public:
     // `path` empty: in memory only.
     explicit EventSpool(std::string path) : path_(std::move(path)) {}
 
-    // What the agent before left. What is not an event of ours is left out; an error: there are such lines.
+    // What the agent before left. What is not an event of ours is left out; an error: there are such lines. A file that
+    // cannot be read is an error, too, and stays as it is: this spool is in memory only then.
     Status load();
     // Replaces one of the same name that was not begun. False: the oldest had to go for it, other events before
     // evictions.
@@ -41,6 +49,9 @@ public:
     void put_back_first() { is_begun_ = false; }
     void again_as_new() { events_.front().is_again = false; }
     void drop_first();
+    // Counts. `accepted`: how many events the server has accepted until now.
+    const EventFailures& fail_first(std::uint64_t accepted);
+    void move_first_to_end();
     // Writes the file where it differs: the old text or the new, whatever happens meanwhile.
     Status save();
     [[nodiscard]] std::size_t size() const { return events_.size(); }

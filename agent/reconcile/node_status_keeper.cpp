@@ -16,8 +16,10 @@ constexpr Duration resync_period = 10min;
 // What is refused stays refused until a person changes the rights.
 constexpr Duration refused_period = 10min;
 constexpr Duration shortest_back_off = 1s;
-constexpr Duration longest_back_off = 60s;
+constexpr std::chrono::seconds longest_back_off = 60s;
 constexpr Duration request_timeout = 5s;
+// Between rounds when the agent ends: it has seconds.
+constexpr Duration pause_at_the_end = 250ms;
 // Requests wait for the client's rate limit before their own time begins.
 constexpr Duration patience = request_timeout + 10s;
 // Whoever else changes the node is between us and it: the kubelet does so every 10 s at most.
@@ -157,15 +159,20 @@ void NodeStatusKeeper::on_accepted(Step step, const port::ApiReply& reply) {
 void NodeStatusKeeper::on_refused(Step step, const port::ApiReply& reply) {
     const auto why = about(reply.status, reply.body);
     const bool can_be_later = reply.status == 401 || reply.status == 404 || reply.status == 429 || reply.status >= 500;
-    if (reply.status == 409 && ++conflicts_ <= most_conflicts) {
+    if (options_.once && step == Step::read && reply.status == 403) {
+        next_.reset();  // without rights to nodes there is nothing to remove it with, and no wish for it
+    } else if (reply.status == 409 && ++conflicts_ <= most_conflicts) {
         begin_round();
     } else if (can_be_later || reply.status == 409 || step == Step::read) {
-        retry(why, step == Step::read && reply.status == 403 ? refused_period : reply.retry_after.value_or(0s));
+        // Whoever answers in the server's place may ask for an hour, and a taint would stay for it.
+        const auto asked = std::min(reply.retry_after.value_or(0s), longest_back_off);
+        retry(why, step == Step::read && reply.status == 403 ? refused_period : asked);
     } else if (step == Step::taints) {
-        leave_until(taints_refused_until_, "its taints are not shown", why);
+        leave_until(taints_refused_until_, options_.once ? "its taints are left" : "its taints are not shown", why);
         patch_conditions();
     } else {
-        leave_until(conditions_refused_until_, "its conditions are not shown", why);
+        leave_until(conditions_refused_until_,
+                    options_.once ? "its conditions are left" : "its conditions are not shown", why);
         finish_round();
     }
 }
@@ -280,6 +287,10 @@ void NodeStatusKeeper::finish_round() {
         return;
     }
     confirmed_at_ = clock_.wall();
+    if (options_.once && !is_new_) {
+        next_.reset();
+        return;
+    }
     // What was refused, and is not needed now, may be refused again.
     if (now >= taints_refused_until_ && now >= conditions_refused_until_) {
         say({});
@@ -287,8 +298,8 @@ void NodeStatusKeeper::finish_round() {
 }
 
 void NodeStatusKeeper::retry(const std::string& problem, Duration at_least) {
-    back_off_ = std::clamp(back_off_ * 2, shortest_back_off, longest_back_off);
-    next_ = clock_.monotonic() + std::max(at_least, spread(back_off_));
+    back_off_ = std::clamp<Duration>(back_off_ * 2, shortest_back_off, longest_back_off);
+    next_ = clock_.monotonic() + std::max(at_least, is_ending_ ? pause_at_the_end : spread(back_off_));
     has_failed_ = true;
     say("it could not be updated: " + problem);
 }
@@ -312,7 +323,7 @@ void NodeStatusKeeper::say(const std::string& problem) {
 
 void NodeStatusKeeper::release() {
     answers_->close();
-    if (options_.dry_run || !desired_ || is_ending_) {
+    if (options_.dry_run || options_.once || !desired_ || is_ending_) {
         return;
     }
     is_ending_ = true;
@@ -324,25 +335,37 @@ void NodeStatusKeeper::release() {
     }
     is_new_ = true;
     const auto confirmed_before = std::exchange(confirmed_at_, std::nullopt);
-    if (!call_) {
-        begin_round();
-    }
-    while (call_) {
-        const auto answer = answers_->take_within(deadline - clock_.monotonic());
-        if (!answer) {
-            break;
-        }
-        on_answer(*answer);
-        if (!call_ && is_new_ && !has_failed_) {
-            begin_round();  // what was under way was of the state before
-        }
-    }
+    make_rounds_until(deadline);
     const bool is_done = !call_ && !has_failed_ && confirmed_at_;
     if (!is_done) {
         confirmed_at_ = confirmed_before;
         sys::log::error("conditions and taints of node " + options_.node + " may be left in the API server: " +
                         (problem_.empty() ? std::string("no answer in time") : problem_) +
                         " (the next agent removes them, or: evictd cleanup --node " + options_.node + ")");
+    }
+}
+
+// Trouble that may pass is met again for as long as there is time, unless the server asks for more than that.
+void NodeStatusKeeper::make_rounds_until(MonotonicTime deadline) {
+    if (!call_) {
+        begin_round();
+    }
+    while (true) {
+        if (call_) {
+            const auto answer = answers_->take_within(deadline - clock_.monotonic());
+            if (!answer) {
+                return;
+            }
+            on_answer(*answer);
+            continue;
+        }
+        const bool is_to_retry = has_failed_ && back_off_ != Duration::zero() && next_ && *next_ < deadline;
+        if (is_to_retry) {
+            (void)answers_->take_within(*next_ - clock_.monotonic());
+        } else if (!is_new_ || has_failed_) {
+            return;
+        }
+        begin_round();  // also where what was under way was of the state before
     }
 }
 

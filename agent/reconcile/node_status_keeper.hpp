@@ -31,6 +31,7 @@ using ApiAnswers = sys::Arrivals<ApiAnswer>;
 struct NodeStatusOptions {
     std::string node;
     bool dry_run = false;
+    bool once = false;  // until the server has once had what is desired, to remove what an agent before has left
     // What an agent that was killed left, and what is not desired, stays for so long after the start.
     Duration transition_period{0};
     Duration time_to_release = std::chrono::seconds(3);
@@ -63,6 +64,7 @@ public:
 
     void take_answers();
     [[nodiscard]] NodeStatusFigures figures() const;
+    [[nodiscard]] bool is_once() const { return options_.once; }
 
 private:
     enum class Step : std::uint8_t { read, taints, conditions };
@@ -81,6 +83,7 @@ private:
     void patch_taints();
     void patch_conditions();
     void finish_round();
+    void make_rounds_until(MonotonicTime deadline);
     void retry(const std::string& problem, Duration at_least);
     void leave_until(MonotonicTime& refused_until, const std::string& what, const std::string& why);
     void say(const std::string& problem);

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube_event.hpp"
+
 namespace evictd::codec {
 namespace {
 
@@ -73,6 +75,20 @@ TEST(NodeObject, ReadsAPageOfAList) {
     EXPECT_THAT(page->nodes[0].taints, SizeIs(2));
     EXPECT_FALSE(read_nodes(R"({"items":[{}]})"));
     EXPECT_FALSE(read_nodes("{}"));
+}
+
+TEST(NodeObject, ADeepAnswerIsNone) {
+    const auto deep = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+    const auto node = [&](std::size_t depth) {
+        return R"({"metadata":{"name":"n1","resourceVersion":"7"},"spec":{"x":)" + deep(depth) + "}}";
+    };
+    EXPECT_TRUE(read_node(node(32)));
+    for (const std::size_t depth : {100U, 100'000U, 1'000'000U}) {
+        EXPECT_FALSE(read_node(node(depth)));
+        EXPECT_FALSE(read_nodes(R"({"items":)" + deep(depth) + "}"));
+        EXPECT_EQ(refusal_text(deep(depth)).substr(0, 4), "[[[[");
+        EXPECT_FALSE(place_of_event(deep(depth)));
+    }
 }
 
 TEST(NodeObject, ARefusalIsItsMessageInOneLine) {

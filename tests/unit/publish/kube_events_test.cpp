@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Kube events on their way to the API server: counted and combined as client-go does, delivered once, kept until then.
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/scripted_api_server.hpp"
@@ -232,6 +235,60 @@ TEST_F(KubeEventsTest, RoomIsMadeByOtherEventsThanEvictions) {
     EXPECT_EQ(sender->lost(), 401 - EventSpool::most_events);
     after(1s);
     EXPECT_THAT(body(), HasSubstr("Evicted"));
+}
+
+TEST_F(KubeEventsTest, RetryAfterIsHeededForOneMinuteAtMost) {
+    add(eviction());
+    api->answer(port::ApiReply{.status = 503, .body = {}, .retry_after = 3600s});
+    sender->work();
+    after(59s);
+    EXPECT_THAT(asked(), SizeIs(1));
+    after(1s);
+    EXPECT_THAT(asked(), SizeIs(1));
+}
+
+// An admission webhook fails the events of one namespace.
+TEST_F(KubeEventsTest, AnEventThatTheServerAlwaysFailsLetsOthersGoFirstAndIsDroppedInTheEnd) {
+    add(oom("bad", "a"));
+    add(oom("good", "b"));
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_THAT(body(), HasSubstr("bad"));
+        answer(500);
+        after(5min);
+    }
+    EXPECT_THAT(body(), HasSubstr("good"));
+    answer(201);
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 15; ++i) {
+        EXPECT_EQ(sender->waiting(), 1U);
+        answer(500, R"({"message":"failed calling webhook"})");
+        after(10min);
+    }
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("500: failed calling webhook"));
+    EXPECT_EQ(sender->waiting(), 0U);
+    EXPECT_EQ(sender->lost(), 1U);
+}
+
+TEST_F(KubeEventsTest, AServerThatFailsEverythingCostsNoEvent) {
+    add(oom("one", "a"));
+    add(oom("two", "b"));
+    for (int i = 0; i < 60; ++i) answer(503), after(10min);
+    EXPECT_EQ(sender->waiting(), 2U);
+    answer(201);
+    answer(201);
+    EXPECT_EQ(sender->waiting(), 0U);
+    EXPECT_EQ(sender->lost(), 0U);
+}
+
+TEST_F(KubeEventsTest, ASpoolThatCannotBeReadStaysAsItIs) {
+    path = dir / "loop";
+    ASSERT_EQ(symlink(path.c_str(), path.c_str()), 0);  // ELOOP
+    testing::internal::CaptureStderr();
+    restart();
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("loop"));
+    add(eviction());
+    answer(201);
+    EXPECT_TRUE(std::filesystem::is_symlink(path));
 }
 
 TEST_F(KubeEventsTest, AnAnswerThatNeverComesIsGivenUp) {

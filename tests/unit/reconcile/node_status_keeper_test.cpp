@@ -46,8 +46,9 @@ struct NodeStatusKeeperTest : ::testing::Test {
         keeper.emplace(api, clock,
                        NodeStatusOptions{.node = "n1",
                                          .dry_run = dry_run,
-                                         .transition_period = 5min,
-                                         .time_to_release = 10ms,
+                                         .once = once,
+                                         .transition_period = once ? 0min : 5min,
+                                         .time_to_release = time_to_release,
                                          .note = [this](const std::string& text) { notes.push_back(text); }},
                        std::make_shared<ApiAnswers>());
     }
@@ -85,6 +86,8 @@ struct NodeStatusKeeperTest : ::testing::Test {
     fakes::ScriptedApiServer api;
     fakes::FakeClock clock;
     bool dry_run = false;
+    bool once = false;
+    Duration time_to_release = 10ms;
     std::vector<std::string> notes;
     std::size_t seen = 0;
     std::optional<NodeStatusKeeper> keeper;
@@ -259,6 +262,16 @@ TEST_F(NodeStatusKeeperTest, TheServersRetryAfterIsHeeded) {
     EXPECT_THAT(asked(), ElementsAre(get_node));
 }
 
+TEST_F(NodeStatusKeeperTest, ButForOneMinuteAtMost) {
+    want(pressure());
+    api.answer(port::ApiReply{.status = 503, .body = {}, .retry_after = std::chrono::seconds::max()});
+    keeper->take_answers();
+    after(59s);
+    EXPECT_THAT(asked(), ElementsAre(get_node));
+    after(1s);
+    EXPECT_THAT(asked(), ElementsAre(get_node));
+}
+
 TEST_F(NodeStatusKeeperTest, AnAnswerThatNeverComesIsGivenUp) {
     want(pressure());
     after(15s);
@@ -328,6 +341,66 @@ TEST_F(NodeStatusKeeperTest, TheEndDoesNotWaitForAServerThatIsAway) {
     keeper->release();
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("evictd cleanup --node n1"));
     EXPECT_THAT(asked(), ElementsAre(get_node));
+}
+
+TEST_F(NodeStatusKeeperTest, TheEndMeetsTroubleThatPassesAgain) {
+    time_to_release = 1s;
+    restart();
+    want(pressure());
+    settle(node(ours, is_true));
+    const auto say = [&](long status, const std::string& body) {
+        api.ready.emplace_back(port::ApiReply{.status = status, .body = body, .retry_after = {}});
+    };
+    say(503, "");
+    say(200, node(ours, is_true));
+    say(429, "");
+    say(200, node(ours, is_true));
+    say(200, "{}");
+    say(200, "{}");
+    testing::internal::CaptureStderr();
+    keeper->release();
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_THAT(asked(), ElementsAre(get_node, get_node, patch_node, get_node, patch_node, patch_status));
+}
+
+TEST_F(NodeStatusKeeperTest, TheEndDoesNotComeBackWhereTheServerAsksForMoreTimeThanThereIs) {
+    time_to_release = 1s;
+    restart();
+    want(pressure());
+    settle(node(ours, is_true));
+    api.ready.emplace_back(port::ApiReply{.status = 503, .body = {}, .retry_after = 2s});
+    testing::internal::CaptureStderr();
+    keeper->release();
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("evictd cleanup --node n1"));
+    EXPECT_THAT(asked(), ElementsAre(get_node));
+}
+
+// An agent was killed, and the next one is configured to show nothing.
+TEST_F(NodeStatusKeeperTest, OnceRemovesWhatIsThereAndIsQuietFromThenOn) {
+    once = true;
+    restart();
+    want({});
+    answer(200, node(std::string(foreign) + "," + ours, is_true));
+    EXPECT_THAT(body(), HasSubstr(R"("taints":[)" + std::string(foreign) + "]"));
+    answer(200, "{}");
+    EXPECT_THAT(body(), HasSubstr(R"({"$patch":"delete","type":"evictd.io/MemoryPressure"})"));
+    answer(200, "{}");
+    EXPECT_THAT(asked(), ElementsAre(get_node, patch_node, patch_status));
+    EXPECT_FALSE(keeper->due());
+    keeper->release();
+    EXPECT_THAT(asked(), IsEmpty());
+}
+
+TEST_F(NodeStatusKeeperTest, OnceIsRetriedAfterTroubleButNotWithoutTheRightToRead) {
+    once = true;
+    restart();
+    want({});
+    answer(503);
+    after(1s);
+    answer(403);
+    EXPECT_THAT(asked(), ElementsAre(get_node, get_node));
+    EXPECT_FALSE(keeper->due());
+    EXPECT_THAT(notes, SizeIs(1));
 }
 
 TEST_F(NodeStatusKeeperTest, ADryRunSendsNothingAndLogsEachChange) {
