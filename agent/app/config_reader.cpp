@@ -39,6 +39,11 @@ std::string stamp_of(const std::string& file) {
     return text;
 }
 
+bool has_text(const std::string& file) {
+    struct stat now {};
+    return ::stat(file.c_str(), &now) == 0 && now.st_size > 0;
+}
+
 }  // namespace
 
 std::string config_stamp(const std::vector<std::string>& files) {
@@ -56,6 +61,7 @@ Result<std::unique_ptr<ConfigReader>> ConfigReader::make(Needs needs) {
                                   [&](const Place& one) { return one.directory == path.parent_path(); });
         if (place == places.end()) place = places.insert(place, {.directory = path.parent_path(), .names = {}});
         place->names.insert(path.filename());
+        if (has_text(file)) made->had_text_.insert(file);
     }
     made->read_ = made->needs_.stamp;
     auto lane =
@@ -108,11 +114,33 @@ void ConfigReader::on_event(Place& place) {
 }
 
 void ConfigReader::read_if_changed() {
-    if (config_stamp(needs_.files) != read_) read();
+    auto stamp = config_stamp(needs_.files);
+    if (stamp == read_) return;
+    if (auto faults = emptied(); !faults.empty()) {
+        read_ = std::move(stamp);
+        return needs_.deliver(tl::unexpected(std::move(faults)));
+    }
+    read();
+}
+
+// An empty file is valid and means the defaults. One that had text was truncated by a copy onto a full disk: the
+// defaults would evict pods for that very disk.
+config::Faults ConfigReader::emptied() const {
+    config::Faults faults;
+    for (const auto& file : had_text_) {
+        struct stat now {};
+        if (::stat(file.c_str(), &now) != 0 || now.st_size > 0) continue;
+        faults.push_back({.file = file, .what = "is empty and was not before", .remedy = "send SIGHUP if it is meant"});
+    }
+    return faults;
 }
 
 void ConfigReader::read() {
     read_ = config_stamp(needs_.files);  // before they are read: what changes meanwhile is another change
+    had_text_.clear();
+    for (const auto& file : needs_.files) {
+        if (has_text(file)) had_text_.insert(file);
+    }
     for (auto& place : places_) place.begun.clear();
     needs_.deliver(needs_.read(needs_.kubelet));
 }

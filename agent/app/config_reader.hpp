@@ -65,15 +65,17 @@ private:
     void watch(Place& place);
     void on_event(Place& place);
     void read_if_changed();
+    [[nodiscard]] config::Faults emptied() const;
     void read();
     void look_at_kubelet();
     void look();
 
     Needs needs_;
     std::list<Place> places_;
-    std::string read_;        // the stamp of the files as they were read
-    std::string seen_;        // at the last look
-    bool was_heard_ = false;  // the kubelet, at the last look
+    std::string read_;                // the stamp of the files as they were read
+    std::string seen_;                // at the last look
+    std::set<std::string> had_text_;  // files that were not empty when they were read
+    bool was_heard_ = false;          // the kubelet, at the last look
     bool settle_is_due_ = false;
     MonotonicTime asked_at_{};  // the kubelet
     sys::Timer settle_;         // reads what changed

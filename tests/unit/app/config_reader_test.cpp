@@ -105,6 +105,16 @@ TEST_F(ConfigReaderTest, AFileThatVanishesIsRefusedUntilItIsBack) {
     EXPECT_THAT(heard(2), ElementsAre("refused", "grace 2m0s"));
 }
 
+// A copy onto a full disk truncates it; an empty file would be the defaults.
+TEST_F(ConfigReaderTest, AFileThatIsSuddenlyEmptyIsRefusedUnlessItIsAskedFor) {
+    write("config.yaml", transition("1m"));
+    start("config.yaml");
+    write("config.yaml", "");
+    EXPECT_THAT(heard(1), ElementsAre("refused"));
+    reader_->read_now();
+    EXPECT_THAT(heard(2), ElementsAre("refused", "grace 5m0s"));
+}
+
 // An empty beginning is a valid configuration with other thresholds.
 TEST_F(ConfigReaderTest, AFileThatIsBeingWrittenIsNotReadBeforeItIsClosed) {
     write("config.yaml", transition("1m"));
