@@ -23,8 +23,8 @@ void Wiring::Parts::open_intents() {
 Status Wiring::Parts::make_pod_statuses() {
     config.eviction.pod_statuses = api != nullptr && config.agent.cluster.pod_status;
     config.eviction.soft_eviction_api = config.eviction.pod_statuses && config.agent.cluster.soft_eviction_api;
-    if (!api) {
-        return {};
+    if (!config.eviction.pod_statuses) {
+        return {};  // what an earlier agent noted stays noted
     }
     std::vector<reconcile::Intent> noted;
     reconcile::IntentStore store(nullptr, "");

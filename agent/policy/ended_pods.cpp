@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // A deletion that is so long overdue is not being carried out.
-constexpr Duration deletion_overdue = 10s;
+constexpr Duration deletion_overdue = 2s;
 // Where the kernel does not report that processes came, a look has to find them: as often as under pressure. A second
 // look otherwise, because a report may be lost.
 constexpr Duration look_at_unreported = 100ms;
@@ -85,7 +85,8 @@ void desire_pod_statuses(const Observation& observation, State& state, Decision&
 
 bool is_ending_again(const State& state, MonotonicTime now) {
     return std::any_of(state.ended.begin(), state.ended.end(), [&](const EndedPod& ended) {
-        const bool again = ended.stage == EndStage::killed && !ended.emptied && !ended.dry_run && ended.restarts > 0;
+        const bool killed = ended.stage == EndStage::killed || ended.stage == EndStage::held_down;
+        const bool again = killed && !ended.emptied && !ended.dry_run && ended.restarts > 0;
         return again && now < after(ended.killed_at, longest_asking);
     });
 }

@@ -24,11 +24,14 @@ constexpr std::int32_t most_corrections = 5;
 // A phase that was accepted has reached the pods' source by then.
 constexpr Duration shown_within = 3s;
 constexpr Duration first_back_off = 1s;
-constexpr Duration longest_back_off = 60s;
+// Shorter than is_ending_again() waits: others are not evicted for what a pod that is held down takes.
+constexpr Duration longest_back_off = 20s;
 // The kubelet gives a container 2 s beyond its grace period, and needs some time itself.
 constexpr Duration kubelet_margin = 10s;
 // A pod that could not be stopped is left alone for so long.
 constexpr Duration rest_after_giving_up = 10min;
+// An intent that is older is resumed no more: the node has long been relieved in other ways.
+constexpr Duration longest_intent = 10min;
 
 bool is_final(const Pod& pod) { return pod.phase == PodPhase::failed || pod.phase == PodPhase::succeeded; }
 
@@ -187,9 +190,7 @@ private:
         return observed_->emptied_at && *observed_->emptied_at > ended_.killed_at;
     }
     // Processes that were not there when it was killed.
-    [[nodiscard]] bool runs_again() const {
-        return runs() && may_be_killed() && (ended_.emptied || observed_->cgroup != ended_.cgroup || was_empty_since());
-    }
+    [[nodiscard]] bool runs_again() const { return runs() && may_be_killed() && (ended_.emptied || is_new()); }
     [[nodiscard]] bool is_answered() const { return ended_.answered == ended_.desired.attempt; }
 
     void note_what_is_seen() {
@@ -254,8 +255,9 @@ private:
     // it all the same, more kills would only be noise.
     void hold_down() {
         note_what_is_seen();
+        if (runs()) ended_.emptied = false;
         if (!state_.conditions.empty()) {
-            if (!runs() || now_ < ended_.act_at) return;
+            if (!runs() || (now_ < ended_.act_at && !(is_hard_met() && is_new()))) return;
             kill_again(EndStepKind::restarted);
             ended_.stage = EndStage::held_down;
             ended_.back_off = std::clamp<Duration>(2 * ended_.back_off, first_back_off, longest_back_off);
@@ -263,9 +265,19 @@ private:
             return;
         }
         ended_.act_at = {};
-        if (!is_answered()) return;
+        // The API server never heard of it. To end it when that is back would be an eviction without pressure, of all
+        // such pods of the cluster at the same moment.
+        if (!is_answered()) return runs() ? finish() : void();
         if (runs()) return give_up();
         ended_.stage = EndStage::killed;
+    }
+
+    // Processes that came after the last kill.
+    [[nodiscard]] bool is_new() const { return was_empty_since() || observed_->cgroup != ended_.cgroup; }
+    // At the last look: under pressure that is some milliseconds ago.
+    [[nodiscard]] bool is_hard_met() const {
+        return std::any_of(state_.thresholds_met.begin(), state_.thresholds_met.end(),
+                           [](const Threshold& threshold) { return threshold.hard(); });
     }
 
     // Whoever reads the condition must not take the pod for one that is on its way out.
@@ -294,7 +306,8 @@ void adopt(const Observation& observation, State& state) {
     for (const auto& intent : observation.recalled) {
         const auto is_it = [&](const EndedPod& ended) { return ended.desired.pod == intent.pod; };
         const bool known = std::any_of(state.ended.begin(), state.ended.end(), is_it);
-        if (known || intent.decided_at > observation.at || intent.end != PodEnd::failed) continue;
+        const bool stale = intent.decided_at > observation.at || observation.at - intent.decided_at > longest_intent;
+        if (known || stale || intent.end != PodEnd::failed) continue;
         state.ended.push_back({.desired = intent,
                                .stage = intent.given_up ? EndStage::given_up : EndStage::killed,
                                .cgroup = {},

@@ -20,8 +20,7 @@ namespace {
 
 // The first pod in order that a signal can reach; one whose eviction failed lately only where there is no other.
 // One that failed again and again is left alone in any case.
-const RankedPod* choose(const Threshold& threshold, const EvictionConfig& config, const Observation& observation,
-                        const Verdict& verdict) {
+const RankedPod* choose(const Observation& observation, const Verdict& verdict) {
     const auto& ranking = verdict.decision.ranking;
     const State& state = verdict.state;
     const RankedPod* second_best = nullptr;
@@ -30,17 +29,30 @@ const RankedPod* choose(const Threshold& threshold, const EvictionConfig& config
             return entry.failures > 0 && entry.pod == observation.pods[ranked.pod].pod->uid;
         });
     };
-    const auto ends_sooner = [&](const Pod& pod) {
-        return config.pod_statuses && is_being_deleted(pod, observation.wall, grace_period_of(pod, threshold, config));
-    };
     for (const auto& ranked : ranking) {
         const ObservedPod& observed = observation.pods[ranked.pod];
-        if (!observed.populated || ends_sooner(*observed.pod)) continue;
+        if (!observed.populated) continue;
         if (ranked.exemption == Exemption::none) return &ranked;
         if (ranked.exemption != Exemption::failed_before || second_best != nullptr) continue;
         if (!failed_often(ranked)) second_best = &ranked;
     }
     return second_best;
+}
+
+// The pod that would go is ended by its own deletion, and sooner: its memory is about to come back, and no other pod is
+// to be evicted for it.
+bool ends_by_itself(const Threshold& threshold, const EvictionConfig& config, const Observation& observation,
+                    const Verdict& verdict) {
+    if (!config.pod_statuses) return false;
+    for (const auto& ranked : verdict.decision.ranking) {
+        const ObservedPod& observed = observation.pods[ranked.pod];
+        if (!observed.populated) continue;
+        if (ranked.exemption == Exemption::terminating) return true;
+        if (ranked.exemption != Exemption::none) continue;
+        const auto grace = threshold.hard() ? Duration::zero() : grace_period_of(*observed.pod, threshold, config);
+        return is_being_deleted(*observed.pod, observation.wall, grace);
+    }
+    return false;
 }
 
 // Pods without a process whose turn comes before the first that can be killed. Killing that one would not give their
@@ -122,7 +134,8 @@ Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig
         if (slow_until(verdict.state, observation, acting.front().threshold.signal)) return Course::owed;
         if (owed_by_empty_pods(acting.front(), observation, verdict)) return Course::owed;
     }
-    const RankedPod* chosen = choose(acting.front().threshold, config, observation, verdict);
+    if (ends_by_itself(acting.front().threshold, config, observation, verdict)) return Course::deleted;
+    const RankedPod* chosen = choose(observation, verdict);
     if (chosen == nullptr) return Course::no_candidate;
     if (on_memory && must_wait(*chosen, config, observation, verdict)) return Course::unknown_pod;
     return evict(observation.pods[chosen->pod], acting, config, observation, verdict);
@@ -137,7 +150,8 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
         return Course::owed;
     }
     const Threshold threshold{.grace_period = stall.threshold.grace_period, .min_reclaim = {}};
-    const RankedPod* chosen = choose(threshold, config, observation, verdict);
+    if (ends_by_itself(threshold, config, observation, verdict)) return Course::deleted;
+    const RankedPod* chosen = choose(observation, verdict);
     if (chosen == nullptr) return Course::no_candidate;
     const ObservedPod& observed = observation.pods[chosen->pod];
     // Those who cause it may all be exempt; to evict another would help nobody.

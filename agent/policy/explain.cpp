@@ -258,6 +258,8 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
             return "the pods' usage could not be read: no pod is chosen; " + first();
         case Course::ending_again:
             return "an evicted pod ran again and was killed; waiting for its last process";
+        case Course::deleted:
+            return first() + "; the pod that would be evicted is being deleted, which ends it sooner";
         case Course::evicting:
             return evicting(decision, observation);
     }

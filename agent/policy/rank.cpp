@@ -171,7 +171,7 @@ Exemption exemption_of(const RankRow& row, const EvictionConfig& config, const O
         if (flight.victim.pod == pod.uid) return Exemption::in_flight;
     }
     if (is_ending(state, pod.uid)) return Exemption::in_flight;
-    if (config.pod_statuses && is_being_deleted(pod, observation.wall, immediate_grace_period)) {
+    if (config.pod_statuses && is_being_deleted(pod, observation.wall, Duration::zero())) {
         return Exemption::terminating;
     }
     if (observed.cgroup == CgroupId{}) return Exemption::no_cgroup;

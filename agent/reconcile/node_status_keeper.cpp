@@ -341,7 +341,7 @@ void NodeStatusKeeper::release() {
         confirmed_at_ = confirmed_before;
         sys::log::error("conditions and taints of node " + options_.node + " may be left in the API server: " +
                         (problem_.empty() ? std::string("no answer in time") : problem_) +
-                        " (the next agent removes them, or: evictd cleanup --node " + options_.node + ")");
+                        " (the next agent removes them, or: kubectl taint node " + options_.node + " KEY-)");
     }
 }
 

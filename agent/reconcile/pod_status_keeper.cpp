@@ -18,6 +18,8 @@ constexpr Duration longest_answer = 20s;
 constexpr Duration first_back_off = 1s;
 constexpr int most_refusals = 5;  // half a minute and more, with the pauses in between
 constexpr Duration longest_back_off = 30s;
+// What an earlier agent noted longer ago is not carried out on a pod that runs: the node was relieved in other ways.
+constexpr Duration longest_intent = 10min;
 
 std::string text_of(const DesiredPodStatus& pod) {
     return "pod " + printable(pod.name_space) + "/" + printable(pod.name) + " (" + printable(pod.pod.value) + ")";
@@ -67,9 +69,13 @@ void PodStatusKeeper::reconcile(const Desired& desired) {
     for (const auto& one : desired) {
         want(one);
     }
-    std::erase_if(entries_, [](const auto& row) {
-        const auto& entry = row.second;
-        return !entry.is_desired && (entry.step == Step::answered || !is_worth_noting(entry.wanted));
+    std::erase_if(entries_, [this](const auto& row) {
+        const auto& [uid, entry] = row;
+        const bool withdrawn = !entry.is_desired && (entry.step == Step::answered || !entry.is_recovered);
+        if (withdrawn && !options_.dry_run && is_worth_noting(entry.wanted)) {
+            store_.forget(uid, entry.wanted.attempt);
+        }
+        return withdrawn;
     });
     act_on_time();
 }
@@ -126,7 +132,7 @@ void PodStatusKeeper::advance(Entry& entry) {
     if (options_.dry_run) {
         return pretend(entry);
     }
-    const bool looks = entry.is_recovered && !entry.was_looked_at;
+    const bool looks = !entry.was_looked_at && (entry.is_recovered || (entry.failures > 0 && !entry.wanted.given_up));
     send(entry, looks ? codec::pod_request(entry.wanted) : message_for(entry), looks ? Step::looking : Step::sending);
 }
 
@@ -217,6 +223,9 @@ void PodStatusKeeper::on_look(Entry& entry, const port::ApiReply& reply) {
             return finish(entry, {.result = PodStatusResult::accepted});
         case Left::undelivered:
             break;
+    }
+    if (entry.is_recovered && !entry.is_desired && clock_.wall() - entry.noted_at > longest_intent) {
+        return finish(entry, {.result = PodStatusResult::gone, .error = "it runs, and its eviction is too long ago"});
     }
     entry.was_looked_at = true;
     advance(entry);

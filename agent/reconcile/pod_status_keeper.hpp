@@ -80,8 +80,8 @@ public:
     // An intent that was noted and is not desired.
     void drop(const PodUid& pod, std::int32_t attempt) { store_.forget(pod, attempt); }
 
-    // As a Reconciler (control_loop.hpp). An attempt that is desired no more is sent until it is answered all the same
-    // if it was noted, for its pod was killed.
+    // As a Reconciler (control_loop.hpp). An attempt that is desired no more before it was answered is withdrawn, and
+    // so is its intent.
     void reconcile(const Desired& desired);
     [[nodiscard]] std::optional<MonotonicTime> due() const;
     void act_on_time();

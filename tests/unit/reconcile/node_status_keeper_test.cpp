@@ -339,7 +339,7 @@ TEST_F(NodeStatusKeeperTest, TheEndDoesNotWaitForAServerThatIsAway) {
     want(pressure());
     testing::internal::CaptureStderr();
     keeper->release();
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("evictd cleanup --node n1"));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("kubectl taint node n1 KEY-"));
     EXPECT_THAT(asked(), ElementsAre(get_node));
 }
 
@@ -371,7 +371,7 @@ TEST_F(NodeStatusKeeperTest, TheEndDoesNotComeBackWhereTheServerAsksForMoreTimeT
     api.ready.emplace_back(port::ApiReply{.status = 503, .body = {}, .retry_after = 2s});
     testing::internal::CaptureStderr();
     keeper->release();
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("evictd cleanup --node n1"));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("kubectl taint node n1 KEY-"));
     EXPECT_THAT(asked(), ElementsAre(get_node));
 }
 
