@@ -20,6 +20,9 @@
 namespace evictd::app {
 namespace {
 
+// For the kubelet's configuration; also what it may hold up a start.
+constexpr Duration patience_with_the_kubelet = std::chrono::seconds(3);
+
 std::string host_name() {
     std::array<char, 256> name{};
     return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
@@ -59,13 +62,12 @@ Servers make_pod_sources(const Config& config, const std::string& node) {
 }
 
 std::function<Result<std::string>()> kubelet_config_of(const Config& config, const std::string& node) {
-    constexpr Duration patience = std::chrono::seconds(3);  // also what it may hold up a start
     auto access = kube::find_access(config.agent.cluster);
     auto kubelet = kubelet_of(config.agent.cluster, node);
     if (!access || !kubelet) return {};
     auto source = std::make_shared<kube::AccessSource>(std::move(*access));
     return [source, address = std::move(*kubelet)] {
-        auto text = kube::fetch_kubelet_config(address, *source, patience);
+        auto text = kube::fetch_kubelet_config(address, *source, patience_with_the_kubelet);
         if (!text) source->forget();
         return text;
     };
