@@ -78,7 +78,12 @@ TEST_F(PodStatuses, ADryRunNotesNothing) {
 
 TEST_F(PodStatuses, WhatAnAgentBeforeHadBegunIsPartOfTheFirstLook) {
     eviction.pod_statuses = true;
-    recalled = {{.pod = {"hog"}, .name_space = "default", .name = "hog", .reason = "Evicted", .message = {}}};
+    recalled = {{.pod = {"hog"},
+                 .name_space = "default",
+                 .name = "hog",
+                 .reason = "Evicted",
+                 .message = {},
+                 .decided_at = MonotonicTime{std::chrono::hours(1'000'000)}}};
     declare(100_MiB);
     make();
     EXPECT_EQ(tree.handle(hog_id)->kills, 1);

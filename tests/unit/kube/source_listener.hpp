@@ -17,7 +17,7 @@
 namespace evictd::kube {
 
 // Generous: only a failing test waits for it.
-inline constexpr auto patience = std::chrono::seconds(20);
+inline constexpr auto patience = std::chrono::seconds(90);
 
 class Listener {
 public:
