@@ -37,13 +37,13 @@ struct NodeObject {
 [[nodiscard]] bool is_own(std::string_view name);  // of a taint's key or a condition's type
 
 // None: not a Node, or only the beginning of one.
-[[nodiscard]] std::optional<NodeObject> read_node(std::string_view json);
+[[nodiscard]] std::optional<NodeObject> read_node(std::string_view text);
 // Of a NodeList, one page; `next_page`: the token for the next one, empty: there is none.
 struct NodePage {
     std::vector<NodeObject> nodes;
     std::string next_page;
 };
-[[nodiscard]] std::optional<NodePage> read_nodes(std::string_view json);
+[[nodiscard]] std::optional<NodePage> read_nodes(std::string_view text);
 
 // For PATCH nodes/NAME as a merge patch (RFC 7396), which replaces the list: those of others as they were, in their
 // order, and `own` instead of evictd's. The server refuses it (409) if the node was changed since it was read.

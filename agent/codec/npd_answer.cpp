@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "evictd/model/quantity.hpp"
@@ -78,7 +79,7 @@ void read_signal(const Json& row, Pressure& pressure) {
         add(lines, line_of(threshold));
         if (!is_met(threshold)) continue;
         add(pressure.met,
-            signal + " " + available + " below " + line_of(threshold) + " (" + text_at(threshold, "kind") + ")");
+            fmt::format("{} {} below {} ({})", signal, available, line_of(threshold), text_at(threshold, "kind")));
     }
     if (lines.empty()) return;
     if (available.empty()) {
@@ -115,7 +116,7 @@ NpdAnswer stall_answer(StallResource resource, const Json& document, const NpdEv
         thresholds = true;
         const auto line =
             text_at(threshold, "share") + " (" + text_at(threshold, "scope") + " " + text_at(threshold, "kind") + ")";
-        if (is_met(threshold)) return problem("tasks stall for " + type + ": more than " + line);
+        if (is_met(threshold)) return problem(fmt::format("tasks stall for {}: more than {}", type, line));
         if (text_at(threshold, "state") == "unknown") add(unseen, line);
     }
     if (events.count > 0) {
