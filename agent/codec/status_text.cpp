@@ -222,10 +222,10 @@ std::string sources_section(const Json& document, const TextStyle& style) {
     for (const auto& state : list_at(document, "pod_source_states")) {
         const auto fault = shown(state, "fault");
         const auto age = number_at(state, "age_seconds");
-        const auto heard =
-            age ? "heard " + span_text(std::chrono::seconds(*age)) + " ago" : std::string("not heard yet");
+        auto heard = age ? "heard " + span_text(std::chrono::seconds(*age)) + " ago" : std::string("not heard yet");
+        if (!fault.empty()) heard.append(": ").append(fault);
         table.add({cell("pods"), cell(shown(state, "name")), cell(fault.empty() ? "" : "OUT OF DATE", Tone::red),
-                   cell(fault.empty() ? heard : heard + ": " + fault, Tone::dim)});
+                   cell(heard, Tone::dim)});
     }
     std::string text = table.empty() ? "" : title("SOURCES", style) + table.text(style);
     if (const Json* lost = object_at(document, "lost")) {
