@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# The front door. Every target does its own set-up on a Debian 12 machine; what each does stands in tests/tools/.
+# The front door. Every target does its own set-up on a Debian 12 machine; what each does is in tests/tools/.
 # Not the build itself: that is CMakeLists.txt.
 
 BUILD        ?= build
@@ -23,7 +23,7 @@ export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVER
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-kube deps build bench vm peers check tidy fmt fuzz soak image image-arm64 install clean
+.PHONY: help demo test test-kube deps build bench bench-disk vm peers check tidy lint fmt fuzz soak image image-arm64 install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -34,12 +34,12 @@ demo: ## evict a real pod under real memory pressure on this machine (root); SCE
 	@if [ "$(SCENARIO)" = cluster ]; then $(tools)/build.sh $(BUILD) vm_load && EVICTD=$(BUILD)/evictd tests/kube/demo.sh; \
 	else $(BUILD)/evictd demo --scenario $(SCENARIO); fi
 
-test: ## every test: unit with sanitizers, real kernel, command line, attacks, fuzzers, VM; SUITES="lint unit ..." picks some
-	@$(tools)/deps.sh build lint vm sanitize $(findstring kube,$(SUITES))
+test: ## every test: unit with sanitizers, real kernel, command line, real containerd, attacks, fuzzers, VM; SUITES="lint unit ..." picks some
+	@$(tools)/deps.sh build lint vm cri sanitize $(findstring kube,$(SUITES))
 	@$(tools)/test.sh $(SUITES)
 
 deps: ## install the Debian packages that are missing, for every target (root)
-	@$(tools)/deps.sh build lint vm kube sanitize image
+	@$(tools)/deps.sh build lint vm kube cri sanitize image
 
 build: ## the program, as build/evictd, and build/evictd-demo
 	@$(tools)/deps.sh build
@@ -50,6 +50,12 @@ bench: ## the numbers in deploy/docs/numbers.md, taken on this machine (root); P
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) all
 	@tests/bench/run.sh
+
+bench-disk: ## a walk over all pods' files against du, on a filesystem of its own (root, 4 GiB of disk, 5 min)
+	@$(tools)/need_root.sh "make bench-disk"
+	@$(tools)/deps.sh build
+	@$(tools)/build.sh $(BUILD) evictd_disk_bench
+	@tests/bench/disk/run.sh
 
 vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT="6.1-v1 ..." CASES="doctor ..." EVERY=1
 	@$(tools)/deps.sh build vm
@@ -74,6 +80,12 @@ check: ## before a commit: format, clang-tidy and unit tests of what changed sin
 	@$(tools)/deps.sh build lint
 	@$(tools)/check.sh $(SINCE)
 
+lint: ## format, heads and layers of every file, in seconds (with shellcheck and the rest: make test SUITES=lint)
+	@$(tools)/deps.sh lint
+	@$(tools)/fmt.sh --check
+	@$(tools)/heads.sh
+	@$(tools)/layers.sh
+
 fmt: ## clang-format, in place
 	@$(tools)/deps.sh lint
 	@$(tools)/fmt.sh
@@ -93,7 +105,7 @@ image: ## the container image as build/evictd-image.tar, without a container eng
 	@$(tools)/build.sh $(BUILD) evictd
 	@deploy/image/make.sh $(BUILD)/evictd $(BUILD)/evictd-image.tar
 
-image-arm64: ## the same for arm64, cross-built, as build/arm64/evictd-image.tar; its evictd is tried with qemu-user
+image-arm64: ## the same for arm64, cross-built, as build/arm64/evictd-image.tar; its evictd is tried in QEMU (CASES="doctor ...")
 	@$(tools)/deps.sh build image arm64
 	@$(tools)/arm64.sh $(BUILD)/arm64
 

@@ -7,7 +7,7 @@ enable_testing()
 include(GoogleTest)
 
 # Folders where threads meet: their unit tests run under TSan too.
-set(threaded_folders sys app publish kube reconcile)
+set(threaded_folders sys app publish http cri kube reconcile)
 add_custom_target(unit_tests)      # what is built with ASan and UBSan, and is not part of `all`
 add_custom_target(threaded_tests)  # what is built with TSan
 
@@ -45,8 +45,11 @@ evictd_unit(codec)
 evictd_unit(sys)
 evictd_unit(document)
 evictd_unit(config)
+evictd_unit(http)
+evictd_unit(cri)
 evictd_unit(kube)
 evictd_unit(kernel evictd_skeleton PkgConfig::LIBBPF)
+evictd_unit(disk)
 evictd_unit(observe)
 evictd_unit(act)
 evictd_unit(reconcile)
@@ -63,7 +66,7 @@ if(kernel_tests)
   add_executable(kernel_tests ${kernel_tests})
   target_include_directories(kernel_tests PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests)
   target_compile_options(kernel_tests PRIVATE ${test_options})
-  target_link_libraries(kernel_tests PRIVATE evictd_app evictd_skeleton GTest::gmock GTest::gtest)
+  target_link_libraries(kernel_tests PRIVATE evictd_app evictd_disk evictd_skeleton GTest::gmock GTest::gtest)
   evictd_unity(kernel_tests)
   add_test(NAME kernel_tests COMMAND kernel_tests)
   set_tests_properties(kernel_tests PROPERTIES LABELS kernel SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT 600)
@@ -75,7 +78,7 @@ if(EVICTD_FUZZ)
     get_filename_component(name ${source} NAME_WE)
     add_executable(fuzz_${name} ${source})
     target_include_directories(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/agent)
-    target_link_libraries(fuzz_${name} PRIVATE evictd_app evictd_replay)
+    target_link_libraries(fuzz_${name} PRIVATE evictd_app evictd_cri evictd_replay)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer,address,undefined)
   endforeach()
 endif()
@@ -95,6 +98,34 @@ if(node_bench_sources)
   target_include_directories(evictd_node_bench PRIVATE ${CMAKE_SOURCE_DIR}/agent)
   target_link_libraries(evictd_node_bench PRIVATE evictd_app)
 endif()
+
+# What a walk over all pods' files takes: tests/bench/disk/run.sh.
+add_executable(evictd_disk_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/disk/main.cpp)
+target_include_directories(evictd_disk_bench PRIVATE ${CMAKE_SOURCE_DIR}/agent)
+target_link_libraries(evictd_disk_bench PRIVATE evictd_disk)
+
+# cri_tests: the client of the container runtime on a real one, which tests/cri/run.sh starts.
+file(GLOB cri_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cri/*.cpp)
+add_executable(cri_tests EXCLUDE_FROM_ALL ${cri_tests})
+target_include_directories(cri_tests PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests)
+target_compile_options(cri_tests PRIVATE ${test_options})
+target_link_libraries(cri_tests PRIVATE evictd_cri evictd_disk evictd_http evictd_observe evictd_policy evictd_reconcile evictd_sys GTest::gmock GTest::gtest)
+evictd_unity(cri_tests)
+
+# kube_agents: many agents' traffic with one API server, for tests/kube/cases/many_agents.sh.
+add_executable(kube_agents EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/kube/agents/agents.cpp)
+target_include_directories(kube_agents PRIVATE ${CMAKE_SOURCE_DIR}/agent)
+target_link_libraries(kube_agents PRIVATE evictd_kube evictd_reconcile)
+
+# kube_protobuf: pods in protobuf and in JSON, from a real API server, for tests/kube/cases/pod_sources.sh.
+add_executable(kube_protobuf EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/kube/protobuf/protobuf.cpp)
+target_include_directories(kube_protobuf PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests)
+target_link_libraries(kube_protobuf PRIVATE evictd_kube)
+
+# kube_survey: what pods keep on disk as evictd surveys it, for tests/kube/cases/disk_survey.sh.
+add_executable(kube_survey EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/kube/survey/survey.cpp)
+target_include_directories(kube_survey PRIVATE ${CMAKE_SOURCE_DIR}/agent)
+target_link_libraries(kube_survey PRIVATE evictd_disk)
 
 # vm_load: what runs in the pods of tests/vm's guests. Static, because a thousand of them are started where the CPU is
 # emulated; hence not where sanitizers are, which need their shared library.

@@ -139,6 +139,7 @@ Struck Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup) {
         struck.to_close.clear();
         if (struck.trouble && struck.trouble->kind != ErrorKind::vanished) {
             (void)spare_.release();
+            wanted.close_at_once = true;
         } else if (reached.empty() && struck.whole() && is_populated(cgroup)) {
             wanted.listing = port::Listing::thorough;  // an empty list is not the kernel's word
         } else if (!struck.moved || struck.cut) {

@@ -79,7 +79,8 @@ Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, EarlyRelease* relea
     }
     Strike wanted{.signal_number = SIGKILL,
                   .listing = rounds > 0 ? port::Listing::thorough : port::Listing::quick,
-                  .until = clock.monotonic() + walk_limit};
+                  .until = clock.monotonic() + walk_limit,
+                  .close_at_once = true};
     if (release != nullptr) {
         wanted.after_batch = [release](std::vector<HeldProcess>& held) { release->take_from(held); };
     }
@@ -156,9 +157,12 @@ void Reaper::follow(port::PodCgroupPtr victim) {
 
 void Reaper::finish_terminating(port::PodCgroupPtr pod) {
     lane_->post([this, pod = std::move(pod)] {
-        const auto struck = strike(
-            *pod, {.signal_number = SIGTERM, .until = clock_.monotonic() + longest_walk_limit, .after_batch = {}},
-            clock_);
+        const auto struck = strike(*pod,
+                                   {.signal_number = SIGTERM,
+                                    .until = clock_.monotonic() + longest_walk_limit,
+                                    .close_at_once = true,
+                                    .after_batch = {}},
+                                   clock_);
         if (struck.trouble && struck.trouble->kind != ErrorKind::vanished) {
             sys::log::error(pod->path() + ": SIGTERM did not reach all of its processes: " + struck.trouble->text());
         }

@@ -46,6 +46,8 @@ public:
 
 private:
     [[nodiscard]] std::size_t hold(std::span<const pid_t> pids);
+    [[nodiscard]] Result<std::vector<pid_t>> list_again(const port::ProcessBatch& batch, std::span<const pid_t> left,
+                                                        std::size_t& done);
     void drop_strangers(const std::vector<pid_t>& still);
     void signal_held();
     void put_away();
@@ -61,27 +63,21 @@ private:
     int shortage_ = 0;  // errno
 };
 
-// Returns how many of `pids` are done with: held, ended or refused. Less than all where descriptors are short; then the
-// last one is given back, because listing again takes one.
+// Returns how many of `pids` are done with: held, ended or refused. Less than all where descriptors are short.
 std::size_t Batch::hold(std::span<const pid_t> pids) {
     std::size_t done = 0;
-    std::size_t last_held = 0;
     for (; done < pids.size(); done++) {
         if (pids[done] == getpid()) {
             continue;
         }
         if (sys::Fd pidfd(pidfd_open(pids[done])); pidfd) {
             held_.push_back({pids[done], std::move(pidfd)});
-            last_held = done;
         } else if (is_short_of_descriptors(errno) && !struck_.to_close.empty()) {
             struck_.to_close.clear();
             done--;  // again
         } else if (is_short_of_descriptors(errno)) {
             shortage_ = errno;
-            if (!held_.empty()) {
-                held_.pop_back();
-            }
-            return last_held;
+            return done;
         } else if (errno == EINVAL || errno == ENOENT) {
             struck_.moved = true;  // the number is a thread's now
         } else if (errno != ESRCH) {
@@ -89,6 +85,24 @@ std::size_t Batch::hold(std::span<const pid_t> pids) {
         }
     }
     return done;
+}
+
+// Listing takes a descriptor. Where the pidfds took the last one, the last pidfd is given back, and `done` then ends
+// before its process.
+Result<std::vector<pid_t>> Batch::list_again(const port::ProcessBatch& batch, std::span<const pid_t> left,
+                                             std::size_t& done) {
+    auto still = batch.list_again();
+    if (still || still.error().kind != ErrorKind::exhausted) {
+        return still;
+    }
+    if (!struck_.to_close.empty()) {
+        struck_.to_close.clear();
+    } else if (held_.size() > 1) {
+        const auto last = std::find(left.begin(), left.end(), held_.back().pid);
+        done = std::max<std::size_t>(1, static_cast<std::size_t>(last - left.begin()));  // a pid may be listed twice
+        held_.pop_back();
+    }
+    return batch.list_again();
 }
 
 void Batch::drop_strangers(const std::vector<pid_t>& still) {
@@ -112,7 +126,7 @@ void Batch::signal_held() {
 }
 
 void Batch::put_away() {
-    if (struck_.to_close.size() + held_.size() <= most_to_close) {
+    if (!strike_.close_at_once && struck_.to_close.size() + held_.size() <= most_to_close) {
         std::move(held_.begin(), held_.end(), std::back_inserter(struck_.to_close));
     }
     held_.clear();
@@ -125,16 +139,16 @@ void Batch::signal(const port::ProcessBatch& batch) {
         }
     }
     for (auto left = batch.pids; !left.empty();) {
-        const auto done = hold(left);
+        auto done = hold(left);
         if (done == 0) {
             refuse(sys::fail_errno("pidfd_open", shortage_, "raise LimitNOFILE").value());
             return;
         }
-        left = left.subspan(done);
         if (held_.empty()) {
+            left = left.subspan(done);
             continue;
         }
-        const auto still = batch.list_again();
+        const auto still = list_again(batch, left, done);
         if (!still) {
             held_.clear();
             // The pod's own cgroup gone is for the walk to say.
@@ -144,6 +158,7 @@ void Batch::signal(const port::ProcessBatch& batch) {
             }
             return;
         }
+        left = left.subspan(done);
         drop_strangers(*still);
         signal_held();
         if (strike_.after_batch) {

@@ -29,6 +29,9 @@ struct Strike {
     // No new batch is begun from then on; but at least one process is signalled, unless the pod begins with many empty
     // cgroups.
     MonotonicTime until{};
+    // Each batch's pidfds are closed before the next batch, instead of kept in Struck::to_close: the walk needs few
+    // descriptors.
+    bool close_at_once = false;
     std::function<void(std::vector<HeldProcess>&)> after_batch{};  // with those that were signalled: it may take them
 };
 

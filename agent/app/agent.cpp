@@ -74,6 +74,9 @@ Tick Agent::observe(Cause cause) {
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
     tick.observation.pod_statuses = std::exchange(pod_status_outcomes_, {});
     tick.observation.recalled = std::exchange(recalled_, {});
+    tick.observation.pods_current = pods_current_;
+    tick.observation.node = node_;
+    tick.observation.logind = logind_;
     last_look_ = tick.observation.at;
     return tick;
 }
@@ -106,6 +109,11 @@ void Agent::remember(Tick& tick, State state) {
     follow_victims();
     weigh_owed(tick);
     outcomes_ = tick.outcomes;
+    for (std::size_t i = 0; i < signal_count; i++) {
+        if (const auto& reading = tick.observation.readings.at(i)) {
+            capacities_.at(i) = reading->capacity;
+        }
+    }
 }
 
 void Agent::publish(Tick tick) {
@@ -190,7 +198,11 @@ void Agent::set_pods(std::size_t source, port::PodSet set) {
         sys::log::error(unread);
         notice(Notice::look_incomplete, unread, faults.unread.front().why);
     }
-    table_.set_pods(source, std::move(set.pods));
+    if (set.current) {
+        pods_current_ = *set.current;
+        node_ = std::move(set.node);
+    }
+    table_.set_pods(source, std::move(set.pods), parts_.clock.monotonic());
     if (!std::exchange(look_at_pods_posted_, true) && !parts_.loop.post([this] { look_at_pods(); })) {
         look_at_pods();
     }

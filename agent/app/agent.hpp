@@ -4,6 +4,7 @@
 // handed to it; it makes nothing and knows no adapter.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -76,10 +77,15 @@ public:
     void request_look();  // somebody wants fresh figures
     void notice(Notice notice, std::string message, std::string error = {});
     void note_rung(RungOutcome outcome);
+    void note_logind(LogindView view);
     void note_pod_status(PodStatusOutcome outcome);
     // What an agent before this one had begun and not finished. Before start().
     void recall(std::vector<DesiredPodStatus> intents);
 
+    // Of a signal, at the last look; none: it was not read.
+    [[nodiscard]] std::optional<Amount> capacity_of(Signal signal) const {
+        return capacities_.at(static_cast<std::size_t>(signal));
+    }
     // When it will look by itself if nothing happens before.
     [[nodiscard]] MonotonicTime next_look() const { return next_look_; }
 
@@ -98,6 +104,7 @@ private:
     void arm_timer();
     [[nodiscard]] Wanted take(const KernelEvent& event);
     [[nodiscard]] bool is_watched(CgroupId cgroup) const;
+    [[nodiscard]] bool may_be_refused(const CgroupLife& life) const;
     void tick(Cause cause);
     void look_at_pods();
     [[nodiscard]] Tick observe(Cause cause);
@@ -124,6 +131,7 @@ private:
     void want_rungs(const std::vector<Rung>& rungs);
     void note_intents(const Tick& tick, const Decision& decision) const;
     void want_pod_statuses(const Tick& tick);
+    [[nodiscard]] bool is_own(const Tick& tick, const DesiredPodStatus& one) const;
     void want_node_status(const std::optional<DesiredNodeStatus>& desired);
     [[nodiscard]] bool calls_for_rungs(const Observation& observation) const;
     Status follow_pods_root();
@@ -152,11 +160,15 @@ private:
     std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded
     std::uint64_t looks_ = 0;
     std::vector<observe::Followed> followed_;
+    std::array<std::optional<Amount>, signal_count> capacities_{};
     std::vector<Outcome> outcomes_;  // of the last tick, for the next look
     std::vector<RungOutcome> rung_outcomes_;
     std::vector<Rung> wanted_rungs_;
     std::vector<PodStatusOutcome> pod_status_outcomes_;
     std::vector<DesiredPodStatus> recalled_;
+    bool pods_current_ = false;
+    std::optional<NodeView> node_;
+    std::optional<LogindView> logind_;
     std::vector<DesiredPodStatus> wanted_pod_statuses_;
     std::optional<DesiredNodeStatus> wanted_node_status_;
     std::vector<KernelEvent> kernel_events_;  // for the record of the look to come

@@ -47,6 +47,12 @@ bool Agent::is_watched(CgroupId cgroup) const {
            });
 }
 
+// A pod arrives while a condition holds: the policy follows it from here on.
+bool Agent::may_be_refused(const CgroupLife& life) const {
+    return options_.eviction.admission && life.change == CgroupChange::made && !state_.conditions.empty() &&
+           table_.uid_of(life.cgroup).has_value();
+}
+
 // Notes what an event says. What is reported is reported with the next look: no more than the ring buffer holds, and
 // one a minute for a pod of what calls for no look.
 Agent::Wanted Agent::take(const KernelEvent& event) {
@@ -67,8 +73,9 @@ Agent::Wanted Agent::take(const KernelEvent& event) {
         }
         expect_scores(*life);
         const bool populates = life->change == CgroupChange::populated;
-        return (pressure_ && emptied) || ((emptied || populates) && is_watched(life->cgroup)) ? Wanted::look
-                                                                                              : Wanted::nothing;
+        return (pressure_ && emptied) || ((emptied || populates) && is_watched(life->cgroup)) || may_be_refused(*life)
+                   ? Wanted::look
+                   : Wanted::nothing;
     }
     if (const auto* changed = std::get_if<OomScoreChanged>(&event.kind)) {
         check_scores(*changed);

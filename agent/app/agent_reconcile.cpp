@@ -9,6 +9,12 @@
 #include "policy/ladder.hpp"
 
 namespace evictd::app {
+namespace {
+
+// The API server ends the pod, without a signal of evictd's.
+bool is_without_signal(const DesiredPodStatus& one) { return one.end != PodEnd::failed || one.can_wait; }
+
+}  // namespace
 
 void Agent::reconcile(Tick& tick) {
     tick.shed = parts_.socket_shed.reconcile(tick.decision.shed);
@@ -49,33 +55,52 @@ void Agent::note_rung(RungOutcome outcome) {
     }
 }
 
-// Of the attempts that begin with this decision: an agent that is killed from here on has left word of them.
+// Of the attempts that begin with this decision: an agent killed from here on leaves its intents.
 void Agent::note_intents(const Tick& tick, const Decision& decision) const {
     if (!parts_.note_intent || tick.dry_run) {
         return;
     }
     for (const auto& desired : decision.pod_statuses) {
-        if (desired.decided_at == tick.observation.at && desired.end == PodEnd::failed) {
+        if (desired.decided_at == tick.observation.at && desired.end == PodEnd::failed && !desired.can_wait) {
             parts_.note_intent(desired);
         }
     }
 }
 
-// All but those of pods that evictd itself runs in: the executor found that out just now, and the API server must not
-// end such a pod either.
+// The executor asks the cgroup before each signal. What the API server would end without one is asked here, in the same
+// way: a cgroup that cannot be read is assumed to be evictd's own.
+bool Agent::is_own(const Tick& tick, const DesiredPodStatus& one) const {
+    if (is_without_signal(one)) {
+        const auto cgroup = table_.cgroup_of(one.pod);
+        return cgroup && cgroup->holds_us().value_or(true);
+    }
+    return std::any_of(tick.outcomes.begin(), tick.outcomes.end(), [&](const Outcome& outcome) {
+        return outcome.action.pod == one.pod && outcome.status == OutcomeStatus::refused;
+    });
+}
+
+// All but those of pods that evictd itself runs in.
 void Agent::want_pod_statuses(const Tick& tick) {
     if (!parts_.want_pod_statuses) {
         return;
     }
     auto desired = tick.decision.pod_statuses;
     std::erase_if(desired, [&](const DesiredPodStatus& one) {
-        const bool is_own = std::any_of(tick.outcomes.begin(), tick.outcomes.end(), [&](const Outcome& outcome) {
-            return outcome.action.pod == one.pod && outcome.status == OutcomeStatus::refused;
-        });
-        if (is_own && parts_.drop_intent) {
+        if (!is_own(tick, one)) {
+            return false;
+        }
+        if (is_without_signal(one)) {
+            pod_status_outcomes_.push_back({.pod = one.pod,
+                                            .attempt = one.attempt,
+                                            .end = one.end,
+                                            .result = PodStatusResult::rejected,
+                                            .sent_at = {},
+                                            .answered_at = {},
+                                            .error = "it was not sent: evictd itself runs in this pod"});
+        } else if (parts_.drop_intent) {
             parts_.drop_intent(one);  // noted before it was known
         }
-        return is_own;
+        return true;
     });
     if (desired == wanted_pod_statuses_) {
         return;
@@ -95,6 +120,13 @@ void Agent::want_node_status(const std::optional<DesiredNodeStatus>& desired) {
 void Agent::note_pod_status(PodStatusOutcome outcome) {
     pod_status_outcomes_.push_back(std::move(outcome));
     tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = parts_.clock.monotonic()});
+}
+
+void Agent::note_logind(LogindView view) {
+    const auto before = std::exchange(logind_, view);
+    if (!before || before->shuts_down != view.shuts_down || before->current != view.current) {
+        tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = parts_.clock.monotonic()});
+    }
 }
 
 void Agent::recall(std::vector<DesiredPodStatus> intents) { recalled_ = std::move(intents); }

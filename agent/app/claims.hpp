@@ -24,7 +24,7 @@ namespace evictd::app {
 // The ledgers: of limits and freezes, and of raised oom_score_adj.
 [[nodiscard]] std::string rungs_path(const AgentConfig& config);
 [[nodiscard]] std::string raised_path(const AgentConfig& config);
-// Of what the API server has not answered yet, for a reboot.
+// Of evictions that are not over, for a reboot.
 [[nodiscard]] std::string intents_ledger_path(const AgentConfig& config);
 // Kube events that the API server does not have yet.
 [[nodiscard]] std::string kube_events_path(const AgentConfig& config);

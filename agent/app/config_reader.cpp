@@ -17,12 +17,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A file that is written to and not closed is read as it is after this: its writer may never close it. Half as long
-// could read half of a file over a slow network mount; an empty beginning is a valid configuration.
-constexpr Duration longest_write = 10s;
-
-// The kubelet's list of pods is read once a minute, so a restart in between is not seen by that.
-constexpr Duration pause_between_questions = 60s;
+// A restart between two lists of its pods is not seen by those, and by its listener only in its network namespace. As
+// long as the period of the lists: for each question the kubelet asks the API server about us, and two that come
+// together share the answer.
+constexpr Duration pause_between_questions = 15min;
+constexpr Duration pause_while_unknown = 60s;
+constexpr Duration pause_while_it_starts = 10s;
 
 // How often files are looked at that cannot be watched, and whether the kubelet was heard again.
 constexpr Duration pause_between_looks = 2s;
@@ -77,7 +77,12 @@ void ConfigReader::read_now() {
 }
 
 void ConfigReader::begin() {
-    was_heard_ = needs_.kubelet.has_value();
+    was_heard_ = needs_.kubelet && !needs_.is_kubelet_kept;
+    if (was_heard_) {
+        asked_at_ = sys::SystemClock().monotonic();
+        keep_kubelet();
+    }
+    (void)was_kubelet_restarted();
     look();
 }
 
@@ -106,9 +111,16 @@ void ConfigReader::on_event(Place& place) {
     }
     watch(place);
     const bool writing = !place.begun.empty();
-    const auto at = sys::SystemClock().monotonic() + (writing ? longest_write : needs_.pause);
+    const auto now = sys::SystemClock().monotonic();
+    if (!unsettled_since_) unsettled_since_ = now;
+    if (writing && !std::exchange(is_written_, true)) unsettled_since_ = now;
+    // Further events put it off, but not for ever: others may write in the same directory without a pause.
+    const auto at =
+        std::min(now + (writing ? needs_.longest_write : needs_.pause), *unsettled_since_ + needs_.longest_write);
     settle_is_due_ = lane_->arm(settle_, at, [this] {
         settle_is_due_ = false;
+        is_written_ = false;
+        unsettled_since_.reset();
         read_if_changed();
     });
 }
@@ -145,21 +157,53 @@ void ConfigReader::read() {
     needs_.deliver(needs_.read(needs_.kubelet));
 }
 
+bool ConfigReader::was_kubelet_restarted() {
+    const auto listener = needs_.kubelet_listener ? needs_.kubelet_listener() : std::string();
+    return !listener.empty() && std::exchange(listener_, listener) != listener;
+}
+
+Duration ConfigReader::pause_before_asking() const {
+    if (is_unanswered_) return pause_while_it_starts;
+    return needs_.kubelet && !needs_.is_kubelet_kept ? pause_between_questions : pause_while_unknown;
+}
+
 // Where it may not be asked, that is logged once for each time that it is heard again.
 void ConfigReader::look_at_kubelet() {
     const bool heard = needs_.is_kubelet_heard();
-    const bool is_back = !std::exchange(was_heard_, heard) && heard;
+    bool is_back = !std::exchange(was_heard_, heard) && heard;
+    if (was_kubelet_restarted()) is_back = is_unanswered_ = true;
     const auto now = sys::SystemClock().monotonic();
-    if (is_back || (heard && now - asked_at_ >= pause_between_questions)) {
-        asked_at_ = now;
-        auto text = needs_.ask_kubelet();
-        if (!text && !is_back) return;
-        if (!text) return sys::log::warn("could not read the kubelet's configuration: " + text.error().text());
-        if (needs_.kubelet && needs_.kubelet->text == *text) return;
-        needs_.kubelet = config::KubeletText{.name = "the kubelet's /configz", .text = std::move(*text)};
-        needs_.on_kubelet(*needs_.kubelet);
-        if (needs_.merges_kubelet) read();
+    const bool is_due = (heard || is_unanswered_) && (!asked_at_ || now - *asked_at_ >= pause_before_asking());
+    if (!is_back && !is_due) return;
+    asked_at_ = now;
+    auto text = needs_.ask_kubelet();
+    is_unanswered_ = is_unanswered_ && !text && text.error().kind == ErrorKind::unreachable;
+    if (!text) {
+        if (is_back) sys::log::warn("could not read the kubelet's configuration: " + text.error().text());
+        return;
     }
+    take_kubelet(std::move(*text));
+}
+
+void ConfigReader::take_kubelet(std::string text) {
+    if (text == refused_) return;
+    if (needs_.kubelet && !needs_.is_kubelet_kept && needs_.kubelet->text == text) return keep_kubelet();
+    config::KubeletText fresh{.name = "the kubelet's /configz", .text = std::move(text)};
+    if (auto own = config::load_kubelet(fresh); !own) {  // what was known before is kept
+        refused_ = std::move(fresh.text);
+        return needs_.deliver(tl::unexpected(std::move(own.error())));
+    }
+    refused_.clear();
+    needs_.kubelet = std::move(fresh);
+    needs_.is_kubelet_kept = false;
+    keep_kubelet();
+    needs_.on_kubelet(*needs_.kubelet);
+    if (needs_.merges_kubelet) read();
+}
+
+// Also where it is the same: how old it is counts from the last answer.
+void ConfigReader::keep_kubelet() const {
+    if (needs_.keep_kubelet) needs_.keep_kubelet(needs_.kubelet->text);
 }
 
 // For what no event tells: directories that cannot be watched, and the kubelet.

@@ -34,12 +34,23 @@ public:
         std::function<Result<std::string>()> ask_kubelet{};
         // Whether the kubelet answers; null as above.
         std::function<bool()> is_kubelet_heard{};
+        // What changes when the kubelet was started again (listener_on()); null: not known.
+        std::function<std::string()> kubelet_listener{};
         std::optional<config::KubeletText> kubelet{};  // as known at the start
-        bool merges_kubelet = false;                   // its configuration is part of what read() returns
-        // Both in the reader's thread; the first when the kubelet's configuration is known and differs.
+        // That is of an earlier answer: the kubelet is asked as if nothing were known of it.
+        bool is_kubelet_kept = false;
+        bool merges_kubelet = false;  // its configuration is part of what read() returns
+        // All in the reader's thread. Each configuration that the kubelet answers with, for a start at which it does
+        // not; null: not kept.
+        std::function<void(const std::string& text)> keep_kubelet{};
+        // When the kubelet's configuration is known and differs, or confirms one that was kept.
         std::function<void(const config::KubeletText& kubelet)> on_kubelet{};
         std::function<void(config::ConfigOutcome outcome)> deliver;
         Duration pause = std::chrono::milliseconds(200);  // between the last change of a file and reading it
+        // A file that is written to and not closed is read as it is after this: its writer may never close it. So it is
+        // in a directory where others write without a pause. Half as long could read half of a file over a slow network
+        // mount; an empty beginning is a valid configuration.
+        Duration longest_write = std::chrono::seconds(10);
     };
 
     static Result<std::unique_ptr<ConfigReader>> make(Needs needs);
@@ -68,6 +79,10 @@ private:
     [[nodiscard]] config::Faults emptied() const;
     void read();
     void look_at_kubelet();
+    void take_kubelet(std::string text);
+    void keep_kubelet() const;
+    [[nodiscard]] bool was_kubelet_restarted();
+    [[nodiscard]] Duration pause_before_asking() const;
     void look();
 
     Needs needs_;
@@ -76,10 +91,15 @@ private:
     std::string seen_;                // at the last look
     std::set<std::string> had_text_;  // files that were not empty when they were read
     bool was_heard_ = false;          // the kubelet, at the last look
+    std::string listener_;            // the kubelet's, at the last look
+    bool is_unanswered_ = false;      // it was started again, and has not answered since
+    std::string refused_;             // of the kubelet's: what was no configuration
     bool settle_is_due_ = false;
-    MonotonicTime asked_at_{};  // the kubelet
-    sys::Timer settle_;         // reads what changed
-    sys::Timer again_;          // where a directory cannot be watched, and for the kubelet
+    std::optional<MonotonicTime> unsettled_since_;  // the first event since the files were looked at
+    bool is_written_ = false;                       // one of them was, since
+    std::optional<MonotonicTime> asked_at_;         // the kubelet
+    sys::Timer settle_;                             // reads what changed
+    sys::Timer again_;                              // where a directory cannot be watched, and for the kubelet
     // The last member: its thread uses all of the above, and is gone before they are.
     std::unique_ptr<sys::Lane> lane_;
 };

@@ -31,14 +31,18 @@ std::string host_name() {
 // None: no kubelet is configured.
 std::optional<kube::KubeletAddress> kubelet_of(const ClusterConfig& cluster, const std::string& node) {
     if (cluster.kubelet_url.empty()) return std::nullopt;
-    return kube::KubeletAddress{.url = cluster.kubelet_url, .ca_file = cluster.kubelet_ca_file, .name = node};
+    return kube::KubeletAddress{.url = cluster.kubelet_url,
+                                .ca_file = cluster.kubelet_ca_file,
+                                .name = node,
+                                .pods_socket = cluster.kubelet_pods_socket};
 }
 
 std::shared_ptr<kube::ClusterPods> cluster_source(const ClusterConfig& cluster, const std::string& node,
                                                   kube::AccessSource::Load access) {
     auto kubelet = kubelet_of(cluster, node);
     auto name = cluster.kubeconfig.empty() ? "at " + kube::pod_environment().host : "of " + cluster.kubeconfig;
-    return std::make_shared<kube::ClusterPods>(std::move(name), std::move(access), node, std::move(kubelet));
+    return std::make_shared<kube::ClusterPods>(std::move(name), std::move(access), node, std::move(kubelet),
+                                               kube::ApiPodsTimes{}, kube::ApiNodeTimes{});
 }
 
 }  // namespace

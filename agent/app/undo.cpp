@@ -14,6 +14,7 @@
 #include "app/sources.hpp"
 #include "kernel/pins.hpp"
 #include "kernel/proc_scores.hpp"
+#include "publish/health_socket.hpp"
 #include "publish/socket_path.hpp"
 #include "reconcile/intent_store.hpp"
 #include "reconcile/steered_scores.hpp"
@@ -109,6 +110,7 @@ Result<reconcile::PutBack> undo(const Config& config) {
     result->add(reconcile::list_intents(config.agent.intents_path, intents_ledger_path(config.agent)));
     result->add(undo_pins(config.agent.bpffs_path));
     result->add(undo_socket(config.agent.socket_path));
+    result->add(undo_socket(publish::health_socket_path(config.agent.socket_path)));
     if (unknown_root) {
         add_fault(*unknown_root, *result);
     }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/status_request.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
@@ -47,7 +48,30 @@ void Watchdog::tell_slow(const std::vector<sys::LifeSign>& signs) {
     }
 }
 
+std::string Watchdog::health() const {
+    codec::Health health{.is_alive = false, .is_ready = false, .detail = sys::dead_ones(needs_.proof.check())};
+    health.is_alive = health.detail.empty();
+    health.is_ready = health.is_alive && (!needs_.is_ready || needs_.is_ready());
+    if (health.is_alive && !health.is_ready) {
+        health.detail = "no observation yet";
+    }
+    return codec::health_json_line(health);
+}
+
+// Again with each look, where it failed: a probe that gets no answer has the agent restarted.
+void Watchdog::listen() {
+    auto made = publish::HealthSocket::make(lane_->loop(), needs_.health_path, [this] { return health(); });
+    if (made) {
+        health_ = std::move(*made);
+    } else if (auto why = made.error().text(); std::exchange(told_of_socket_, why) != why) {
+        sys::log::error("probes get no answer: " + why);
+    }
+}
+
 void Watchdog::look() {
+    if (!health_ && !needs_.health_path.empty()) {
+        listen();
+    }
     const auto signs = needs_.proof.check();
     tell_slow(signs);
     const auto dead = sys::dead_ones(signs);

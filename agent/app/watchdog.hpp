@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Asks every thread of the agent for a proof of life and passes it on to the service manager, which restarts an agent
-// that owes it. In a lane of its own: where this lane hangs, the manager hears nothing either.
+// that owes it, and to probes (publish/health_socket). In a lane of its own: where this lane hangs, neither hears
+// anything.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "evictd/model/result.hpp"
+#include "publish/health_socket.hpp"
 #include "sys/lane.hpp"
 #include "sys/proof_of_life.hpp"
 
@@ -21,6 +23,8 @@ struct WatchdogNeeds {
     std::function<void(const std::string& status)> alive;     // the ping
     std::function<void(const std::string& status)> withheld;  // no ping, and why
     Duration period = std::chrono::seconds(10);
+    std::string health_path{};         // of the health socket; empty: none
+    std::function<bool()> is_ready{};  // the agent has looked; in the watchdog's thread
 };
 
 class Watchdog {
@@ -33,11 +37,15 @@ public:
 private:
     explicit Watchdog(WatchdogNeeds needs) : needs_(std::move(needs)) {}
     void look();
+    void listen();
+    [[nodiscard]] std::string health() const;
     void tell_slow(const std::vector<sys::LifeSign>& signs);
 
     WatchdogNeeds needs_;
     std::string told_;            // of dead threads, once
     std::set<std::string> slow_;  // threads in a task that was reported
+    std::string told_of_socket_;  // why there is none
+    std::unique_ptr<publish::HealthSocket> health_;
     sys::Timer timer_;
     std::unique_ptr<sys::Lane> lane_;  // last: its thread must be gone first
 };

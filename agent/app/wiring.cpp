@@ -87,6 +87,11 @@ void Wiring::Parts::tell_what_is_off() {
                       why_no_ledger);
         sys::log::warn("no pod is limited, frozen or raised for the OOM killer: " + why_no_ledger);
     }
+    if (!kubelet_unknown.empty()) {
+        agent->notice(Notice::signal_source_changed,
+                      "The kubelet's configuration is not known; until it answers, " + kubelet_instead,
+                      kubelet_unknown);
+    }
 }
 
 // A threshold that this kernel cannot measure is reported and not refused: one configuration serves many nodes.
@@ -125,7 +130,9 @@ Status Wiring::Parts::start_watchdog() {
                                         }
                                     },
                                 .withheld = sys::service::status,
-                                .period = watchdog_period(sys::service::watchdog())});
+                                .period = watchdog_period(sys::service::watchdog()),
+                                .health_path = publish::health_socket_path(config.agent.socket_path),
+                                .is_ready = [this] { return publishers.board->document()->tick() != nullptr; }});
     if (!made) {
         return tl::unexpected(made.error());
     }
@@ -206,6 +213,7 @@ Status Wiring::run() {
     if (auto started = parts.start_pod_sources(); !started) {
         return started;
     }
+    parts.start_logind();
     parts.publishers.board->set_agent(parts.facts());
     if (const auto missing = become_realtime(parts.config.agent.realtime_priority); !missing.empty()) {
         sys::log::warn("latencies may be higher: " + missing);
@@ -220,12 +228,14 @@ Status Wiring::run() {
     }
     auto ran = parts.run_watched();
     parts.config_reader.reset();
+    parts.logind.reset();
     parts.scores.reset();  // puts back what is raised
     parts.reclaimer.reset();
     parts.rungs.reset();  // puts back what is held
     parts.pod_statuses.reset();
-    parts.node_status.reset();  // removes taints
-    parts.pod_sources.clear();  // last: a server may hold it up
+    parts.intent_writer.reset();  // what it left is written down
+    parts.node_status.reset();    // removes taints
+    parts.pod_sources.clear();    // last: a server may hold it up
     parts.agent->notice(Notice::agent_stopped, "evictd stopped; only the kubelet now watches this node's thresholds");
     return ran;
 }

@@ -35,7 +35,7 @@ public:
     Wiring& operator=(const Wiring&) = delete;
     ~Wiring();
 
-    // Until SIGTERM or SIGINT. An error: the agent had to stop by itself.
+    // Until SIGTERM, SIGINT or SIGQUIT. An error: the agent had to stop by itself.
     Status run();
 
 private:

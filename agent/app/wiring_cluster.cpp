@@ -2,6 +2,7 @@
 // Copyright The evictd authors
 // Wiring's parts that keep the API server's view of this node.
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "app/random_share.hpp"
@@ -21,6 +22,13 @@ SourceRow node_row(const reconcile::NodeStatusFigures& figures) {
     return row;
 }
 
+SourceRow shutdown_row_of(const std::string& problem) {
+    return {.hook = "node shutdown",
+            .chosen = problem.empty() ? "logind" : "node object",
+            .fallback = !problem.empty(),
+            .detail = problem.empty() ? "" : "logind: " + problem};
+}
+
 }  // namespace
 
 // False: refused.
@@ -29,6 +37,38 @@ bool Wiring::Parts::show_node_status(const reconcile::NodeStatusFigures& figures
         node_status_row = std::move(row);
         publishers.board->set_agent(facts());
     });
+}
+
+// Without its thread the node's object says whether the node shuts down, as without a bus.
+void Wiring::Parts::start_logind() {
+    if (!api) {
+        return;
+    }
+    // In logind's thread. What the loop does not take now is said again.
+    auto started = sys::Logind::start(
+        [this](const sys::LogindWord& word) { return loop->post([this, word] { note_logind(word); }); });
+    if (!started) {
+        shutdown_row.detail = "logind: " + started.error().text();
+        return sys::log::warn(shutdown_row.detail);
+    }
+    logind = std::move(*started);
+}
+
+void Wiring::Parts::note_logind(const sys::LogindWord& word) {
+    const bool is_heard = word.problem.empty();
+    SourceRow row = shutdown_row_of(word.problem);
+    if (row.detail != shutdown_row.detail || row.chosen != shutdown_row.chosen) {
+        shutdown_row = std::move(row);
+        publishers.board->set_agent(facts());
+    }
+    if (word.said_at == MonotonicTime{}) {
+        return;  // it never answered
+    }
+    if (std::exchange(was_shutting_down, word.shuts_down) != word.shuts_down) {
+        sys::log::info(word.shuts_down ? "logind: shutdown in progress; evictions are suspended"
+                                       : "logind: shutdown cancelled; evictions resume");
+    }
+    agent->note_logind({.shuts_down = word.shuts_down, .said_at = word.said_at, .current = is_heard});
 }
 
 Status Wiring::Parts::make_node_status() {

@@ -3,6 +3,7 @@
 // Wiring's own: the parts of the agent and how each is made.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,10 +26,12 @@
 #include "kernel/proc_scores.hpp"
 #include "reconcile/control_loop.hpp"
 #include "reconcile/intent_file.hpp"
+#include "reconcile/intent_writer.hpp"
 #include "reconcile/node_status_keeper.hpp"
 #include "reconcile/pod_status_keeper.hpp"
 #include "reconcile/reclaimer.hpp"
 #include "sys/log.hpp"
+#include "sys/logind.hpp"
 
 namespace evictd::app {
 
@@ -59,6 +62,10 @@ struct Wiring::Parts {
     SourceRow rungs_row;
     std::optional<config::KubeletText> kubelet_text;  // as known at the start
     std::optional<EvictionConfig> kubelet_eviction;   // the kubelet's own thresholds; none: not known
+    bool is_kubelet_kept = false;                     // both are of an earlier answer (app/kept_kubelet.hpp)
+    // Why evictd.kubelet.config could not be done, and what holds in its place. Empty: it was, or is off.
+    std::string kubelet_unknown;
+    std::string kubelet_instead;
     kernel::ProcScores process_scores;
     std::unique_ptr<reconcile::ControlLoop<reconcile::ScoreKeeper>> scores;
     std::optional<kernel::PodControls> pod_controls;
@@ -67,13 +74,18 @@ struct Wiring::Parts {
     std::unique_ptr<reconcile::ControlLoop<reconcile::Reclaimer>> reclaimer;
     std::shared_ptr<reconcile::PodStatusCounters> pod_status_counters =
         std::make_shared<reconcile::PodStatusCounters>();
-    std::unique_ptr<reconcile::IntentFile> intents;  // null: nothing is noted in memory that outlives the agent
-    std::vector<DesiredPodStatus> left_intents;      // of earlier agents
+    std::unique_ptr<reconcile::IntentFile> intents;          // null: nothing is noted in memory that outlives the agent
+    std::unique_ptr<reconcile::IntentWriter> intent_writer;  // null: there is no API server
+    std::vector<DesiredPodStatus> left_intents;              // of earlier agents, and of this boot
     std::unique_ptr<reconcile::ControlLoop<reconcile::PodStatusKeeper>> pod_statuses;  // null: there is no API server
     SourceRow node_status_row;
     std::unique_ptr<reconcile::ControlLoop<reconcile::NodeStatusKeeper>> node_status;  // null: nothing of ours is shown
     std::optional<Agent> agent;
     PodSources pod_sources;
+    SourceRow shutdown_row{
+        .hook = "node shutdown", .chosen = "node object", .fallback = true, .detail = "logind has not answered yet"};
+    bool was_shutting_down = false;       // by logind's last word
+    std::unique_ptr<sys::Logind> logind;  // null: there is no API server, or no thread
     sys::Fd signals;
     sys::Source signals_ready;
     std::unique_ptr<RealtimeGuard> realtime;  // null: the priority is normal
@@ -92,19 +104,28 @@ struct Wiring::Parts {
     Status make_scores();
     Status make_rungs();
     Status make_pod_statuses();
+    Status start_pod_statuses(std::vector<reconcile::Intent> noted);
     void open_intents();
     void note_intent(const DesiredPodStatus& desired) const;
     [[nodiscard]] bool show_scores(const reconcile::ScoreFigures& figures);
     Status make_node_status();
     [[nodiscard]] bool show_node_status(const reconcile::NodeStatusFigures& figures);
     Status make_agent();
+    [[nodiscard]] AgentParts agent_parts();
     Status start_pod_sources();
+    void start_logind();
+    void note_logind(const sys::LogindWord& word);
     Status listen_to_signals();
     void on_signals();
     [[nodiscard]] codec::AgentStatus describe() const;
     [[nodiscard]] publish::AgentFacts facts() const;
     void want_stalls() const;
     void adopt_kubelet_config();
+    config::Faults take_kubelet_config(const config::KubeletText& kubelet);
+    bool take_kept_kubelet_config();
+    void do_without_kubelet_config(const std::string& why);
+    [[nodiscard]] std::function<void(const std::string& text)> kubelet_keeper() const;
+    [[nodiscard]] std::vector<std::string> kubelet_first() const;
     Status start_config_reader();
     void apply(const config::ConfigOutcome& fresh);
     void compare_with_kubelet();

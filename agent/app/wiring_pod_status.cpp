@@ -9,7 +9,8 @@
 
 namespace evictd::app {
 
-// Without it nothing is less evicted: only an agent that is killed right then leaves no word of it.
+// Without the file evictions work as well; but if the agent is killed before the API server answers, the next agent
+// does not know of them.
 void Wiring::Parts::open_intents() {
     auto opened = reconcile::IntentFile::open(config.agent.intents_path);
     if (opened) {
@@ -34,16 +35,28 @@ Status Wiring::Parts::make_pod_statuses() {
         noted = store.recover();
     }
     for (const auto& intent : noted) {
-        left_intents.push_back(intent.status);
+        if (reconcile::is_resumable(intent, clock.monotonic())) {
+            left_intents.push_back(intent.status);  // of another boot: what runs was started since
+        }
     }
+    auto writer = reconcile::IntentWriter::make(std::move(store));
+    if (!writer) {
+        return tl::unexpected(writer.error());
+    }
+    intent_writer = std::move(*writer);
+    return start_pod_statuses(std::move(noted));
+}
+
+Status Wiring::Parts::start_pod_statuses(std::vector<reconcile::Intent> noted) {
     const auto tell = [this](PodStatusOutcome outcome) {
-        loop->post([this, kept = std::move(outcome)]() mutable { agent->note_pod_status(std::move(kept)); });
+        return loop->post([this, kept = std::move(outcome)]() mutable { agent->note_pod_status(std::move(kept)); });
     };
     auto made = reconcile::ControlLoop<reconcile::PodStatusKeeper>::make(
         {.name = "evictd-statuses",
          .duty = sys::Duty::may_block,
          .start = [noted = std::move(noted)](reconcile::PodStatusKeeper& keeper) { keeper.recover(noted); }},
-        *api, clock, std::move(store),
+        *api, clock,
+        [writes = intent_writer.get()](reconcile::IntentChange change) { writes->write(std::move(change)); },
         reconcile::PodStatusOptions{.node = node, .dry_run = config.agent.dry_run, .counters = pod_status_counters},
         tell);
     if (!made) {

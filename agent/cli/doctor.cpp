@@ -10,15 +10,14 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cli/output_format.hpp"
 #include "cli/verb.hpp"
-#include "command/one_of.hpp"
 #include "command/terminal.hpp"
 #include "config/load.hpp"
 
 namespace evictd::cli {
 
 using command::end_quietly;
-using command::one_of;
 using command::print;
 using command::style_of;
 
@@ -53,11 +52,8 @@ void add_doctor(CLI::App& program, Action& action) {
     auto options = std::make_shared<DoctorOptions>();
     auto* verb = program.add_subcommand(
         "doctor", "Check this host: kernel hooks, cgroups, permissions, and the impact of what is missing");
-    verb->add_option("-o,--output", options->output, "how to show it (table)")
-        ->type_name("FORMAT")
-        ->option_text("table|json")
-        ->check(one_of({"table", "json"}));
-    verb->add_option("--config", options->config, "evictd's configuration (YAML)")->type_name("FILE");
+    add_output(*verb, options->output, {"table", "json"});
+    verb->add_option("--config", options->config, "evictd's configuration (YAML or JSON)")->type_name("FILE");
     verb->add_option("--kubelet-config", options->kubelet_config, "the kubelet's configuration")->type_name("FILE");
     verb->add_option("--socket", options->socket, "socket of a running agent")->type_name("PATH");
     verb->footer(

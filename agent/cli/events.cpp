@@ -10,6 +10,7 @@
 
 #include "cli/agent_address.hpp"
 #include "cli/lost_events.hpp"
+#include "cli/output_format.hpp"
 #include "cli/verb.hpp"
 #include "codec/event_json.hpp"
 #include "codec/event_text.hpp"
@@ -98,10 +99,7 @@ void add_events(CLI::App& program, Action& action) {
         ->type_name("REASON")
         ->option_text("REASON")
         ->check(one_of<codec::Reason>());
-    verb->add_option("-o,--output", options->output, "how to show it (text)")
-        ->type_name("FORMAT")
-        ->option_text("text|json")
-        ->check(one_of({"text", "json"}));
+    add_output(*verb, options->output, {"text", "json"});
     add_address(*verb, options->agent);
     verb->footer(
         "Examples:\n"

@@ -12,11 +12,11 @@
 
 #include "cli/agent_address.hpp"
 #include "cli/lost_events.hpp"
+#include "cli/output_format.hpp"
 #include "cli/verb.hpp"
 #include "codec/event_json.hpp"
 #include "codec/explain_text.hpp"
 #include "codec/yaml_text.hpp"
-#include "command/one_of.hpp"
 #include "command/terminal.hpp"
 #include "evictd/model/observation.hpp"
 #include "publish/status_client.hpp"
@@ -24,7 +24,6 @@
 namespace evictd::cli {
 
 using command::end_quietly;
-using command::one_of;
 using command::print;
 using command::style_of;
 
@@ -173,10 +172,7 @@ void add_explain(CLI::App& program, Action& action) {
         ->type_name("")
         ->option_text(" ")
         ->check(CLI::Validator(fault_of_id, ""));
-    verb->add_option("-o,--output", options->output, "how to show it (text)")
-        ->type_name("FORMAT")
-        ->option_text("text|json")
-        ->check(one_of({"text", "json"}));
+    add_output(*verb, options->output, {"text", "json"});
     add_address(*verb, options->agent);
     verb->footer(
         "Examples:\n"

@@ -140,7 +140,8 @@ Exit plug_in(const NpdOptions& options) {
 void add_npd(CLI::App& program, Action& action) {
     auto options = std::make_shared<NpdOptions>();
     auto* verb = program.add_subcommand("npd", "One condition, as a custom plugin of node-problem-detector");
-    verb->add_option("CONDITION", options->condition, "what to report")
+    verb->add_option("CONDITION", options->condition,
+                     "MemoryPressure, DiskPressure, PIDPressure, MemoryStall, IOStall, CPUStall or OOMKilling")
         ->type_name("")
         ->option_text(" ")
         ->check(command::one_of<NpdCondition>())

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/agent_address.hpp"
+#include "cli/output_format.hpp"
 #include "cli/verb.hpp"
 #include "codec/status_text.hpp"
 #include "codec/yaml_text.hpp"
@@ -79,10 +80,7 @@ void add_rank(CLI::App& program, Action& action) {
         ->type_name("ORDER")
         ->option_text("victims|scale-down")
         ->check(one_of<codec::RankOrder>());
-    verb->add_option("-o,--output", options->output, "how to show it (table)")
-        ->type_name("FORMAT")
-        ->option_text("table|json")
-        ->check(one_of({"table", "json"}));
+    add_output(*verb, options->output, {"table", "json"});
     add_address(*verb, options->agent);
     verb->footer(
         "Examples:\n"

@@ -11,10 +11,10 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cli/output_format.hpp"
 #include "cli/page.hpp"
 #include "cli/replay_tape.hpp"
 #include "cli/verb.hpp"
-#include "command/one_of.hpp"
 #include "command/terminal.hpp"
 #include "config/load.hpp"
 #include "document/text_file.hpp"
@@ -27,7 +27,6 @@
 namespace evictd::cli {
 
 using command::end_quietly;
-using command::one_of;
 using command::style_of;
 
 namespace {
@@ -111,10 +110,7 @@ void add_replay(CLI::App& program, Action& action) {
         ->type_name("")
         ->option_text(" ")
         ->required();
-    verb->add_option("-o,--output", options->output, "how to show it (text)")
-        ->type_name("FORMAT")
-        ->option_text("text|json")
-        ->check(one_of({"text", "json"}));
+    add_output(*verb, options->output, {"text", "json"});
     verb->add_option("--with", options->with, "show where this configuration would decide differently")
         ->type_name("FILE");
     verb->footer(

@@ -112,7 +112,7 @@ void add_run(CLI::App& program, Action& action) {
     auto options = std::make_shared<RunOptions>();
     auto* verb =
         program.add_subcommand("run", "Run the agent in the foreground: watch this node and evict pods under pressure");
-    verb->add_option("--config", options->config, "evictd's configuration (YAML)")->type_name("FILE");
+    verb->add_option("--config", options->config, "evictd's configuration (YAML or JSON)")->type_name("FILE");
     verb->add_option("--kubelet-config", options->kubelet_config,
                      "the kubelet's configuration, applied before --config")
         ->type_name("FILE");
@@ -123,8 +123,8 @@ void add_run(CLI::App& program, Action& action) {
         ->type_name("SIZE")
         ->needs(record);
     verb->footer(
-        "SIGTERM and SIGINT stop it; it reloads its configuration on SIGHUP and when a file of it changes (an invalid\n"
-        "one is rejected).\n"
+        "SIGTERM, SIGINT and SIGQUIT stop it; it reloads its configuration on SIGHUP and when a file of it changes\n"
+        "(an invalid one is rejected).\n"
         "It exits with 75 while another evictd manages the same pods.\n"
         "\nExamples:\n"
         "  evictd run --dry-run\n"

@@ -10,17 +10,16 @@
 #include <unistd.h>
 
 #include "cli/agent_address.hpp"
+#include "cli/output_format.hpp"
 #include "cli/verb.hpp"
 #include "codec/status_text.hpp"
 #include "codec/yaml_text.hpp"
-#include "command/one_of.hpp"
 #include "command/terminal.hpp"
 #include "publish/status_client.hpp"
 
 namespace evictd::cli {
 
 using command::end_quietly;
-using command::one_of;
 using command::print;
 using command::rows_of;
 using command::style_of;
@@ -128,10 +127,7 @@ void add_status(CLI::App& program, Action& action) {
     auto* verb = program.add_subcommand(
         "status",
         "What the running agent sees and would do: signals, conditions, pods in victim order, last evictions");
-    verb->add_option("-o,--output", options->output, "how to show it (table)")
-        ->type_name("FORMAT")
-        ->option_text("table|wide|json|yaml")
-        ->check(one_of({"table", "wide", "json", "yaml"}));
+    add_output(*verb, options->output, {"table", "wide", "json", "yaml"});
     verb->add_flag("-w,--watch", options->watch, "refresh every second, until Ctrl-C");
     add_address(*verb, options->agent);
     verb->footer(

@@ -68,7 +68,7 @@ Exit undo(const std::optional<std::string>& file) {
 void add_undo(CLI::App& program, Action& action) {
     auto file = std::make_shared<std::optional<std::string>>();
     auto* verb = program.add_subcommand("undo", "Restore what a killed agent left changed, and list it");
-    verb->add_option("--config", *file, "the agent's configuration (YAML)")->type_name("FILE");
+    verb->add_option("--config", *file, "the agent's configuration (YAML or JSON)")->type_name("FILE");
     verb->footer(
         "Restores limits, freezers and oom_score_adj, and removes pins and the socket of an agent that was killed.\n"
         "Exit status: 0 if nothing is left, 1 if something could not be restored, 4 without root, 75 while an agent\n"

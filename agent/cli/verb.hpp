@@ -41,6 +41,8 @@ void add_doctor(CLI::App& program, Action& action);
 void add_demo(CLI::App& program, Action& action);
 void add_completion(CLI::App& program, Action& action);
 void add_npd(CLI::App& program, Action& action);
+void add_cleanup(CLI::App& program, Action& action);
+void add_health(CLI::App& program, Action& action);
 void add_undo(CLI::App& program, Action& action);
 
 }  // namespace evictd::cli

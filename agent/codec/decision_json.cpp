@@ -23,7 +23,7 @@ Json thresholds(const std::vector<MetThreshold>& met) {
 
 Json eviction(const Eviction& evict, const Observation& observation) {
     Json json{{"pod", pod_name(evict.pod, observation)}};
-    if (!evict.broken_limit) json["signal"] = name(evict.threshold.threshold.signal);
+    if (!evict.broken_limit && evict.rejected_for.empty()) json["signal"] = name(evict.threshold.threshold.signal);
     json["grace_period_seconds"] = std::chrono::duration_cast<std::chrono::seconds>(evict.grace_period).count();
     json["message"] = evict.message;
     return json;
@@ -34,8 +34,8 @@ void add(Json& line, const char* key, Json list) {
     if (!list.empty()) line[key] = std::move(list);
 }
 
-template <class T>
-Json listed(const std::vector<T>& values, const auto& each) {
+template <class Range>
+Json listed(const Range& values, const auto& each) {
     Json list = Json::array();
     for (const auto& value : values) list.push_back(each(value));
     return list;
@@ -72,6 +72,16 @@ Json node_status(const DesiredNodeStatus& status) {
             {"taints", listed(status.taints, [](const Taint& taint) { return taint.key + ":" + taint.effect; })}};
 }
 
+Json desired_garbage(const DesiredGarbage& garbage, const Observation& observation) {
+    Json json{{"pass", garbage.pass}};
+    if (garbage.forced) json["forced"] = true;
+    add(json, "removals",
+        listed(garbage.removals, [](const Garbage& one) { return std::string(name(one.kind)) + " " + one.id; }));
+    if (garbage.inventory_since) json["inventory_age_ns"] = (observation.at - *garbage.inventory_since).count();
+    if (garbage.deadline != MonotonicTime{}) json["ends_in_ns"] = (garbage.deadline - observation.at).count();
+    return json;
+}
+
 }  // namespace
 
 std::string pod_name(const PodUid& uid, const Observation& observation) {
@@ -90,6 +100,9 @@ std::string decision_line(const Decision& decision, const Observation& observati
     line["evict"] = decision.evict ? eviction(*decision.evict, observation) : Json();
     line["ranking"] = decision.evict ? ranking(decision, observation) : Json();
     add(line, "limit_evictions", listed(decision.limit_evictions, [&](const Eviction& each) {
+            return Json{{"pod", pod_name(each.pod, observation)}, {"message", each.message}};
+        }));
+    add(line, "rejections", listed(decision.rejections, [&](const Eviction& each) {
             return Json{{"pod", pod_name(each.pod, observation)}, {"message", each.message}};
         }));
     add(line, "shed_sockets", listed(decision.shed, [](const ShedPod& shed) { return shed.pod_name; }));
@@ -137,6 +150,14 @@ std::string desired_line(const Decision& decision, const Observation& observatio
     add(line, "end_steps", listed(decision.end_steps, [](const EndStep& step) {
             return Json{{"pod", step.desired.name_space + "/" + step.desired.name}, {"step", name(step.kind)}};
         }));
+    const auto& garbage = decision.garbage;
+    if (garbage.pass != 0 || garbage.inventory_since) line["garbage"] = desired_garbage(garbage, observation);
+    add(line, "removals", listed(decision.removals, [](const Removal& removal) {
+            return Json{{"pod", removal.desired.name_space + "/" + removal.desired.name},
+                        {"kind", name(removal.kind)},
+                        {"attempt", removal.desired.attempt}};
+        }));
+    if (decision.shutdown != ShutdownWord::none) line["shutdown"] = name(decision.shutdown);
     if (decision.node_status) line["node_status"] = node_status(*decision.node_status);
     return dump_line(line);
 }

@@ -13,6 +13,7 @@
 #include "event_id.hpp"
 #include "event_notice.hpp"
 #include "event_owed.hpp"
+#include "event_removal.hpp"
 #include "event_rung.hpp"
 #include "kernel_events.hpp"
 #include "sentence.hpp"
@@ -86,6 +87,7 @@ public:
         reclaim();
         for (const auto& eviction : tick_.decision.limit_evictions) evicting(eviction);
         if (tick_.decision.evict) evicting(*tick_.decision.evict);
+        for (const auto& rejection : tick_.decision.rejections) evicting(rejection);
         for (const auto& edge : tick_.shed) shed(edge);
         for (const auto& outcome : tick_.observation.rungs) rung(outcome);
         if (const auto& awaited = tick_.decision.awaited; awaited && awaited->fresh) delayed(*awaited);
@@ -93,6 +95,7 @@ public:
         for (const auto& victim : tick_.decision.finished) finished(victim);
         for (const auto& owed : tick_.decision.owed) not_returned(owed);
         for (const auto& step : tick_.decision.end_steps) end_step(step);
+        for (const auto& removal : tick_.decision.removals) add_removal(removal, tick_, events_);
         for (auto& event : events_) add_history(event);
         std::stable_sort(events_.begin(), events_.end(),
                          [](const Event& a, const Event& b) { return a.time < b.time; });
@@ -205,7 +208,9 @@ private:
                                           [&](const Outcome& o) { return o.action.pod == eviction.pod; });
         const Outcome* done = outcome == tick_.outcomes.end() ? nullptr : &*outcome;
         const bool signalled = done != nullptr && done->status == OutcomeStatus::delivered;
-        Event& event = add(Severity::warning, Reason::evicting, signalled ? done->delivered_at : tick_.decided_at);
+        const bool is_rejection = !eviction.rejected_for.empty();
+        Event& event = add(Severity::warning, is_rejection ? Reason::pod_not_admitted : Reason::evicting,
+                           signalled ? done->delivered_at : tick_.decided_at);
         const std::string pod_name = name_pod(event, eviction.pod);
         event.message = evicting_sentence(eviction, pod_name.empty() ? eviction.pod.value : pod_name, done);
         event.id = eviction_id(eviction.pod, tick_.observation.cause);
@@ -225,7 +230,7 @@ private:
 
     // A limit of the pod's own is no threshold of the node's, and a stall is no amount: the message tells of it.
     static void tell_threshold(const Eviction& eviction, Event& event) {
-        if (eviction.broken_limit || eviction.stall) return;
+        if (eviction.broken_limit || eviction.stall || !eviction.rejected_for.empty()) return;
         event.signal = eviction.threshold.threshold.signal;
         event.threshold = event_threshold(eviction.threshold);
     }

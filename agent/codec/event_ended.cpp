@@ -20,15 +20,20 @@ std::string accepted_sentence(const EndStep& step, const std::string& pod) {
 }
 
 std::string undelivered_sentence(const EndStep& step, const std::string& pod) {
-    if (step.desired.end != PodEnd::failed) return "The Eviction API failed for " + pod + ": evictd kills it";
-    const std::string begin = "Pod " + pod + " was killed, and the API server does not show it";
+    if (step.desired.end != PodEnd::failed) {
+        return "The Eviction API did not evict " + pod + "; evictd terminates it itself if the threshold is still met";
+    }
+    const std::string begin = "Pod " + pod + (step.desired.given_up ? " could not be stopped" : " was killed") +
+                              ", but the API server does not show it";
     if (step.kind == EndStepKind::rejected) return begin + ": it rejected the request";
-    return begin + " yet: it did not answer; the request is repeated until it does";
+    return begin + " yet; the request is repeated";
 }
 
 std::string restarted_sentence(const EndStep& step, const std::string& pod) {
     const std::string again = "; killed again, attempt " + std::to_string(step.desired.attempt);
-    if (step.kind == EndStepKind::went_back) return "The phase of " + pod + " went back" + again;
+    if (step.kind == EndStepKind::went_back) {
+        return "The API server shows " + pod + " as running again after its eviction" + again;
+    }
     if (step.kind == EndStepKind::restarted) return "Pod " + pod + " was started again after its eviction" + again;
     return "Pod " + pod + " was started again " + std::to_string(step.restarts + 1) +
            " times after its eviction: it is killed again, with back-off, while the node is under pressure";
@@ -54,6 +59,8 @@ std::string sentence(const EndStep& step, const std::string& pod) {
                    " kills: it runs on";
         case EndStepKind::stayed_ended:
             return "Pod " + pod + " was evicted and did not run again";
+        case EndStepKind::withdrawn:
+            return "The pressure was over before the API server granted the eviction of " + pod + ": it is not evicted";
     }
     return {};
 }
@@ -77,6 +84,8 @@ EndStepEvent event_of(const EndStep& step) {
             return {Severity::warning, Reason::evicted_pod_restarted};
         case EndStepKind::given_up:
             return {Severity::warning, Reason::eviction_failed};
+        case EndStepKind::withdrawn:
+            return {Severity::normal, Reason::eviction_withdrawn};
         case EndStepKind::stayed_ended:
             break;
     }
@@ -89,8 +98,7 @@ void tell_end_step(const EndStep& step, Event& event) {
     event.error = step.error;
     event.pod = EventPod{desired.name_space, desired.name, desired.pod.value, std::nullopt, std::nullopt};
     if (step.kind == EndStepKind::accepted) event.latency.api = step.at - desired.decided_at;
-    // Of an agent before this one the id is not known.
-    if (step.detected_at != MonotonicTime{}) event.id = eviction_id(desired.pod, step.detected_at);
+    event.id = eviction_id(desired.pod, desired.detected_at);
 }
 
 }  // namespace evictd::codec

@@ -34,6 +34,8 @@ std::string outcome_of(const Event& last) {
     if (is_oom(last)) return "lost a process to the kernel's OOM killer";
     if (last.reason == Reason::eviction_failed) return "could not be evicted";
     if (last.dry_run) return "would have been evicted (dry run)";
+    if (last.reason == Reason::eviction_withdrawn) return "was not evicted: the pressure was over first";
+    if (last.reason == Reason::pod_not_admitted) return "is being rejected, or the agent ended first";
     if (last.reason == Reason::memory_not_returned) return "has no process left, and holds memory that no kill returns";
     return last.reason == Reason::evicting ? "is being evicted, or the agent ended first" : "was evicted";
 }
@@ -59,7 +61,7 @@ std::string steps_text(const std::vector<Event>& events) {
         const Duration later = since + (event.time - kill.time);
         const std::string at = " +" + latency_text(later);
         if (event.reason == Reason::eviction_reported) text += ", API server answered" + at;
-        if (event.reason == Reason::eviction_not_delivered) text += ", API server did not answer" + at;
+        if (event.reason == Reason::eviction_not_delivered) text += ", not delivered to the API server" + at;
         if (event.reason == Reason::evicted_pod_restarted) text += ", ran again and was killed" + at;
         if (event.reason == Reason::eviction_settled) text += ", watched until" + at;
     }

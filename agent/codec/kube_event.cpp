@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "event_id.hpp"
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"
 #include "node_object.hpp"
@@ -72,34 +73,104 @@ std::optional<KubeEvent> kube_event(const Event& event, const std::string& node)
     return made;
 }
 
-// recordEvictedPod: the message with its trailing blank, and the annotations that name the containers.
-void add_eviction(const Eviction& eviction, const Tick& tick, std::vector<KubeEvent>& made) {
-    const auto& pods = tick.observation.pods;
-    const auto found = std::find_if(pods.begin(), pods.end(),
-                                    [&](const ObservedPod& one) { return one.pod && one.pod->uid == eviction.pod; });
-    const bool is_refused = std::any_of(tick.outcomes.begin(), tick.outcomes.end(), [&](const Outcome& outcome) {
-        return outcome.action.pod == eviction.pod && outcome.status == OutcomeStatus::refused;
-    });
-    if (found == pods.end() || is_refused) return;  // refused: evictd itself runs in it, and it was not touched
-    const auto time = wall_time(tick.observation, tick.decided_at);
-    made.push_back({.name = {},
-                    .object = pod_object(event_pod(*found->pod), {}),
-                    .severity = Severity::warning,
-                    .reason = "Evicted",
-                    .message = eviction.message,
-                    .annotations = eviction.annotations,
-                    .first = time,
-                    .last = time});
+// Of one eviction the name is always the same, also from the agent after this one: the API server takes it once.
+std::string eviction_event_name(const std::string& pod, const PodUid& uid, MonotonicTime detected_at) {
+    return kube_event_name(pod, eviction_id(uid, detected_at));
 }
+
+// The evictions that begin to be carried out at a look.
+class EvictionEvents {
+public:
+    explicit EvictionEvents(const Tick& tick) : tick_(tick) {}
+
+    std::vector<KubeEvent> all() {
+        const auto& decision = tick_.decision;
+        const auto& cause = tick_.observation.cause;
+        for (const auto& eviction : decision.limit_evictions) add(eviction, cause);
+        if (decision.evict && !is_asking(decision.evict->pod)) add(*decision.evict, cause);
+        for (const auto& victim : decision.in_flight) {
+            if (was_granted(victim.pod) || is_signalled(victim.pod)) add(victim.eviction, victim.cause);
+        }
+        for (const auto& intent : tick_.observation.recalled) add_recalled(intent);
+        return std::move(made_);
+    }
+
+private:
+    // The Eviction API is asked first, and may refuse it until the pressure is over.
+    [[nodiscard]] bool is_asking(const PodUid& pod) const { return has_stage(pod, EndStage::asking); }
+    [[nodiscard]] bool has_stage(const PodUid& pod, EndStage stage) const {
+        const auto& ended = tick_.decision.ended;
+        return std::any_of(ended.begin(), ended.end(),
+                           [&](const EndedPod& one) { return one.desired.pod == pod && one.stage == stage; });
+    }
+    [[nodiscard]] bool was_granted(const PodUid& pod) const {
+        const auto& steps = tick_.decision.end_steps;
+        return std::any_of(steps.begin(), steps.end(), [&](const EndStep& step) {
+            return step.desired.pod == pod && step.kind == EndStepKind::accepted && step.desired.end == PodEnd::evicted;
+        });
+    }
+    // Also a second time, of the same name: the API server has it then.
+    [[nodiscard]] bool is_signalled(const PodUid& pod) const {
+        return std::any_of(tick_.outcomes.begin(), tick_.outcomes.end(),
+                           [&](const Outcome& outcome) { return outcome.action.pod == pod; });
+    }
+    // evictd itself runs in it, and it was not touched.
+    [[nodiscard]] bool runs_evictd(const PodUid& pod) const {
+        return std::any_of(tick_.outcomes.begin(), tick_.outcomes.end(), [&](const Outcome& outcome) {
+            return outcome.action.pod == pod && outcome.status == OutcomeStatus::refused;
+        });
+    }
+
+    // recordEvictedPod: the message with its trailing blank, and the annotations that name the containers.
+    void add(const Eviction& eviction, const Cause& cause) {
+        const auto& pods = tick_.observation.pods;
+        const auto found = std::find_if(
+            pods.begin(), pods.end(), [&](const ObservedPod& one) { return one.pod && one.pod->uid == eviction.pod; });
+        if (found == pods.end() || runs_evictd(eviction.pod)) return;
+        const auto time = wall_time(tick_.observation, tick_.decided_at);
+        const auto name = eviction_event_name(found->pod->name, eviction.pod, cause.detected_at);
+        if (std::any_of(made_.begin(), made_.end(), [&](const KubeEvent& one) { return one.name == name; })) return;
+        made_.push_back({.name = name,
+                         .object = pod_object(event_pod(*found->pod), {}),
+                         .severity = Severity::warning,
+                         .reason = "Evicted",
+                         .message = eviction.message,
+                         .annotations = eviction.annotations,
+                         .first = time,
+                         .last = time});
+    }
+
+    // The agent before this one may have been killed before it had sent its event, or written it down.
+    void add_recalled(const DesiredPodStatus& intent) {
+        if (intent.reason != "Evicted" || !has_stage(intent.pod, EndStage::killed)) return;
+        const auto time = wall_time(tick_.observation, intent.decided_at);
+        const EventPod pod{intent.name_space, intent.name, intent.pod.value, std::nullopt, std::nullopt};
+        made_.push_back({.name = eviction_event_name(intent.name, intent.pod, intent.detected_at),
+                         .object = pod_object(pod, {}),
+                         .severity = Severity::warning,
+                         .reason = "Evicted",
+                         .message = intent.message,
+                         .annotations = {},
+                         .first = time,
+                         .last = time});
+    }
+
+    const Tick& tick_;
+    std::vector<KubeEvent> made_;
+};
 
 }  // namespace
 
+std::string kube_event_name(std::string_view object, std::string_view hex) {
+    constexpr std::size_t longest_object = 253 - 17;
+    if (object.size() > longest_object)
+        object = object.substr(0, object.find_last_not_of(".-", longest_object - 1) + 1);
+    return std::string(object) + "." + std::string(hex);
+}
+
 std::vector<KubeEvent> kube_events_of(const Record& record, const std::vector<Event>& events, const std::string& node) {
     std::vector<KubeEvent> made;
-    if (const auto* tick = std::get_if<Tick>(&record)) {
-        for (const auto& eviction : tick->decision.limit_evictions) add_eviction(eviction, *tick, made);
-        if (tick->decision.evict) add_eviction(*tick->decision.evict, *tick, made);
-    }
+    if (const auto* tick = std::get_if<Tick>(&record)) made = EvictionEvents(*tick).all();
     for (const auto& event : events) {
         if (auto one = kube_event(event, node)) made.push_back(std::move(*one));
     }

@@ -26,8 +26,13 @@ struct KubeObject {
     friend bool operator==(const KubeObject&, const KubeObject&) = default;
 };
 
+// client-go's OBJECT.HEX, a DNS subdomain of 253 characters at most: `object` is cut where it has to be, and never ends
+// in a dot or hyphen there, which no label may. `hex`: 16 characters at most.
+[[nodiscard]] std::string kube_event_name(std::string_view object, std::string_view hex);
+
 struct KubeEvent {
-    std::string name;  // of the event itself: client-go's OBJECT.HEX
+    // Of the event itself: client-go's OBJECT.HEX. One that has a name before it is correlated happens once.
+    std::string name;
     KubeObject object;
     Severity severity = Severity::warning;
     std::string reason;
@@ -41,7 +46,7 @@ struct KubeEvent {
     [[nodiscard]] std::string name_space() const { return object.name_space.empty() ? "default" : object.name_space; }
 };
 
-// `events`: the Record's, as far as they are to be published. Without names.
+// `events`: the Record's, as far as they are to be published. Only evictions have names.
 [[nodiscard]] std::vector<KubeEvent> kube_events_of(const Record& record, const std::vector<Event>& events,
                                                     const std::string& node);
 // "Attempting to reclaim memory": the kubelet's when a threshold is past its grace period.

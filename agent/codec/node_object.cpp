@@ -56,6 +56,9 @@ std::optional<NodeObject> node_of(const Json& json) {
     return node;
 }
 
+// Preconditions of a patch.
+Json as_it_was_read(const NodeObject& node) { return {{"uid", node.uid}, {"resourceVersion", node.resource_version}}; }
+
 Json taint_json(const Taint& taint) {
     Json json{{"key", taint.key}};
     if (!taint.value.empty()) json["value"] = taint.value;
@@ -91,11 +94,10 @@ std::string taints_patch(const NodeObject& node, const std::vector<Taint>& own) 
         if (!is_own(one.taint.key)) list.push_back(Json::parse(one.json));
     }
     for (const auto& taint : own) list.push_back(taint_json(taint));
-    return dump_line({{"metadata", {{"uid", node.uid}, {"resourceVersion", node.resource_version}}},
-                      {"spec", {{"taints", std::move(list)}}}});
+    return dump_line({{"metadata", as_it_was_read(node)}, {"spec", {{"taints", std::move(list)}}}});
 }
 
-std::string conditions_patch(const ConditionsChange& change, WallTime now) {
+std::string conditions_patch(const NodeObject& node, const ConditionsChange& change, WallTime now) {
     Json list = Json::array();
     for (const auto& one : change.set) {
         list.push_back({{"type", one.type},
@@ -106,7 +108,7 @@ std::string conditions_patch(const ConditionsChange& change, WallTime now) {
                         {"message", one.message}});
     }
     for (const auto& type : change.remove) list.push_back({{"$patch", "delete"}, {"type", type}});
-    return dump_line({{"status", {{"conditions", std::move(list)}}}});
+    return dump_line({{"metadata", as_it_was_read(node)}, {"status", {{"conditions", std::move(list)}}}});
 }
 
 std::optional<NodeCondition> changed_condition(const NodeObject& node, const DesiredCondition& desired, WallTime now) {

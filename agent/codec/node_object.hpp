@@ -50,14 +50,15 @@ struct NodePage {
 inline constexpr const char* merge_patch = "application/merge-patch+json";
 [[nodiscard]] std::string taints_patch(const NodeObject& node, const std::vector<Taint>& own);
 
-// For PATCH nodes/NAME/status as a strategic merge patch, which merges conditions by their type.
+// For PATCH nodes/NAME/status as a strategic merge patch, which merges conditions by their type. The server refuses it
+// (409) if the node was changed since it was read: another evictd may have written the same condition.
 inline constexpr const char* strategic_merge_patch = "application/strategic-merge-patch+json";
 struct ConditionsChange {
     std::vector<NodeCondition> set;
     std::vector<std::string> remove;  // types
     [[nodiscard]] bool empty() const { return set.empty() && remove.empty(); }
 };
-[[nodiscard]] std::string conditions_patch(const ConditionsChange& change, WallTime now);
+[[nodiscard]] std::string conditions_patch(const NodeObject& node, const ConditionsChange& change, WallTime now);
 
 // The condition as it is to be written, with the time of its last change of status. None: the node has it already.
 [[nodiscard]] std::optional<NodeCondition> changed_condition(const NodeObject& node, const DesiredCondition& desired,

@@ -96,9 +96,11 @@ NpdAnswer pressure_answer(Condition condition, const Json& document) {
         const auto signal = signal_from(text_at(row, "signal"));
         if (signal && traits(*signal).condition == condition) read_signal(row, pressure);
     }
+    // Before the condition: an agent that left it out of its status has a met threshold all the same.
+    if (!pressure.met.empty()) return problem(pressure.met);
     const Json* row = row_of(document, "conditions", "type", type);
+    if (row == nullptr && pressure.thresholds) return unknown("the agent's status has no condition " + type);
     if (row != nullptr && text_at(*row, "status") == "True") {
-        if (!pressure.met.empty()) return problem(pressure.met);
         // The transition period, or a threshold on stalls.
         return problem(type + " held; " + (pressure.clear.empty() ? "no threshold is met now" : pressure.clear));
     }

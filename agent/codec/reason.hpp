@@ -44,6 +44,7 @@ enum class Reason : std::uint8_t {
     sockets_shed,
     sockets_restored,
     pod_rejected,
+    pod_not_admitted,
     look_incomplete,
     oom_score_adjusted,
     kernel_events_lost,
@@ -54,6 +55,11 @@ enum class Reason : std::uint8_t {
     eviction_resumed,
     evicted_pod_restarted,
     eviction_settled,
+    eviction_withdrawn,
+    taint_eviction,
+    deadline_exceeded,
+    pod_collected,
+    removal_failed,
 };
 
 }  // namespace evictd::codec
@@ -62,7 +68,7 @@ namespace evictd {
 
 template <>
 struct Names<codec::Reason> {
-    static constexpr Words<41> words{"AgentStarted",
+    static constexpr Words<47> words{"AgentStarted",
                                      "AgentStopped",
                                      "SignalSourceChanged",
                                      "EvictionThresholdMet",
@@ -93,6 +99,7 @@ struct Names<codec::Reason> {
                                      "SocketsShed",
                                      "SocketsRestored",
                                      "PodRejected",
+                                     "PodNotAdmitted",
                                      "LookIncomplete",
                                      "OOMScoreAdjusted",
                                      "KernelEventsLost",
@@ -102,7 +109,12 @@ struct Names<codec::Reason> {
                                      "EvictionNotDelivered",
                                      "EvictionResumed",
                                      "EvictedPodRestarted",
-                                     "EvictionSettled"};
+                                     "EvictionSettled",
+                                     "EvictionWithdrawn",
+                                     "TaintEviction",
+                                     "DeadlineExceeded",
+                                     "PodCollected",
+                                     "RemovalFailed"};
 };
 
 }  // namespace evictd

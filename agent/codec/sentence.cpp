@@ -88,7 +88,9 @@ std::string stall_sentence(const StallEdge& edge, const std::string& pod) {
 
 std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim) {
     std::string what;
-    for (const NodeReclaim one : reclaim) what += (what.empty() ? "" : " and ") + std::string(name(one));
+    for (std::size_t i = 0; i < reclaim.size(); ++i) {
+        what += (i == 0 ? "" : i + 1 == reclaim.size() ? " and " : ", ") + std::string(name(reclaim[i]));
+    }
     return "Removing unused " + what + " before any pod is evicted";
 }
 

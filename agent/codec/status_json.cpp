@@ -107,7 +107,8 @@ Json conditions_json(const AgentStatus& agent, const Tick& tick) {
     std::set<Condition> possible(tick.decision.conditions.begin(), tick.decision.conditions.end());
     for (const auto& threshold : agent.thresholds) possible.insert(traits(threshold.signal).condition);
     for (const auto& threshold : agent.stalls) {
-        if (threshold.resource == StallResource::memory) possible.insert(Condition::memory_pressure);
+        const bool is_of_node = threshold.scope == StallScope::node;
+        if (is_of_node && threshold.resource == StallResource::memory) possible.insert(Condition::memory_pressure);
     }
     Json conditions = Json::array();
     for (const auto condition : possible) {
@@ -119,9 +120,9 @@ Json conditions_json(const AgentStatus& agent, const Tick& tick) {
 }
 
 const char* text_of(Exemption exemption) {
-    constexpr std::array<const char*, 10> names{
-        "none",      "critical",     "static_pod",          "mirror",     "in_flight", "failed_before",
-        "no_cgroup", "no_processes", "memory_not_returned", "terminating"};
+    constexpr std::array<const char*, 11> names{
+        "none",      "critical",     "static_pod",          "mirror",      "in_flight", "failed_before",
+        "no_cgroup", "no_processes", "memory_not_returned", "terminating", "own_pod"};
     return names.at(static_cast<std::size_t>(exemption));
 }
 

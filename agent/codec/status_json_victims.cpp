@@ -26,6 +26,10 @@ Json victim_json(const Victim& victim) {
               {"priority", victim.priority}};
     if (victim.eviction.stall) {
         json["stall"] = stall_json(*victim.eviction.stall);
+    } else if (!victim.eviction.rejected_for.empty()) {
+        Json conditions = Json::array();
+        for (const Condition condition : victim.eviction.rejected_for) conditions.push_back(name(condition));
+        json["rejected_for"] = std::move(conditions);
     } else if (!victim.eviction.broken_limit) {
         json["signal"] = name(met.threshold.signal);
         json["threshold"] = quantity_text(met.threshold.signal, met.quantity);
@@ -86,7 +90,7 @@ Json ended_json(const Tick& tick) {
     for (const auto& ended : tick.decision.ended) {
         const auto& desired = ended.desired;
         Json json{{"pod", desired.name_space + "/" + desired.name}, {"uid", desired.pod.value}};
-        if (ended.detected_at != MonotonicTime{}) json["id"] = eviction_id(desired.pod, ended.detected_at);
+        json["id"] = eviction_id(desired.pod, desired.detected_at);
         json["stage"] = name(ended.stage);
         json["attempt"] = desired.attempt;
         json["answered"] = ended.answered == desired.attempt;

@@ -78,6 +78,21 @@ Result<StatusRequest> request_from_json(std::string_view line) {
     return request;
 }
 
+std::string health_json_line(const Health& health) {
+    Json json{{"v", 1}, {"alive", health.is_alive}, {"ready", health.is_ready}};
+    if (!health.detail.empty()) json["detail"] = health.detail;
+    return dump_line(json);
+}
+
+std::optional<Health> health_from_json(std::string_view line) {
+    const Json json = parsed_shallow(line);
+    const bool is_one = json.is_object() && json.contains("alive") && json["alive"].is_boolean() &&
+                        json.contains("ready") && json["ready"].is_boolean();
+    if (!is_one) return std::nullopt;
+    return Health{
+        .is_alive = flag_at(json, "alive"), .is_ready = flag_at(json, "ready"), .detail = text_at(json, "detail")};
+}
+
 std::string error_json_line(const Error& error) {
     Json inner{{"kind", name(error.kind)}, {"what", error.what}, {"why", error.why}};
     if (!error.remedy.empty()) inner["remedy"] = error.remedy;

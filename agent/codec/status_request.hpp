@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What goes over the status socket besides events and status documents: the request, one line of JSON, and the answer
-// to one that cannot be served.
+// What goes over the agent's sockets besides events and status documents: the request, one line of JSON, the answer to
+// one that cannot be served, and whether the agent is alive.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,17 @@ struct StatusRequest {
 [[nodiscard]] std::string to_json_line(const StatusRequest& request);
 // Unknown keys are skipped. The error's `what` is "request".
 [[nodiscard]] Result<StatusRequest> request_from_json(std::string_view line);
+
+// The line of the health socket. What is alive is sys/proof_of_life's to say.
+struct Health {
+    bool is_alive = false;  // every thread has given a proof of life
+    bool is_ready = false;  // and the agent has looked at the node
+    std::string detail;     // why it is not; for people
+};
+// {"v":1,"alive":true,"ready":true}; without the newline.
+[[nodiscard]] std::string health_json_line(const Health& health);
+// None: it is no such line.
+[[nodiscard]] std::optional<Health> health_from_json(std::string_view line);
 
 // {"v":1,"error":{"kind":"invalid","what":"...","why":"...","remedy":"..."}}
 [[nodiscard]] std::string error_json_line(const Error& error);

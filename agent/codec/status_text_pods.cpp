@@ -23,15 +23,16 @@ std::string exemption_text(const std::string& exemption) {
         std::string_view key;
         std::string_view text;
     };
-    constexpr std::array<Row, 9> rows{{{"critical", "critical: never evicted"},
-                                       {"static_pod", "static pod: never evicted"},
-                                       {"mirror", "mirror of a static pod: never evicted"},
-                                       {"in_flight", "is being evicted"},
-                                       {"failed_before", "its eviction failed a moment ago"},
-                                       {"no_cgroup", "no cgroup found: cannot be evicted"},
-                                       {"no_processes", "no process left"},
-                                       {"memory_not_returned", "no process left; its memory was not returned"},
-                                       {"terminating", "is being deleted"}}};
+    constexpr std::array<Row, 10> rows{{{"critical", "critical: never evicted"},
+                                        {"static_pod", "static pod: never evicted"},
+                                        {"mirror", "mirror of a static pod: never evicted"},
+                                        {"in_flight", "is being evicted"},
+                                        {"failed_before", "its eviction failed a moment ago"},
+                                        {"no_cgroup", "no cgroup found: cannot be evicted"},
+                                        {"no_processes", "no process left"},
+                                        {"memory_not_returned", "no process left; its memory was not returned"},
+                                        {"terminating", "is being deleted"},
+                                        {"own_pod", "evictd itself runs in it: never evicted"}}};
     for (const auto& row : rows) {
         if (row.key == exemption) return std::string(row.text);
     }

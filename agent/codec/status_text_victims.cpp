@@ -81,6 +81,13 @@ Cell because_cell(const Json& past) {
     if (flag_at(past, "failed")) return cell("FAILED: " + shown(past, "error"), Tone::red);
     const std::string begin = flag_at(past, "dry_run") ? "dry run: " : "";
     if (const Json* stall = object_at(past, "stall")) return cell(begin + stall_because(*stall));
+    if (past.contains("rejected_for")) {
+        std::string conditions;
+        for (const auto& condition : list_at(past, "rejected_for")) {
+            if (condition.is_string()) conditions += " " + printable(condition.get<std::string>());
+        }
+        return cell(begin + "arrived under" + conditions);
+    }
     const auto signal = signal_from(text_at(past, "signal")).value_or(Signal::memory_available);
     const auto amount = [&](const char* key) { return amount_text(signal, Amount{quantity_at(past, key)}); };
     return cell(begin + shown(past, "signal") + " " + amount("available") + " < " + amount("threshold"));

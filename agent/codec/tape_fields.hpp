@@ -14,6 +14,7 @@
 #include "tape_fields_ladder.hpp"
 #include "tape_fields_pod.hpp"
 #include "tape_fields_pod_status.hpp"
+#include "tape_fields_runtime.hpp"
 #include "tape_fields_stall.hpp"
 
 namespace evictd::codec {
@@ -64,7 +65,11 @@ struct Described<EvictionConfig> {
         field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder),
         field("node_status", &EvictionConfig::node_status), field("look_period", &EvictionConfig::look_period),
         field("pod_statuses", &EvictionConfig::pod_statuses),
-        field("soft_eviction_api", &EvictionConfig::soft_eviction_api));
+        field("soft_eviction_api", &EvictionConfig::soft_eviction_api), field("admission", &EvictionConfig::admission),
+        field("taint_eviction", &EvictionConfig::taint_eviction),
+        field("active_deadlines", &EvictionConfig::active_deadlines),
+        field("kept_terminated_pods", &EvictionConfig::kept_terminated_pods),
+        field("garbage", &EvictionConfig::garbage));
 };
 
 // ---- what was seen of the node
@@ -117,10 +122,11 @@ struct Described<PodUsage> {
 };
 template <>
 struct Described<ObservedPod> {
-    static constexpr auto fields =
-        std::tuple(field("pod", &ObservedPod::pod), field("usage", &ObservedPod::usage),
-                   field("cgroup", &ObservedPod::cgroup), field("populated", &ObservedPod::populated),
-                   field("emptied_at", &ObservedPod::emptied_at), field("stall", &ObservedPod::stall));
+    static constexpr auto fields = std::tuple(
+        field("pod", &ObservedPod::pod), field("usage", &ObservedPod::usage), field("cgroup", &ObservedPod::cgroup),
+        field("populated", &ObservedPod::populated), field("emptied_at", &ObservedPod::emptied_at),
+        field("stall", &ObservedPod::stall), field("holds_us", &ObservedPod::holds_us),
+        field("arrived_at", &ObservedPod::arrived_at), field("departed", &ObservedPod::departed));
 };
 template <>
 struct Described<Action> {
@@ -133,10 +139,6 @@ struct Described<Outcome> {
         field("action", &Outcome::action), field("status", &Outcome::status), field("decided_at", &Outcome::decided_at),
         field("delivered_at", &Outcome::delivered_at), field("processes", &Outcome::processes),
         field("method", &Outcome::method), field("error", &Outcome::error));
-};
-template <>
-struct Described<ReclaimOutcome> {
-    static constexpr auto fields = std::tuple(field("errors", &ReclaimOutcome::errors));
 };
 template <>
 struct Described<ObservedVictim> {
@@ -175,7 +177,9 @@ struct Described<Observation> {
                    field("victims", &Observation::victims), field("unknown_pods", &Observation::unknown_pods),
                    field("usage_unknown", &Observation::usage_unknown), field("incomplete", &Observation::incomplete),
                    field("pods_unlisted", &Observation::pods_unlisted), field("watching", &Observation::watching),
-                   field("pod_statuses", &Observation::pod_statuses), field("recalled", &Observation::recalled));
+                   field("pod_statuses", &Observation::pod_statuses), field("recalled", &Observation::recalled),
+                   field("pods_current", &Observation::pods_current), field("node", &Observation::node),
+                   field("logind", &Observation::logind), field("runtime", &Observation::runtime));
 };
 
 // ---- what was remembered
@@ -198,7 +202,8 @@ struct Described<Eviction> {
         std::tuple(field("pod", &Eviction::pod), field("threshold", &Eviction::threshold),
                    field("broken_limit", &Eviction::broken_limit), field("stall", &Eviction::stall),
                    field("grace_period", &Eviction::grace_period), field("immediate", &Eviction::immediate),
-                   field("message", &Eviction::message), field("annotations", &Eviction::annotations));
+                   field("message", &Eviction::message), field("annotations", &Eviction::annotations),
+                   field("rejected_for", &Eviction::rejected_for));
 };
 template <>
 struct Described<Victim> {
@@ -236,7 +241,8 @@ struct Described<PassedOver> {
 };
 template <>
 struct Described<Reclaiming> {
-    static constexpr auto fields = std::tuple(field("asked", &Reclaiming::asked), field("acting", &Reclaiming::acting));
+    static constexpr auto fields = std::tuple(field("asked", &Reclaiming::asked), field("acting", &Reclaiming::acting),
+                                              field("garbage", &Reclaiming::garbage), field("more", &Reclaiming::more));
 };
 template <>
 struct Described<Trend> {
@@ -264,7 +270,10 @@ struct Described<State> {
                    field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
                    field("relieved_at", &State::relieved_at), field("trends", &State::trends),
                    field("ladder", &State::ladder), field("awaiting_since", &State::awaiting_since),
-                   field("ended", &State::ended), field("node_stall_last_observed", &State::node_stall_last_observed));
+                   field("ended", &State::ended), field("node_stall_last_observed", &State::node_stall_last_observed),
+                   field("condition_since", &State::condition_since), field("rejected", &State::rejected),
+                   field("taint_evictions", &State::taint_evictions), field("removals", &State::removals),
+                   field("collecting", &State::collecting));
 };
 
 }  // namespace evictd::codec

@@ -21,7 +21,7 @@ constexpr std::string_view desired_key = R"(,"desired":)";
 constexpr std::string_view next_look_key = R"(,"next_look":)";
 constexpr std::string_view decision_key = R"(,"decision":)";
 
-tl::unexpected<Error> refuse(std::string why) { return fail(ErrorKind::invalid, "tape", std::move(why)); }
+tl::unexpected<Error> refuse_tape(std::string why) { return fail(ErrorKind::invalid, "tape", std::move(why)); }
 
 Result<TapeHeader> header_from(const TapeLine& json) {
     std::int64_t version = 0;
@@ -32,11 +32,11 @@ Result<TapeHeader> header_from(const TapeLine& json) {
     const bool good = reader.read_at(json, "evictd_tape", version) && reader.read_at(json, "version", header.version) &&
                       reader.read_at(json, "node", header.node) && reader.read_at(json, "time", time) &&
                       reader.read_at(json, "started", started);
-    if (!good) return refuse(reader.fault());
-    if (version != 1) return refuse("a tape of another version: this evictd reads version 1");
+    if (!good) return refuse_tape(reader.fault());
+    if (version != 1) return refuse_tape("a tape of another version: this evictd reads version 1");
     const auto time_read = parse_rfc3339(time);
     const auto started_read = parse_rfc3339(started);
-    if (!time_read || !started_read) return refuse("its header lacks a time");
+    if (!time_read || !started_read) return refuse_tape("its header lacks a time");
     header.time = *time_read;
     header.started = *started_read;
     return header;
@@ -54,6 +54,18 @@ bool read_pods(const TapeLine& line, ValueReader& reader, std::map<std::uint32_t
             return false;
         pods[number] = std::move(pod);
     }
+    return true;
+}
+
+// The runtime's inventory, where it is a new one.
+bool read_runtime(const TapeLine& line, ValueReader& reader, std::uint32_t& number, RuntimePtr& runtime) {
+    const auto pair = line.find("runtime");
+    if (pair == line.end()) return true;
+    auto fresh = std::make_shared<Runtime>();
+    if (!pair->is_array() || pair->size() != 2 || !reader.read((*pair)[0], number, "number") ||
+        !reader.read((*pair)[1], *fresh, "runtime"))
+        return false;
+    runtime = std::move(fresh);
     return true;
 }
 
@@ -104,6 +116,8 @@ void append_json_string(std::string& out, std::string_view text) {
 std::string TapeWriter::header(WallTime time) {
     known_.clear();
     last_number_ = 0;
+    runtime_ = nullptr;
+    runtime_number_ = 0;
     nlohmann::ordered_json json;
     json["evictd_tape"] = 1;
     json["version"] = version_;
@@ -128,16 +142,30 @@ std::uint32_t TapeWriter::number_of(const PodPtr& pod, std::string& fresh) {
     return known.number;
 }
 
+// Writes it to `fresh` if it is not the last one.
+std::uint32_t TapeWriter::number_of_runtime(const RuntimePtr& runtime, std::string& fresh) {
+    if (runtime == runtime_) return runtime_number_;
+    runtime_ = runtime;
+    fresh = "[" + std::to_string(++runtime_number_) + ",";
+    const ValueWriter::NumberOf no_pods;
+    ValueWriter(fresh, no_pods).write(*runtime);
+    fresh.push_back(']');
+    return runtime_number_;
+}
+
 std::string TapeWriter::look(const Tick& tick, bool whole) {
     std::string fresh;
+    std::string fresh_runtime;
     std::string observation;
     for (auto& [address, known] : known_) known.seen = false;
     const ValueWriter::NumberOf number = [&](const PodPtr& pod) { return number_of(pod, fresh); };
-    ValueWriter(observation, number).write(tick.observation);
+    const auto runtime_number = [&](const RuntimePtr& runtime) { return number_of_runtime(runtime, fresh_runtime); };
+    ValueWriter(observation, number, runtime_number).write(tick.observation);
     std::erase_if(known_, [](const auto& entry) { return !entry.second.seen; });
 
     std::string line = R"({"look":)" + std::to_string(tick.number);
     if (!fresh.empty()) line += R"(,"pods":[)" + fresh + "]";
+    if (!fresh_runtime.empty()) line += R"(,"runtime":)" + fresh_runtime;
     if (whole) {
         ValueWriter rest(line, number);
         line += R"(,"config":)";
@@ -153,15 +181,16 @@ std::string TapeWriter::look(const Tick& tick, bool whole) {
 
 Result<TapeReader::Line> TapeReader::read(std::string_view line) {
     const auto json = TapeLine::parse(line, nullptr, false);
-    if (!json.is_object()) return refuse("not a JSON object");
+    if (!json.is_object()) return refuse_tape("not a JSON object");
     if (json.contains("evictd_tape")) {
         pods_.clear();
+        runtime_ = nullptr;
         return header_from(json);
     }
     // The last: annotations of a pod may have any key.
     const auto decision = line.rfind(decision_key);
     if (decision == std::string_view::npos || !line.ends_with('}') || !json.contains("observation"))
-        return refuse("neither a header nor a look");
+        return refuse_tape("neither a header nor a look");
     TapeLook look;
     look.decision = line.substr(decision + decision_key.size());
     look.decision.pop_back();
@@ -176,14 +205,17 @@ Result<TapeReader::Line> TapeReader::read(std::string_view line) {
     if (json.contains("next_look")) look.next_look = text_before_end(next_look_key);
     if (json.contains("desired")) look.desired = text_before_end(desired_key);
     std::map<std::uint32_t, PodPtr> seen;
-    ValueReader reader([&](std::uint32_t number) {
-        const auto found = pods_.find(number);
-        return found == pods_.end() ? PodPtr{} : seen.insert(*found).first->second;
-    });
-    const bool good = read_pods(json, reader, pods_) && reader.read_at(json, "look", look.number) &&
-                      reader.read_at(json, "config", look.config) && reader.read_at(json, "before", look.before) &&
+    ValueReader reader(
+        [&](std::uint32_t number) {
+            const auto found = pods_.find(number);
+            return found == pods_.end() ? PodPtr{} : seen.insert(*found).first->second;
+        },
+        [this](std::uint32_t number) { return number == runtime_number_ ? runtime_ : RuntimePtr{}; });
+    const bool good = read_pods(json, reader, pods_) && read_runtime(json, reader, runtime_number_, runtime_) &&
+                      reader.read_at(json, "look", look.number) && reader.read_at(json, "config", look.config) &&
+                      reader.read_at(json, "before", look.before) &&
                       reader.read_at(json, "observation", look.observation);
-    if (!good) return refuse(reader.fault());
+    if (!good) return refuse_tape(reader.fault());
     pods_ = std::move(seen);
     return look;
 }

@@ -57,12 +57,15 @@ private:
         bool seen = false;  // at this look
     };
     std::uint32_t number_of(const PodPtr& pod, std::string& fresh);
+    std::uint32_t number_of_runtime(const RuntimePtr& runtime, std::string& fresh);
 
     std::string version_;
     std::string node_;
     WallTime started_;
     std::unordered_map<const Pod*, Known> known_;
     std::uint32_t last_number_ = 0;
+    RuntimePtr runtime_;  // the last inventory; held, as the pods are
+    std::uint32_t runtime_number_ = 0;
 };
 
 struct TapeLook {
@@ -84,6 +87,8 @@ public:
 
 private:
     std::map<std::uint32_t, PodPtr> pods_;  // those of the last look
+    RuntimePtr runtime_;                    // the last that was written
+    std::uint32_t runtime_number_ = 0;
 };
 
 // The state as one line: two states are the same if their lines are.

@@ -30,6 +30,18 @@ struct Names<NodeStatusUse> {
     static constexpr Words<3> words{"off", "conditions", "taints"};
 };
 template <>
+struct Names<ReclaimedImages> {
+    static constexpr Words<2> words{"unused", "enough"};
+};
+template <>
+struct Names<ReclaimedLogs> {
+    static constexpr Words<2> words{"off", "truncate_rotated"};
+};
+template <>
+struct Names<ContainerState> {
+    static constexpr Words<4> words{"created", "running", "exited", "unknown"};
+};
+template <>
 struct Names<CauseKind> {
     static constexpr Words<6> words{"started", "kernel_event", "timer", "pods_changed", "requested", "config"};
 };

@@ -79,8 +79,10 @@ void make_empty(T& value) {
 class ValueReader {
 public:
     using Json = nlohmann::json;  // ordered_json copies what it holds as it grows: a deep value would end the stack
-    using PodAt = std::function<PodPtr(std::uint32_t)>;  // null: there is none of this number
-    explicit ValueReader(PodAt pod_at) : pod_at_(std::move(pod_at)) {}
+    using PodAt = std::function<PodPtr(std::uint32_t)>;          // null: there is none of this number
+    using RuntimeAt = std::function<RuntimePtr(std::uint32_t)>;  // likewise
+    explicit ValueReader(PodAt pod_at, RuntimeAt runtime_at = {})
+        : pod_at_(std::move(pod_at)), runtime_at_(std::move(runtime_at)) {}
 
     // "pods[3].usage: not a whole number", once a read() was false.
     [[nodiscard]] std::string fault() const { return place_.empty() ? why_ : place_ + ": " + why_; }
@@ -168,6 +170,12 @@ public:
         into = pod_at_(number);
         return into != nullptr || refuse("no pod has this number");
     }
+    bool read(const Json& json, RuntimePtr& into) {
+        std::uint32_t number = 0;
+        if (!read(json, number)) return false;
+        if (runtime_at_) into = runtime_at_(number);
+        return into != nullptr || refuse("no inventory has this number");
+    }
     template <TimeSpan T>
     bool read(const Json& json, T& into) {
         std::int64_t count = 0;
@@ -218,6 +226,12 @@ public:
         }
         return true;
     }
+    bool read(const Json& json, GarbageList& into) {
+        std::vector<Garbage> list;
+        const bool good = read(json, list);
+        into = GarbageList(std::move(list));
+        return good;
+    }
     // One that was written when there were fewer signals is shorter.
     template <class T, std::size_t n>
     bool read(const Json& json, std::array<T, n>& into) {
@@ -258,6 +272,7 @@ private:
     }
 
     PodAt pod_at_;
+    RuntimeAt runtime_at_;
     std::string place_;
     std::string why_;
 };

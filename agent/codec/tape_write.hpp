@@ -40,7 +40,7 @@ bool is_empty(const T& value) {
         return value == T{};
     } else if constexpr (requires { value.has_value(); }) {
         return !value.has_value();
-    } else if constexpr (std::same_as<T, PodPtr>) {
+    } else if constexpr (std::same_as<T, PodPtr> || std::same_as<T, RuntimePtr>) {
         return value == nullptr;
     } else if constexpr (requires { value.empty(); }) {
         return value.empty();
@@ -52,8 +52,10 @@ bool is_empty(const T& value) {
 class ValueWriter {
 public:
     using NumberOf = std::function<std::uint32_t(const PodPtr&)>;
-    // Appends to `out`. A pod is written as the number that `number_of` gives it.
-    ValueWriter(std::string& out, const NumberOf& number_of) : out_(out), number_of_(number_of) {}
+    using NumberOfRuntime = std::function<std::uint32_t(const RuntimePtr&)>;
+    // Appends to `out`. A pod and an inventory are written as the numbers that these give them.
+    ValueWriter(std::string& out, const NumberOf& number_of, NumberOfRuntime number_of_runtime = {})
+        : out_(out), number_of_(number_of), number_of_runtime_(std::move(number_of_runtime)) {}
 
     template <SingleField T>
     void write(const T& value) {
@@ -90,6 +92,7 @@ public:
     void write(const std::string& value) { append_json_string(out_, value); }
     void write(const Quantity& value) { append_json_string(out_, tape_text(value)); }
     void write(const PodPtr& value) { write(number_of_(value)); }
+    void write(const RuntimePtr& value) { write(number_of_runtime_(value)); }
     void write(TimeSpan auto value) { write(value.count()); }
     void write(MonotonicTime value) { write(value.time_since_epoch().count()); }
     void write(WallTime value) { write(value.time_since_epoch().count()); }
@@ -107,6 +110,7 @@ public:
         std::visit([this](const auto& held) { this->write(held); }, value);
         out_.push_back('}');
     }
+    void write(const GarbageList& values) { list(values); }
     template <class T>
     void write(const std::vector<T>& values) {
         list(values);
@@ -141,6 +145,7 @@ private:
 
     std::string& out_;
     const NumberOf& number_of_;
+    NumberOfRuntime number_of_runtime_;
 };
 
 }  // namespace evictd::codec

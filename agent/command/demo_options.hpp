@@ -28,6 +28,9 @@ enum class Scenario : std::uint8_t {
     thrash,     // a pod reads the same files again and again and they do not fit: bytes are free, and tasks stall
 };
 
+// No Scenario, because its pods are not the demo's: a script of the source tree plays it (demo/cluster).
+inline constexpr std::string_view cluster_scenario = "cluster";
+
 struct DemoOptions {
     std::string scenario = "spike";
     std::string output = "text";

@@ -8,11 +8,13 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include <arpa/inet.h>
 
 #include "config/cluster_settings.hpp"
+#include "config/gc_settings.hpp"
 #include "config/ladder_settings.hpp"
 #include "config/stall_settings.hpp"
 #include "evictd/model/quantity.hpp"
@@ -60,9 +62,12 @@ void read_bpffs_path(const Value& setting, Config& config) {
 
 void read_socket_path(const Value& setting, Config& config) {
     read_path<&AgentConfig::socket_path>(setting, config);
-    constexpr std::size_t longest = 107;  // sockaddr_un.sun_path holds 108 bytes, the last of them zero
+    // sockaddr_un.sun_path holds 108 bytes, the last of them zero; beside it is the health socket, PATH.health.
+    constexpr std::size_t longest = 107 - std::string_view(".health").size();
+    static_assert(longest == 100);
     if (config.agent.socket_path.size() > longest)
-        setting.refuse("longer than 107 bytes", "sockets have no longer paths");
+        setting.refuse("longer than 100 bytes",
+                       "a socket's path has at most 107, and the health socket's is this with .health");
 }
 
 // By number: a name would be asked of a server that may hang, before anything is watched.
@@ -144,6 +149,12 @@ void read_shed_pods(const Value& setting, Config& config) {
     config.eviction.shed_pods = static_cast<int>(setting.integer(1, 1000).value_or(config.eviction.shed_pods));
 }
 
+// How many of this node's ended pods are kept. The cluster's own default is 12500 for all nodes.
+void read_kept_terminated_pods(const Value& setting, Config& config) {
+    auto& kept = config.eviction.kept_terminated_pods;
+    kept = static_cast<int>(setting.integer(0, 1'000'000).value_or(kept));
+}
+
 // The two that kubelets have given, older ones -998 (qos/policy.go guaranteedOOMScoreAdj).
 void read_guaranteed_oom_score_adj(const Value& setting, Config& config) {
     const auto score = setting.integer(-998, -997);
@@ -204,6 +215,9 @@ std::string show_number(const Config& config) {
     return std::to_string(config.agent.*member);
 }
 std::string show_shed_pods(const Config& config) { return std::to_string(config.eviction.shed_pods); }
+std::string show_kept_terminated_pods(const Config& config) {
+    return std::to_string(config.eviction.kept_terminated_pods);
+}
 std::string show_guaranteed_oom_score_adj(const Config& config) {
     return std::to_string(config.guaranteed_oom_score_adj);
 }
@@ -219,7 +233,7 @@ std::string show_exhaustion_grace_period(const Config& config) {
 using Agent = AgentConfig;
 using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 43> all_agent_settings{{
+constexpr std::array<AgentSetting, 53> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"watchConfig", read_flag<&Agent::watch_config>, show_flag<&Agent::watch_config>},
@@ -238,9 +252,14 @@ constexpr std::array<AgentSetting, 43> all_agent_settings{{
     {"kubeconfig", read_kubeconfig, show_kubeconfig},
     {"kubelet.url", read_kubelet_url, show_kubelet_url},
     {"kubelet.caFile", read_kubelet_ca_file, show_kubelet_ca_file},
+    {"kubelet.podsSocket", read_kubelet_pods_socket, show_kubelet_pods_socket},
     {"kubelet.config", read_kubelet_config, show_kubelet_config},
     {"podStatus", read_pod_status, show_pod_status},
     {"softEvictionAPI", read_soft_eviction_api, show_soft_eviction_api},
+    {"admission", read_flag<&Eviction::admission>, show_flag<&Eviction::admission>},
+    {"taintEviction", read_flag<&Eviction::taint_eviction>, show_flag<&Eviction::taint_eviction>},
+    {"activeDeadlines", read_flag<&Eviction::active_deadlines>, show_flag<&Eviction::active_deadlines>},
+    {"podGCThreshold", read_kept_terminated_pods, show_kept_terminated_pods},
     {"nodeStatus", read_word<&Eviction::node_status, node_status_words>,
      show_word<&Eviction::node_status, node_status_words>},
     {"kubeEvents", read_flag<&Agent::kube_events>, show_flag<&Agent::kube_events>},
@@ -260,6 +279,11 @@ constexpr std::array<AgentSetting, 43> all_agent_settings{{
     {"ladder.squeezeFor", read_squeeze_for, show_squeeze_for},
     {"ladder.freeze", read_rung<&LadderConfig::freeze>, show_rung<&LadderConfig::freeze>},
     {"ladder.freezeFor", read_freeze_for, show_freeze_for},
+    {"gc.images", read_gc_images, show_gc_images},
+    {"gc.keepImages", read_gc_keep_images, show_gc_keep_images},
+    {"gc.logs", read_gc_logs, show_gc_logs},
+    {"gc.routine", read_gc_routine, show_gc_routine},
+    {"gc.deadline", read_gc_deadline, show_gc_deadline},
     {"guaranteedOOMScoreAdj", read_guaranteed_oom_score_adj, show_guaranteed_oom_score_adj},
     {"oomScoreAdjPolicy", read_word<&Agent::oom_score_adj_policy, oom_score_adj_words>,
      show_word<&Agent::oom_score_adj_policy, oom_score_adj_words>},

@@ -69,6 +69,13 @@ void read_kubelet_ca_file(const Value& setting, Config& config) {
     read_file_path(setting, config.agent.cluster.kubelet_ca_file);
 }
 
+void read_kubelet_pods_socket(const Value& setting, Config& config) {
+    auto& path = config.agent.cluster.kubelet_pods_socket;
+    read_file_path(setting, path);
+    constexpr std::size_t longest = 107;  // as of sockaddr_un.sun_path
+    if (path.size() > longest) setting.refuse("longer than 107 bytes", "sockets have no longer paths");
+}
+
 void read_pod_status(const Value& setting, Config& config) {
     auto& flag = config.agent.cluster.pod_status;
     flag = setting.boolean().value_or(flag);
@@ -95,6 +102,7 @@ std::string show_api_server(const Config& config) {
 std::string show_kubeconfig(const Config& config) { return excerpt(config.agent.cluster.kubeconfig); }
 std::string show_kubelet_url(const Config& config) { return excerpt(config.agent.cluster.kubelet_url); }
 std::string show_kubelet_ca_file(const Config& config) { return excerpt(config.agent.cluster.kubelet_ca_file); }
+std::string show_kubelet_pods_socket(const Config& config) { return excerpt(config.agent.cluster.kubelet_pods_socket); }
 std::string show_pod_status(const Config& config) { return config.agent.cluster.pod_status ? "true" : "false"; }
 std::string show_soft_eviction_api(const Config& config) {
     return config.agent.cluster.soft_eviction_api ? "true" : "false";

@@ -15,6 +15,7 @@ void read_api_server(const document::Value& setting, Config& config);
 void read_kubeconfig(const document::Value& setting, Config& config);
 void read_kubelet_url(const document::Value& setting, Config& config);
 void read_kubelet_ca_file(const document::Value& setting, Config& config);
+void read_kubelet_pods_socket(const document::Value& setting, Config& config);
 void read_kubelet_config(const document::Value& setting, Config& config);
 [[nodiscard]] std::string show_kubelet_config(const Config& config);
 void read_pod_status(const document::Value& setting, Config& config);
@@ -23,6 +24,7 @@ void read_soft_eviction_api(const document::Value& setting, Config& config);
 [[nodiscard]] std::string show_kubeconfig(const Config& config);
 [[nodiscard]] std::string show_kubelet_url(const Config& config);
 [[nodiscard]] std::string show_kubelet_ca_file(const Config& config);
+[[nodiscard]] std::string show_kubelet_pods_socket(const Config& config);
 [[nodiscard]] std::string show_pod_status(const Config& config);
 [[nodiscard]] std::string show_soft_eviction_api(const Config& config);
 

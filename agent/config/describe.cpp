@@ -115,14 +115,15 @@ std::string describe(const Config& config, bool colour) {
     out += line("conditions stay for", to_string(config.eviction.pressure_transition_period), colour);
     out += line("grace of soft evictions", soft_grace(config.eviction), colour);
     if (!config.eviction.local_storage_isolation) out += line("localStorageCapacityIsolation", "false", colour);
-    out += line("image garbage collection", image_gc(config.image_gc), colour);
+    out += line("image garbage collection", image_gc(config.eviction.garbage.image_gc), colour);
     if (config.cgroup_root != "/") out += line("cgroupRoot", excerpt(config.cgroup_root), colour);
     if (!config.cgroup_driver.empty()) out += line("cgroupDriver", config.cgroup_driver, colour);
     if (!config.static_pod_path.empty()) out += line("staticPodPath", excerpt(config.static_pod_path), colour);
     const Config stock;
     for (const AgentSetting& setting : agent_settings()) {
         const std::string value = setting.show(config);
-        if (value != setting.show(stock)) out += line("evictd." + std::string{setting.name}, value, colour);
+        if (value == setting.show(stock)) continue;
+        out += line("evictd." + std::string{setting.name}, value.empty() ? "(none)" : value, colour);
     }
     return out;
 }

@@ -189,7 +189,7 @@ std::optional<std::int64_t> image_gc_percent(const std::optional<Value>& setting
 }
 
 void read_image_gc_percents(Draft& draft) {
-    ImageGcPolicy& policy = draft.config.image_gc;
+    ImageGcPolicy& policy = draft.config.eviction.garbage.image_gc;
     const auto high = image_gc_percent(draft.image_gc_high, policy.high_threshold_percent, "HighThresholdPercent");
     const auto low = image_gc_percent(draft.image_gc_low, policy.low_threshold_percent, "LowThresholdPercent");
     if (!high || !low) return;
@@ -212,7 +212,7 @@ std::optional<Duration> image_age(const std::optional<Value>& setting, Duration 
 
 // SetDefaults_KubeletConfiguration takes zero for "not given"; a percentage of zero is one.
 void read_image_ages(Draft& draft) {
-    ImageGcPolicy& policy = draft.config.image_gc;
+    ImageGcPolicy& policy = draft.config.eviction.garbage.image_gc;
     const auto least = image_age(draft.image_minimum_age, 0s);
     const auto most = image_age(draft.image_maximum_age, policy.max_age);
     if (!least || !most) return;

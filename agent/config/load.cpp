@@ -149,6 +149,13 @@ ConfigOutcome load_file(const std::filesystem::path& path, Dialect dialect) {
     return dialect == Dialect::kubelet ? load_files(path, std::nullopt) : load_files(std::nullopt, path);
 }
 
+// A share of 0 % is no threshold, as for the kubelet (parseThresholdStatements).
+KubeletText unknown_kubelet() {
+    return {.name = "the kubelet's unknown configuration",
+            .text = R"({"kubeletconfig":{"evictionHard":{"memory.available":"100Mi","nodefs.available":"0%",)"
+                    R"("nodefs.inodesFree":"0%","imagefs.available":"0%","imagefs.inodesFree":"0%"}}})"};
+}
+
 ConfigOutcome load_kubelet(const KubeletText& kubelet) {
     return load_sources({{kubelet.name, kubelet.text, Dialect::kubelet, true}}, {});
 }

@@ -41,6 +41,10 @@ struct KubeletText {
     std::string name;  // for people
     std::string text;
 };
+// What lies beneath evictd's own files while the kubelet's configuration is not known, and none was kept: the kubelet's
+// default hard threshold on memory (eviction.DefaultEvictionHard), because an agent without a threshold protects
+// nothing. Those on disks are left to the kubelet: this one may have been told otherwise, and disks fill slowly.
+[[nodiscard]] KubeletText unknown_kubelet();
 // It alone, as a configuration of evictd.
 [[nodiscard]] ConfigOutcome load_kubelet(const KubeletText& kubelet);
 

@@ -16,6 +16,7 @@
 #include "command/exit.hpp"
 #include "command/terminal.hpp"
 #include "command/usage.hpp"
+#include "demo/cluster.hpp"
 #include "demo/demo.hpp"
 #include "demo/load_words.hpp"
 #include "load/load.hpp"
@@ -27,6 +28,9 @@ namespace {
 using command::Exit;
 
 Exit play(const command::DemoOptions& options) {
+    if (options.scenario == command::cluster_scenario) {
+        return command::tell(become_cluster_demo());
+    }
     if (options.scenario == "thrash" && options.no_bpf) {
         return command::tell({ErrorKind::invalid, "demo", "without BPF it is not known which pod causes a stall",
                               "leave --no-bpf out, or play another scenario"});

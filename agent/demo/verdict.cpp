@@ -39,16 +39,14 @@ void append_socket_faults(const Plan& plan, const Story& story, const Facts& fac
     }
 }
 
-std::vector<std::string> faults_of(const Plan& plan, const Story& story, const Facts& facts) {
-    std::vector<std::string> faults;
-    const auto& actor = plan.actor_pod();
+void append_eviction_faults(const Plan& plan, const Story& story, std::vector<std::string>& faults) {
     for (const auto& event : story.evicted()) {
         const std::string pod = pod_name(event);
         if (!plan.expects_eviction()) {
             faults.push_back(pod + " was evicted, though " +
                              (plan.neighbour ? "keeping a pod from new sockets would have been enough"
                                              : "nothing but page cache had grown"));
-        } else if (!event.pod || event.pod->uid != actor.uid) {
+        } else if (!event.pod || event.pod->uid != plan.actor_pod().uid) {
             faults.push_back("the wrong pod was evicted: " + pod);
         } else if (plan.stall > 0 && event.threshold) {
             faults.push_back(pod + " was evicted for bytes, which should have been free");
@@ -57,8 +55,13 @@ std::vector<std::string> faults_of(const Plan& plan, const Story& story, const F
     if (plan.expects_eviction() && story.evicted().size() != 1) {
         faults.push_back(std::to_string(story.evicted().size()) + " pods were evicted, it should have been one");
     }
+}
+
+std::vector<std::string> faults_of(const Plan& plan, const Story& story, const Facts& facts) {
+    std::vector<std::string> faults;
+    append_eviction_faults(plan, story, faults);
     if (plan.expects_eviction() && !facts.actor_gone) {
-        faults.push_back(actor.full_name() + " still runs");
+        faults.push_back(plan.actor_pod().full_name() + " still runs");
     }
     for (const auto& event : story.failed()) {
         faults.push_back("an eviction failed: " + event.message);

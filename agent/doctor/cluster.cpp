@@ -2,8 +2,10 @@
 // Copyright The evictd authors
 // What pods from the cluster need: credentials, libcurl, the kubelet's certificate. No server is asked.
 #include "doctor/doctor.hpp"
+#include "http/client.hpp"
+#include "http/trusted_socket.hpp"
 #include "kube/api_access.hpp"
-#include "kube/http.hpp"
+#include "kube/kubelet_watch.hpp"
 
 namespace evictd::doctor {
 
@@ -29,7 +31,7 @@ void examine_cluster(const Config& config, HostFacts& facts, std::vector<Finding
     const auto access = (*load)();
     if (!access) {
         checks.push_back(missing("API server", access.error()));
-    } else if (auto usable = kube::is_client_usable(); !usable) {
+    } else if (auto usable = http::is_client_usable(); !usable) {
         checks.push_back(missing("API server", usable.error()));
     } else {
         facts.has_pod_source = true;
@@ -40,6 +42,13 @@ void examine_cluster(const Config& config, HostFacts& facts, std::vector<Finding
         checks.push_back(missing("kubelet", certificate.error()));
     } else {
         checks.push_back({.check = "kubelet", .chosen = cluster.kubelet_url, .detail = {}, .remedy = {}});
+    }
+    if (cluster.kubelet_pods_socket.empty()) return;
+    if (const auto there = http::has_trusted_socket(cluster.kubelet_pods_socket); !there) {
+        checks.push_back(missing("kubelet's Pods API", there.error()));
+    } else if (*there) {
+        checks.push_back(
+            {.check = "kubelet's Pods API", .chosen = cluster.kubelet_pods_socket, .detail = {}, .remedy = {}});
     }
 }
 

@@ -130,6 +130,7 @@ codec::DoctorReport examine(const Config& config) {
     examine_kernel(config, report.checks);
     auto facts = examine_cgroups(config, report.checks);
     examine_cluster(config, facts, report.checks);
+    examine_runtime(config, report.checks);
     examine_rights(config, report.checks);
     const bool bpf_suffices = examine_hooks(config, report);
     const bool root = geteuid() == 0;

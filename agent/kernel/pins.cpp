@@ -23,6 +23,7 @@
 
 #include "kernel/pinned_maps.hpp"
 #include "kernel/programs.hpp"
+#include "sys/file.hpp"
 #include "sys/own_directory.hpp"
 
 namespace evictd::kernel {
@@ -140,6 +141,13 @@ Result<bool> is_our_map(const PinName& pin) {
     return is_name(info.name, known->name) && info.type == static_cast<std::uint32_t>(known->type);
 }
 
+// What bpf_link_show_fdinfo() prints (since 5.8): for a map or a program the kernel fills in another struct than
+// bpf_link_info, and does not say so.
+Result<bool> is_link(const sys::Fd& object) {
+    const auto shown = sys::read_file("/proc/self/fdinfo/" + std::to_string(object.get()), sys::control_file_limit);
+    return shown.map([](const auto& text) { return text.find("\nlink_type:") != std::string::npos; });
+}
+
 Result<bool> is_our_link(const PinName& pin) {
     const auto& all = candidates();
     if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return pin.name == one.program; })) {
@@ -149,14 +157,20 @@ Result<bool> is_our_link(const PinName& pin) {
     if (!object || !*object) {
         return object ? Result<bool>(false) : tl::unexpected(object.error());
     }
+    if (auto linked = is_link(*object); !linked || !*linked) {
+        return linked;
+    }
     bpf_link_info link{};
     std::uint32_t size = sizeof(link);
     if (bpf_obj_get_info_by_fd(object->get(), &link, &size) != 0) {
         return sys::fail_errno(pin.path, errno);
     }
     const sys::Fd program(bpf_prog_get_fd_by_id(link.prog_id));
-    if (!program) {  // of a map it is no program's id
-        return errno == ENOENT ? Result<bool>(false) : sys::fail_errno(pin.path, errno);
+    if (!program) {
+        // EPERM: it takes CAP_SYS_ADMIN, which a container does not have. A link by this name in a directory that only
+        // root can write and no living agent uses: if it stayed, its program would run beside the next agent's.
+        const bool known = errno == EPERM || errno == ENOENT;
+        return known ? Result<bool>(errno == EPERM) : sys::fail_errno(pin.path, errno);
     }
     bpf_prog_info info{};
     size = sizeof(info);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -56,7 +57,8 @@ Result<std::string> read_file_at(int directory, const char* name) {
 
 Result<std::vector<pid_t>> list_processes(int directory) {
     auto pids = list_numbers(directory, "cgroup.procs");
-    if (pids && !std::is_sorted(pids->begin(), pids->end())) {
+    // Strictly ascending, as a rule: the kernel may list a process twice.
+    if (pids && std::adjacent_find(pids->begin(), pids->end(), std::greater_equal<>()) != pids->end()) {
         sort_unique(*pids);
     }
     return pids;

@@ -10,12 +10,12 @@
 
 #include "evictd/model/config.hpp"
 #include "evictd/model/result.hpp"
-#include "kube/http.hpp"
+#include "http/client.hpp"
 
 namespace evictd::kube {
 
 struct ApiAccess {
-    HttpServerAddress server;
+    http::ServerAddress server;
     std::string token_file;  // read for each request, because it is rotated; empty: `token`
     std::string token;       // empty: the client certificate says who we are
     std::string from;        // "service account", "kubeconfig /etc/evictd/kubeconfig": for people

@@ -25,7 +25,7 @@ Status ApiConnection::open() {
     const auto access = access_.get();
     if (!access) return tl::unexpected(access.error());
     if (client_ && generation_ == access_.generation()) return {};
-    auto client = HttpClient::make(lane_.loop(), (*access)->server);
+    auto client = http::Client::make(lane_.loop(), (*access)->server);
     if (!client) return tl::unexpected(client.error());
     replace();
     client_ = std::move(*client);
@@ -44,8 +44,8 @@ void ApiConnection::sweep() {
     if (!retired_.empty()) sweep_.arm_in(sweep_period);
 }
 
-Result<ApiConnection::Call> ApiConnection::start(HttpRequest request, HttpClient::OnData on_data,
-                                                 HttpClient::OnDone on_done, ApiCounters::Kind kind) {
+Result<ApiConnection::Call> ApiConnection::start(http::Request request, http::Client::OnData on_data,
+                                                 http::Client::OnDone on_done, ApiCounters::Kind kind) {
     if (auto opened = open(); !opened) return tl::unexpected(opened.error());
     auto token = current_token(**access_.get());
     if (!token) {
@@ -57,7 +57,7 @@ Result<ApiConnection::Call> ApiConnection::start(HttpRequest request, HttpClient
     call.client_ = client_;
     auto started = client_->start(request, std::move(on_data),
                                   [this, method = request.method, kind, began = sys::SystemClock().monotonic(),
-                                   client = client_.get(), done = std::move(on_done)](Result<HttpReply> reply) {
+                                   client = client_.get(), done = std::move(on_done)](Result<http::Reply> reply) {
                                       note_end(method, kind, began, reply);
                                       if (!reply && client == client_.get()) replace();
                                       done(std::move(reply));
@@ -68,7 +68,7 @@ Result<ApiConnection::Call> ApiConnection::start(HttpRequest request, HttpClient
 }
 
 void ApiConnection::note_end(const std::string& method, ApiCounters::Kind kind, MonotonicTime began,
-                             const Result<HttpReply>& reply) {
+                             const Result<http::Reply>& reply) {
     counters_.count(method, kind, reply ? reply->status : 0, sys::SystemClock().monotonic() - began);
     if (!reply || reply->status == unauthorized) read_access_again();
 }

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "http/client.hpp"
 #include "kube/api_access.hpp"
 #include "kube/api_counters.hpp"
-#include "kube/http.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::kube {
@@ -28,8 +28,8 @@ public:
 
     private:
         friend class ApiConnection;
-        std::shared_ptr<HttpClient> client_;
-        HttpClient::CallPtr call_;  // the last member: it goes before its client
+        std::shared_ptr<http::Client> client_;
+        http::Client::CallPtr call_;  // the last member: it goes before its client
     };
 
     // All must outlive it. All in the lane's thread.
@@ -38,9 +38,9 @@ public:
     ApiConnection& operator=(const ApiConnection&) = delete;
     ~ApiConnection() = default;
 
-    // As HttpClient::start(), with the token of now. Error: the credentials cannot be read, or there is no memory.
+    // As http::Client::start(), with the token of now. Error: the credentials cannot be read, or there is no memory.
     // Requests that were not answered, or with 401, have credentials and certificates read again.
-    Result<Call> start(HttpRequest request, HttpClient::OnData on_data, HttpClient::OnDone on_done,
+    Result<Call> start(http::Request request, http::Client::OnData on_data, http::Client::OnDone on_done,
                        ApiCounters::Kind kind = ApiCounters::Kind::request);
 
     // For a request that was refused or failed in another way: credentials and certificates are read again before the
@@ -54,16 +54,16 @@ private:
     Status open();
     void sweep();
     void note_end(const std::string& method, ApiCounters::Kind kind, MonotonicTime began,
-                  const Result<HttpReply>& reply);
+                  const Result<http::Reply>& reply);
 
     sys::Lane& lane_;
     AccessSource& access_;
     ApiCounters& counters_;
     int generation_ = 0;  // of the access that client_ is for
-    std::shared_ptr<HttpClient> client_;
+    std::shared_ptr<http::Client> client_;
     // Clients of earlier accesses whose calls have not ended. A client must not go while one of its functions runs, so
     // only the timer removes them.
-    std::vector<std::shared_ptr<HttpClient>> retired_;
+    std::vector<std::shared_ptr<http::Client>> retired_;
     sys::Timer sweep_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "evictd/model/text.hpp"
+#include "evictd/model/url.hpp"
 #include "kube/pod_text.hpp"
 #include "sys/clock.hpp"
 
@@ -18,7 +19,6 @@ using document::Value;
 
 constexpr auto api_server = "API server";
 constexpr auto api_rights = "grant list and watch of pods";
-constexpr Duration list_timeout = 30s;
 // Pages as client-go's. With a version the list comes whole: with both, servers list what was at that version exactly.
 constexpr auto page = "&limit=500";
 // The Reflector's: a server that ends a watch is asked again, and thousands of agents not at the same time.
@@ -26,58 +26,43 @@ constexpr auto shortest_watch = 300s;
 // How much longer than it was asked to the server may keep a watch open.
 constexpr Duration watch_overtime = 30s;
 constexpr Duration longest_back_off = 30s;
-// The server sends a bookmark about once a minute: three that do not come are a server that hangs.
-constexpr Duration longest_silence = 180s;
+// For the answer to another watch after a silence.
+constexpr Duration longest_probe = 10s;
 // What a server may ask for with Retry-After.
 constexpr Duration longest_wait = 5min;
 // A watch that ends sooner was refused in fact.
 constexpr Duration very_short_watch = 1s;
 
-// RFC 3986.
-std::string escaped(std::string_view text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string all;
-    for (const char c : text) {
-        const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (is_letter || c == '-' || c == '.' || c == '_' || c == '~') {
-            all += c;
-        } else {
-            const auto byte = static_cast<unsigned char>(c);
-            all += '%';
-            all += digits[byte >> 4U];
-            all += digits[byte & 15U];
-        }
-    }
-    return all;
-}
-
-std::string version_of(const Value& object) { return object["metadata"]["resourceVersion"].text().value_or(""); }
-
 }  // namespace
 
-ApiPods::ApiPods(sys::Lane& lane, ApiConnection& connection, std::string node, Duration first_back_off, OnNews on_news)
+ApiPods::ApiPods(sys::Lane& lane, ApiConnection& connection, std::string node, ApiPodsTimes times, OnNews on_news)
     : lane_(lane),
       connection_(connection),
       node_(std::move(node)),
-      first_back_off_(first_back_off),
+      times_(times),
       on_news_(std::move(on_news)),
       random_(std::random_device{}()) {}
 
+bool ApiPods::may_be_the_version(long status) {
+    constexpr std::array<long, 4> doubted{400, 410, 500, 504};
+    return std::find(doubted.begin(), doubted.end(), status) != doubted.end();
+}
+
 Status ApiPods::start() {
-    auto timer = lane_.loop().add_timer([this] { is_listed_ && !relist_ ? watch() : list(); });
+    auto timer = lane_.loop().add_timer([this] { is_listed_ && !relist_ ? watch() : begin_list(); });
     if (!timer) return tl::unexpected(timer.error());
     again_ = std::move(*timer);
     auto silence = lane_.loop().add_timer([this] { on_silence(); });
     if (!silence) return tl::unexpected(silence.error());
     silence_ = std::move(*silence);
-    list();
+    begin_list();
     return {};
 }
 
-void ApiPods::request(const std::string& query, Duration timeout, HttpClient::OnData on_data,
-                      HttpClient::OnDone on_done, ApiCounters::Kind kind) {
-    HttpRequest request;
-    request.path = "/api/v1/pods?fieldSelector=spec.nodeName%3D" + escaped(node_) + query;
+void ApiPods::request(const std::string& query, Duration timeout, http::Client::OnData on_data,
+                      http::Client::OnDone on_done, ApiCounters::Kind kind) {
+    http::Request request;
+    request.path = "/api/v1/pods?fieldSelector=spec.nodeName%3D" + url_escaped(node_) + query;
     request.timeout = timeout;
     call_.cancel();
     auto call = connection_.start(std::move(request), std::move(on_data), std::move(on_done), kind);
@@ -86,17 +71,56 @@ void ApiPods::request(const std::string& query, Duration timeout, HttpClient::On
 }
 
 void ApiPods::on_silence() {
+    if (in_list_) {  // a server older than 1.19 ignores the request for a streaming list, and sends no end
+        has_streaming_list_ = false;
+        return retry({ErrorKind::unreachable, api_server, "the list of pods was incomplete after 30 seconds", ""}, {});
+    }
+    // Servers up to 1.20 send a bookmark only as a watch ends: another watch on the same connection shows whether it is
+    // that, or the server or the connection that hangs. A server, or a proxy before it, that accepts each watch and
+    // sends nothing shows by a list whether pods changed meanwhile.
+    if (!is_probing_ && is_quiet()) {
+        relist_ = true;
+        return begin_list();
+    }
+    if (!std::exchange(is_probing_, true)) {
+        watch();
+        if (call_) silence_.arm_in(longest_probe);
+        return;
+    }
     connection_.replace();
     retry({ErrorKind::unreachable, api_server, "nothing was heard of it for 3 minutes", ""}, {});
+}
+
+// A streaming list (KEP-3157, on by default from Kubernetes 1.34): a watch that begins with the pods that exist. The
+// server encodes one pod at a time and needs one request instead of two. Servers without it refuse resourceVersionMatch
+// for a watch, or sendInitialEvents, with 422.
+void ApiPods::begin_list() {
+    if (!has_streaming_list_ || !continue_.empty()) return list();
+    listing_ = {};
+    in_list_ = true;
+    const auto version = list_version_.empty() ? "" : "&resourceVersion=" + list_version_;
+    stream("&sendInitialEvents=true&resourceVersionMatch=NotOlderThan" + version);
+    if (call_) silence_.arm_in(times_.list_timeout);
+}
+
+// The rest of a streaming list's stream is the watch.
+void ApiPods::end_list() {
+    in_list_ = false;
+    known_ = std::exchange(listing_, {});
+    is_listed_ = true;
+    relist_ = false;
+    list_version_ = resource_version_;
+    note_heard();
 }
 
 void ApiPods::list() {
     if (continue_.empty()) listing_ = {};
     splitter_.emplace(ObjectSplitter::Of::items);
     const bool is_whole = !list_version_.empty() && list_version_ != "0";
-    const auto from = continue_.empty() ? "&resourceVersion=" + list_version_ : "&continue=" + escaped(continue_);
-    request((is_whole ? "" : page) + from, list_timeout, [this](std::string_view piece) { return on_items(piece); },
-            [this](const Result<HttpReply>& reply) { on_listed(reply); });
+    const auto from = continue_.empty() ? "&resourceVersion=" + list_version_ : "&continue=" + url_escaped(continue_);
+    request((is_whole ? "" : page) + from, times_.list_timeout,
+            [this](std::string_view piece) { return on_items(piece); },
+            [this](const Result<http::Reply>& reply) { on_listed(reply); });
 }
 
 Status ApiPods::on_items(std::string_view piece) {
@@ -106,15 +130,12 @@ Status ApiPods::on_items(std::string_view piece) {
     });
 }
 
-// A version that is too old for the server, or not yet known to it, is not asked for again: the next list is the
+// A version that is too old for the server, or not yet known to it, is not requested again: the next list is the
 // newest, which costs the server a consistent read.
-void ApiPods::on_listed(const Result<HttpReply>& reply) {
+void ApiPods::on_listed(const Result<http::Reply>& reply) {
     if (!reply) return retry(reply.error(), {});
     if (!reply->accepted()) {
-        constexpr std::array<long, 3> unknown_version{400, 410, 504};
-        if (std::find(unknown_version.begin(), unknown_version.end(), reply->status) != unknown_version.end()) {
-            list_version_ = "";
-        }
+        if (may_be_the_version(reply->status)) list_version_ = "";
         continue_ = "";
         return retry(refusal(api_server, *reply, api_rights), reply->retry_after);
     }
@@ -124,90 +145,53 @@ void ApiPods::on_listed(const Result<HttpReply>& reply) {
     });
     if (!checked) return retry(checked.error(), {});
     if (!continue_.empty()) return list();
-    known_ = std::exchange(listing_, {});
-    is_listed_ = true;
-    relist_ = false;
-    list_version_ = resource_version_;
-    note_heard();
+    end_list();
     on_news_(true);
     watch();
 }
 
-void ApiPods::watch() {
-    const auto now = sys::SystemClock().monotonic();
+void ApiPods::watch() { stream("&resourceVersion=" + resource_version_); }
+
+void ApiPods::stream(const std::string& from) {
     const auto seconds = shortest_watch + std::chrono::seconds(random_() % 300);
-    watch_began_ = now;
+    watch_began_ = sys::SystemClock().monotonic();
+    is_answered_ = false;
     splitter_.emplace(ObjectSplitter::Of::stream);
     request(
-        "&watch=true&allowWatchBookmarks=true&resourceVersion=" + resource_version_ +
-            "&timeoutSeconds=" + std::to_string(seconds.count()),
+        "&watch=true&allowWatchBookmarks=true" + from + "&timeoutSeconds=" + std::to_string(seconds.count()),
         seconds + watch_overtime, [this](std::string_view piece) { return on_piece(piece); },
-        [this](const Result<HttpReply>& reply) { on_watch_ended(reply); }, ApiCounters::Kind::watch);
+        [this](const Result<http::Reply>& reply) { on_watch_ended(reply); }, ApiCounters::Kind::watch);
 }
 
 Status ApiPods::on_piece(std::string_view piece) {
-    const bool is_news = fault_.has_value();
-    note_heard();
+    bool changed = false;
+    if (!in_list_) {
+        changed = fault_.has_value();
+        note_answered();
+    }
     // A server that accepts a watch and ends it at once is asked less and less often.
     if (!piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_watch) failures_ = 0;
-    bool changed = is_news;
     auto fed = splitter_->feed(
         piece, [&](std::string_view text, bool is_whole) { return on_event_text(text, is_whole, changed); });
-    on_news_(changed);
+    if (!in_list_) on_news_(changed);
     return fed;
 }
 
-// An event that cannot be read is its pod's: the watch goes on after it, or it would never come any further.
-Status ApiPods::on_event_text(std::string_view text, bool is_whole, bool& changed) {
-    std::string why = "it is too large";
-    if (is_whole) {
-        Status event;
-        auto read = read_json(text, api_server, [&](const Value& object) -> Status {
-            event = on_event(object, changed);
-            return {};
-        });
-        if (read) return event;
-        why = read.error().why;
+// A refused version is not requested again, as in on_listed().
+void ApiPods::on_list_refused(const http::Reply& reply) {
+    if (reply.status == 400 || reply.status == 422) {
+        has_streaming_list_ = false;
+        in_list_ = false;
+        silence_.disarm();  // the list's requests have their own timeout
+        return list();
     }
-    const auto head = head_of(text);
-    if (head.uid.empty()) return fail(ErrorKind::invalid, api_server, why);
-    if (text.starts_with(R"({"type":"DELETED")")) {
-        known_.pods.erase(head.uid);
-        known_.rejected.erase(head.uid);
-    } else {
-        reject_pod(head, why, known_, known_);
-    }
-    changed = true;
-    note_version(head.version);
-    return {};
+    if (may_be_the_version(reply.status)) list_version_ = "";
+    retry(refusal(api_server, reply, api_rights), reply.retry_after);
 }
 
-void ApiPods::note_version(const std::string& version) {
-    if (!version.empty()) resource_version_ = list_version_ = version;
-}
-
-Status ApiPods::on_event(const Value& event, bool& changed) {
-    const auto type = event["type"].text().value_or("");
-    const Value object = event["object"];
-    if (type == "ERROR") {
-        relist_ = true;  // 410, as a rule: what was watched is too old for the server
-        return fail(ErrorKind::unreachable, api_server,
-                    "ended the watch: " + excerpt(object["message"].text().value_or(""), 200));
-    }
-    if (type == "ADDED" || type == "MODIFIED") {
-        take(known_, object);
-        changed = true;
-    } else if (type == "DELETED") {
-        const auto uid = object["metadata"]["uid"].text().value_or("");
-        known_.pods.erase(uid);
-        known_.rejected.erase(uid);
-        changed = true;
-    }
-    note_version(version_of(object));
-    return {};
-}
-
-void ApiPods::on_watch_ended(const Result<HttpReply>& reply) {
+void ApiPods::on_watch_ended(const Result<http::Reply>& reply) {
+    if (in_list_ && reply && !reply->accepted()) return on_list_refused(*reply);
+    relist_ = relist_ || (is_answered_ && is_quiet());  // accepted and ended, and nothing between
     if (reply && !reply->accepted()) {
         // Else the version is at fault, or may be: a list shows. One for each refusal would be a load for a server that
         // is busy, or has given no rights.
@@ -217,31 +201,39 @@ void ApiPods::on_watch_ended(const Result<HttpReply>& reply) {
         return retry(refusal(api_server, *reply, api_rights), reply->retry_after);
     }
     if (!reply) return retry(reply.error(), {});
+    if (in_list_) return retry({ErrorKind::unreachable, api_server, "the list of pods is incomplete", ""}, {});
     if (sys::SystemClock().monotonic() - watch_began_ < very_short_watch) {
         return retry({ErrorKind::unreachable, api_server, "ended the watch at once", ""}, {});
     }
-    watch();
+    relist_ ? begin_list() : watch();
 }
 
-void ApiPods::take(ClusterPodList& into, const Value& object) {
-    take_pod(object, PodSender::api_server, known_, into, [this](const Pod& pod) { return check_node(pod); });
-}
-
-Status ApiPods::check_node(const Pod& pod) const {
-    if (pod.node_name == node_) return {};
-    return fail(ErrorKind::invalid, "pod " + pod.full_name(), "is on another node, and was not asked for");
+bool ApiPods::is_quiet() const {
+    return heard_at_ && sys::SystemClock().monotonic() - *heard_at_ >= times_.longest_quiet;
 }
 
 void ApiPods::note_heard() {
     heard_at_ = sys::SystemClock().monotonic();
+    note_answered();
+}
+
+// By headers, or bytes that are no event: they put a silence off, and not for longer than longest_quiet. A watch that
+// is accepted after an outage has one silence to show what it has.
+void ApiPods::note_answered() {
+    is_answered_ = true;
     fault_.reset();
-    silence_.arm_in(longest_silence);
+    is_probing_ = false;
+    const auto quiet_until =
+        std::max(heard_at_.value_or(watch_began_) + times_.longest_quiet, watch_began_ + times_.longest_silence);
+    silence_.arm(std::min(sys::SystemClock().monotonic() + times_.longest_silence, quiet_until));
 }
 
 // Credentials and certificates are read again: they may have been replaced.
 void ApiPods::retry(Error why, std::optional<std::chrono::seconds> wait) {
     call_.cancel();
     silence_.disarm();
+    in_list_ = false;
+    is_probing_ = false;
     connection_.read_access_again();
     const bool is_news = !fault_ || fault_->text() != why.text();
     fault_ = std::move(why);
@@ -250,7 +242,7 @@ void ApiPods::retry(Error why, std::optional<std::chrono::seconds> wait) {
 }
 
 Duration ApiPods::back_off() {
-    const auto pause = std::min(longest_back_off, first_back_off_ * (1 << std::min(failures_++, 6)));
+    const auto pause = std::min(longest_back_off, times_.first_back_off * (1 << std::min(failures_++, 6)));
     const double more = static_cast<double>(random_() % 1024) / 1024;
     return pause + std::chrono::duration_cast<Duration>(pause * more);
 }

@@ -10,24 +10,36 @@
 #include <string>
 
 #include "document/value.hpp"
+#include "http/client.hpp"
 #include "kube/api_connection.hpp"
-#include "kube/http.hpp"
 #include "kube/object_splitter.hpp"
 #include "kube/pod_text.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::kube {
 
-class ApiPods {
-public:
+// Others are for tests.
+struct ApiPodsTimes {
     // The Reflector's: twice as long with each failure, up to 30 s, with up to as much again at random, so that a
     // server that comes back is not asked by thousands of agents at the same time.
-    static constexpr Duration default_back_off = std::chrono::milliseconds(800);
+    Duration first_back_off = std::chrono::milliseconds(800);
+    // Of a streaming list up to its end, and of each request for a page of another.
+    Duration list_timeout = std::chrono::seconds(30);
+    // The server sends a bookmark about once a minute: three that do not come are a server that hangs, or an old one.
+    Duration longest_silence = std::chrono::seconds(180);
+    // Without an event, a bookmark or a list, though watches are accepted: the pods are listed again. Half as long, and
+    // servers up to 1.20 would list for each node that is idle twice as often; twice, and a watch that is dead behind
+    // its headers hides pods for so long.
+    Duration longest_quiet = std::chrono::minutes(10);
+};
+
+class ApiPods {
+public:
     // True: the pods changed, or whether they are up to date. False: the server was heard.
     using OnNews = std::function<void(bool changed)>;
 
     // `connection` and `lane` must outlive it. All in the lane's thread.
-    ApiPods(sys::Lane& lane, ApiConnection& connection, std::string node, Duration first_back_off, OnNews on_news);
+    ApiPods(sys::Lane& lane, ApiConnection& connection, std::string node, ApiPodsTimes times, OnNews on_news);
     ~ApiPods() = default;
     ApiPods(const ApiPods&) = delete;
     ApiPods& operator=(const ApiPods&) = delete;
@@ -42,28 +54,38 @@ public:
     [[nodiscard]] std::optional<MonotonicTime> heard_at() const { return heard_at_; }
 
 private:
+    void begin_list();
+    void end_list();
     void list();
     Status on_items(std::string_view piece);
-    void on_listed(const Result<HttpReply>& reply);
+    void on_listed(const Result<http::Reply>& reply);
     void watch();
+    void stream(const std::string& from);
     Status on_piece(std::string_view piece);
     Status on_event(const document::Value& event, bool& changed);
-    void on_watch_ended(const Result<HttpReply>& reply);
+    void on_watch_ended(const Result<http::Reply>& reply);
+    void on_list_refused(const http::Reply& reply);
     Status on_event_text(std::string_view text, bool is_whole, bool& changed);
     void note_version(const std::string& version);
-    void take(ClusterPodList& into, const document::Value& object);
+    void forget(const std::string& uid);
+    // What events change: while a streaming list is read, that list.
+    [[nodiscard]] ClusterPodList& current() { return in_list_ ? listing_ : known_; }
     [[nodiscard]] Status check_node(const Pod& pod) const;
-    void request(const std::string& query, Duration timeout, HttpClient::OnData on_data, HttpClient::OnDone on_done,
+    void request(const std::string& query, Duration timeout, http::Client::OnData on_data, http::Client::OnDone on_done,
                  ApiCounters::Kind kind = ApiCounters::Kind::request);
     void on_silence();
     void retry(Error why, std::optional<std::chrono::seconds> wait);
     void note_heard();
+    void note_answered();
+    [[nodiscard]] bool is_quiet() const;
+    // What a server answers that does not know a resource version, or no more. The next list is for the newest then.
+    [[nodiscard]] static bool may_be_the_version(long status);
     [[nodiscard]] Duration back_off();
 
     sys::Lane& lane_;
     ApiConnection& connection_;
     std::string node_;
-    Duration first_back_off_;
+    ApiPodsTimes times_;
     OnNews on_news_;
     ClusterPodList known_;
     ClusterPodList listing_;          // what was read of a list so far
@@ -72,6 +94,10 @@ private:
     std::string resource_version_;    // that a watch begins at
     bool is_listed_ = false;
     bool relist_ = false;
+    bool is_probing_ = false;         // nothing was heard for long, and another watch was asked for
+    bool is_answered_ = false;        // the watch was accepted
+    bool in_list_ = false;            // before the end of a streaming list
+    bool has_streaming_list_ = true;  // the server, for all that is known
     std::optional<Error> fault_;
     std::optional<MonotonicTime> heard_at_;
     MonotonicTime watch_began_;

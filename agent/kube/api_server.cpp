@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "sys/clock.hpp"
@@ -19,7 +20,7 @@ constexpr Duration longest_pause_asked_for = 5min;
 constexpr long too_many_requests = 429;
 constexpr long unavailable = 503;
 
-Result<port::ApiReply> reply_of(Result<HttpReply> reply, std::string body) {
+Result<port::ApiReply> reply_of(Result<http::Reply> reply, std::string body) {
     if (!reply) return tl::unexpected(std::move(reply.error()));
     return port::ApiReply{.status = reply->status,
                           .body = reply->accepted() ? std::move(body) : std::move(reply->body),
@@ -31,9 +32,12 @@ Result<port::ApiReply> reply_of(Result<HttpReply> reply, std::string body) {
 ApiServer::~ApiServer() = default;
 
 bool ApiServer::send(port::ApiRequest request, OnReply on_reply) {
+    const auto now = sys::SystemClock().monotonic();
     const std::scoped_lock lock(mutex_);
+    expire(now);
     auto& queue = request.priority == ApiPriority::eviction ? evictions_ : others_;
-    const bool fits = queue.size() < most_waiting && request.body.size() <= most_of_a_body;
+    const bool fits =
+        queue.size() < most_waiting && expired_.size() < 2 * most_waiting && request.body.size() <= most_of_a_body;
     if (!fits || is_closed_) {
         counters_.count_dropped();
         return false;
@@ -43,8 +47,31 @@ bool ApiServer::send(port::ApiRequest request, OnReply on_reply) {
         return false;
     }
     is_posted_ = lane_ != nullptr;
-    queue.push_back({std::move(request), std::move(on_reply)});
+    const auto not_after = now + request.longest_wait;
+    queue.push_back({std::move(request), std::move(on_reply), not_after});
     return true;
+}
+
+void ApiServer::expire(MonotonicTime now) {
+    for (auto* queue : {&evictions_, &others_}) {
+        const auto late = std::stable_partition(queue->begin(), queue->end(),
+                                                [now](const Waiting& one) { return one.not_after > now; });
+        std::move(late, queue->end(), std::back_inserter(expired_));
+        queue->erase(late, queue->end());
+    }
+}
+
+// Each may send another request.
+void ApiServer::answer_expired() {
+    Queue expired;
+    {
+        const std::scoped_lock lock(mutex_);
+        expire(sys::SystemClock().monotonic());
+        expired.swap(expired_);
+    }
+    for (const auto& one : expired) {
+        one.on_reply(fail(ErrorKind::unreachable, "API server", "the request waited too long to be sent"));
+    }
 }
 
 void ApiServer::open(sys::Lane& lane, ApiConnection& connection) {
@@ -69,9 +96,11 @@ void ApiServer::drop() {
     again_ = {};
     Queue evictions;
     Queue others;
+    Queue expired;
     const std::scoped_lock lock(mutex_);
     evictions_.swap(evictions);
     others_.swap(others);
+    expired_.swap(expired);
 }
 
 void ApiServer::pump() {
@@ -79,8 +108,17 @@ void ApiServer::pump() {
         const std::scoped_lock lock(mutex_);
         is_posted_ = false;
     }
+    answer_expired();
     send_evictions();
     send_others();
+}
+
+void ApiServer::wake_at(std::optional<MonotonicTime> due) {
+    if (lane_ == nullptr) return;
+    for (const auto* queue : {&evictions_, &others_}) {
+        for (const auto& one : *queue) due = std::min(due.value_or(one.not_after), one.not_after);
+    }
+    (void)lane_->arm(again_, due, [this] { pump(); });
 }
 
 std::optional<ApiServer::Waiting> ApiServer::take(Queue& queue) {
@@ -113,8 +151,7 @@ void ApiServer::send_others() {
             const auto missing = std::chrono::duration<double>(std::max(0.0, 1 - tokens_) / requests_a_second);
             const auto filled = now + std::chrono::ceil<Duration>(missing);
             const std::scoped_lock lock(mutex_);
-            if (lane_ == nullptr || others_.empty()) return;
-            (void)lane_->arm(again_, std::max(filled, left_alone_until_), [this] { pump(); });
+            if (!others_.empty()) wake_at(std::max(filled, left_alone_until_));
             return;
         }
         auto waiting = take(others_);
@@ -133,12 +170,12 @@ void ApiServer::start(Waiting waiting) {
     auto& wanted = waiting.request;
     flights_.push_front({.priority = wanted.priority, .on_reply = std::move(waiting.on_reply), .body = {}, .call = {}});
     const auto flight = flights_.begin();
-    HttpRequest request{.method = std::move(wanted.method),
-                        .path = std::move(wanted.path),
-                        .content_type = std::move(wanted.content_type),
-                        .body = std::move(wanted.body),
-                        .bearer_token = {},
-                        .timeout = wanted.timeout};
+    http::Request request{.method = std::move(wanted.method),
+                          .path = std::move(wanted.path),
+                          .content_type = std::move(wanted.content_type),
+                          .body = std::move(wanted.body),
+                          .bearer_token = {},
+                          .timeout = wanted.timeout};
     auto call = connection_->start(
         std::move(request),
         [flight](std::string_view piece) -> Status {
@@ -148,7 +185,7 @@ void ApiServer::start(Waiting waiting) {
             flight->body += piece;
             return {};
         },
-        [this, flight](Result<HttpReply> reply) {
+        [this, flight](Result<http::Reply> reply) {
             finish(flight, std::move(reply));
             pump();
         });
@@ -157,7 +194,7 @@ void ApiServer::start(Waiting waiting) {
 }
 
 // The function is called when the request is no longer under way: it may send another.
-void ApiServer::finish(Flights::iterator flight, Result<HttpReply> reply) {
+void ApiServer::finish(Flights::iterator flight, Result<http::Reply> reply) {
     const auto on_reply = std::move(flight->on_reply);
     const auto priority = flight->priority;
     auto answer = reply_of(std::move(reply), std::move(flight->body));

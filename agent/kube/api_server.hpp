@@ -52,6 +52,7 @@ private:
     struct Waiting {
         port::ApiRequest request;
         OnReply on_reply;
+        MonotonicTime not_after;  // it is not sent any more then
     };
     struct Flight {
         port::ApiPriority priority = port::ApiPriority::other;
@@ -66,8 +67,13 @@ private:
     void send_evictions();
     void send_others();
     [[nodiscard]] std::optional<Waiting> take(Queue& queue);
+    // Moves what has waited too long from the queues to expired_. Under mutex_.
+    void expire(MonotonicTime now);
+    void answer_expired();
+    // Under mutex_, too: at `due`, or as soon as the next of the queues expires.
+    void wake_at(std::optional<MonotonicTime> due);
     void start(Waiting waiting);
-    void finish(Flights::iterator flight, Result<HttpReply> reply);
+    void finish(Flights::iterator flight, Result<http::Reply> reply);
     void note_limit(const port::ApiReply& reply);
     [[nodiscard]] std::size_t under_way(port::ApiPriority priority) const;
     void refill(MonotonicTime now);
@@ -79,6 +85,7 @@ private:
     bool is_posted_ = false;     // under mutex_: a task that sends what waits is in the lane's queue
     Queue evictions_;            // under mutex_
     Queue others_;               // under mutex_
+    Queue expired_;              // under mutex_: to be answered in the lane
     // The lane's.
     ApiConnection* connection_ = nullptr;
     Flights flights_;

@@ -3,6 +3,7 @@
 #include "kube/cluster_pods.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "sys/clock.hpp"
@@ -21,8 +22,11 @@ constexpr Duration pause_between_deliveries = 100ms;
 // The agent's queue was full.
 constexpr Duration pause_before_another_try = 1s;
 // The kubelet's list, while the API server is up to date and while it is not. The kubelet puts all its pods into text
-// for each answer: some 20 ms of a CPU for 110 pods, and as much for us.
-constexpr Duration period_beside = 60s;
+// for each answer: some 20 ms of a CPU for 110 pods, and as much for us. It also asks the API server who we are
+// (TokenReview, remembered for 2 minutes) and what we may do (SubjectAccessReview, 5 minutes): each minute, that was
+// three times the load on the API server of all else that an idle agent does. What changes in between has it asked
+// at once.
+constexpr Duration period_beside = 15min;
 constexpr Duration period_alone = 10s;
 
 bool stands_for_itself(const std::string& own_uid, const PodPtr& pod) { return own_uid == pod->uid.value; }
@@ -62,21 +66,18 @@ bool lacks_ids(const std::vector<Container>& containers) {
     return std::any_of(containers.begin(), containers.end(), [](const Container& one) { return one.id.empty(); });
 }
 
-// The kubelet's pods from the API server that the server has no more: deleted since, or force-deleted and still
-// running.
-std::set<std::string> deleted_since(const ClusterPodList* of_api_server, const ClusterPodList* of_kubelet) {
+// What only the kubelet can tell of: its pods from the API server that the server has no more, deleted since, or
+// force-deleted and still running; and mirror pods whose static pod it is not known to have.
+std::set<std::string> doubtful(const ClusterPodList* of_api_server, const ClusterPodList* of_kubelet) {
     std::set<std::string> uids;
     if (of_api_server == nullptr || of_kubelet == nullptr) return uids;
+    for (const auto& [own_uid, pod] : of_api_server->pods) {
+        if (pod->origin == PodOrigin::mirror && !of_kubelet->pods.contains(pod->uid.value)) uids.insert(own_uid);
+    }
     for (const auto& [uid, pod] : of_kubelet->pods) {
         if (pod->origin == PodOrigin::api && !of_api_server->pods.contains(uid)) uids.insert(uid);
     }
     return uids;
-}
-
-PodSourceState state_of(std::string name, std::optional<MonotonicTime> heard_at, const std::optional<Error>& fault) {
-    PodSourceState state{.name = std::move(name), .heard_at = heard_at, .fault = {}};
-    if (fault) state.fault = fault->why + (fault->remedy.empty() ? "" : " (" + fault->remedy + ")");
-    return state;
 }
 
 }  // namespace
@@ -108,12 +109,14 @@ std::vector<PodPtr> merge_pods(const ClusterPodList* of_api_server, const Cluste
 }
 
 ClusterPods::ClusterPods(std::string name, AccessSource::Load access, std::string node,
-                         std::optional<KubeletAddress> kubelet, Duration first_back_off)
+                         std::optional<KubeletAddress> kubelet, ApiPodsTimes times,
+                         std::optional<ApiNodeTimes> node_times)
     : name_("API server " + std::move(name)),
       access_(std::move(access)),
       node_(std::move(node)),
       kubelet_address_(std::move(kubelet)),
-      first_back_off_(first_back_off) {
+      times_(times),
+      node_times_(node_times) {
     note_states();
 }
 
@@ -149,9 +152,13 @@ void ClusterPods::begin() {
     soon_ = std::move(*soon);
     const auto news = [this](bool changed) { on_news(changed); };
     connection_.emplace(*lane_, access_, server_->counters());
-    api_.emplace(*lane_, *connection_, node_, first_back_off_, news);
+    api_.emplace(*lane_, *connection_, node_, times_, news);
     if (kubelet_address_) kubelet_.emplace(*lane_, *kubelet_address_, access_, [this] { on_news(true); });
-    for (const auto& started : {api_->start(), kubelet_ ? kubelet_->start() : Status{}}) {
+    if (node_times_) {
+        api_node_.emplace(*lane_, *connection_, node_, *node_times_, [this] { on_news(true); });
+    }
+    for (const auto& started :
+         {api_->start(), api_node_ ? api_node_->start() : Status{}, kubelet_ ? kubelet_->start() : Status{}}) {
         if (!started) sys::log::error(describe() + ": " + started.error().text());
     }
     server_->open(*lane_, *connection_);
@@ -167,23 +174,26 @@ void ClusterPods::on_news(bool changed) {
         std::max(sys::SystemClock().monotonic() + pause_before_delivery, delivered_at_ + pause_between_deliveries));
 }
 
-// Once for each pod that was deleted: it may be gone a moment later, and then it is not to be known until the next
-// period.
+// Once for each pod in doubt: it may be gone a moment later, and then it is not to be known until the next period.
 void ClusterPods::pace_kubelet() {
     const bool is_alone = api_->fault().has_value();
     kubelet_->set_period(is_alone ? period_alone : period_beside, is_alone);
-    auto deleted = deleted_since(api_->pods(), kubelet_->pods());
-    const bool is_new = !std::includes(asked_for_.begin(), asked_for_.end(), deleted.begin(), deleted.end());
-    asked_for_ = std::move(deleted);
+    auto now = doubtful(api_->pods(), kubelet_->pods());
+    const bool is_new = !std::includes(asked_for_.begin(), asked_for_.end(), now.begin(), now.end());
+    asked_for_ = std::move(now);
     if (is_new && !api_->fault()) kubelet_->ask_soon();
 }
 
 void ClusterPods::note_states() {
     std::vector<PodSourceState> states;
     states.push_back(state_of(name_, api_ ? api_->heard_at() : std::nullopt, api_ ? api_->fault() : std::nullopt));
-    if (kubelet_address_) {
-        states.push_back(state_of("kubelet " + kubelet_address_->url, kubelet_ ? kubelet_->heard_at() : std::nullopt,
-                                  kubelet_ ? kubelet_->fault() : std::nullopt));
+    auto of_kubelet = kubelet_ ? kubelet_->states() : std::vector<PodSourceState>{};
+    if (!kubelet_ && kubelet_address_) of_kubelet.push_back(state_of("kubelet " + kubelet_address_->url, {}, {}));
+    std::move(of_kubelet.begin(), of_kubelet.end(), std::back_inserter(states));
+    if (api_node_) {
+        const auto& view = api_node_->view();
+        states.push_back(state_of("node " + node_ + " in the API server",
+                                  view ? std::optional(view->heard_at) : std::nullopt, api_node_->fault()));
     }
     const std::scoped_lock lock(mutex_);
     states_ = std::move(states);
@@ -197,6 +207,8 @@ port::PodSet ClusterPods::merged() const {
         if (list == nullptr) continue;
         for (const auto& [uid, error] : list->rejected) set.rejected.push_back(error);
     }
+    set.current = of_api_server != nullptr && !api_->fault();
+    if (api_node_) set.node = api_node_->view();
     if (api_ && api_->fault()) set.unread.push_back(*api_->fault());
     if (kubelet_ && kubelet_->fault()) set.unread.push_back(*kubelet_->fault());
     return set;

@@ -12,9 +12,10 @@
 
 #include "evictd/port/pod_source.hpp"
 #include "kube/api_connection.hpp"
+#include "kube/api_node.hpp"
 #include "kube/api_pods.hpp"
 #include "kube/api_server.hpp"
-#include "kube/kubelet_pods.hpp"
+#include "kube/kubelet_source.hpp"
 
 namespace evictd::kube {
 
@@ -27,9 +28,10 @@ namespace evictd::kube {
 
 class ClusterPods final : public port::PodSource {
 public:
-    // `name` of the API server, for people. Without `kubelet`, the API server's pods alone.
+    // `name` of the API server, for people. Without `kubelet`, the API server's pods alone; without
+    // `node_times`, this node's object is not watched.
     ClusterPods(std::string name, AccessSource::Load access, std::string node, std::optional<KubeletAddress> kubelet,
-                Duration first_back_off = ApiPods::default_back_off);
+                ApiPodsTimes times = {}, std::optional<ApiNodeTimes> node_times = {});
     ClusterPods(const ClusterPods&) = delete;
     ClusterPods& operator=(const ClusterPods&) = delete;
     ~ClusterPods() override;
@@ -54,16 +56,18 @@ private:
     AccessSource access_;
     std::string node_;
     std::optional<KubeletAddress> kubelet_address_;
-    Duration first_back_off_;
+    ApiPodsTimes times_;
+    std::optional<ApiNodeTimes> node_times_;
     OnChange on_change_;
     bool is_delivery_due_ = false;
     MonotonicTime delivered_at_;
     sys::Timer soon_;
-    std::set<std::string> asked_for_;  // pods of the kubelet's that the API server lacks, and it was asked again since
+    std::set<std::string> asked_for_;  // pods in doubt for which the kubelet was asked again since
     std::shared_ptr<ApiServer> server_ = std::make_shared<ApiServer>();
     std::optional<ApiConnection> connection_;
     std::optional<ApiPods> api_;
-    std::optional<KubeletPods> kubelet_;
+    std::optional<ApiNode> api_node_;
+    std::optional<KubeletSource> kubelet_;
     mutable std::mutex mutex_;
     std::vector<PodSourceState> states_;  // under mutex_
     // The last member: its thread uses all of the above, and is gone before they are.

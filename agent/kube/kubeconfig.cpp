@@ -96,7 +96,7 @@ private:
         return read.value_or("");
     }
 
-    void read_cluster(const Value& cluster, HttpServerAddress& server) const {
+    void read_cluster(const Value& cluster, http::ServerAddress& server) const {
         server.url = cluster["server"].text().value_or("");
         while (server.url.ends_with('/')) server.url.pop_back();
         if (!server.url.starts_with("https://") || server.url.find('@') != std::string::npos)

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "kube/http.hpp"
+#include "http/client.hpp"
 #include "kube/pod_text.hpp"
 #include "sys/clock.hpp"
 #include "sys/loop.hpp"
@@ -16,13 +16,13 @@ namespace {
 // A KubeletConfiguration with all defaults has 5 KiB.
 constexpr std::size_t longest_config = std::size_t{1} << 20U;
 
-Result<HttpServerAddress> server_of(const KubeletAddress& address, const ApiAccess& access) {
-    Tls tls = access.server.tls;
+Result<http::ServerAddress> server_of(const KubeletAddress& address, const ApiAccess& access) {
+    http::Tls tls = access.server.tls;
     tls.server_name = address.name;
     auto trusted = read_trusted_file(address.ca_file);
     if (!trusted) return tl::unexpected(trusted.error());
     tls.trusted = std::move(*trusted);
-    return HttpServerAddress{.url = address.url, .tls = std::move(tls)};
+    return http::ServerAddress{.url = address.url, .tls = std::move(tls)};
 }
 
 Status take_piece(std::string& text, std::string_view piece) {
@@ -44,14 +44,14 @@ Result<std::string> fetch_kubelet_config(const KubeletAddress& address, AccessSo
     if (!token) return tl::unexpected(token.error());
     auto loop = sys::Loop::make();
     if (!loop) return tl::unexpected(loop.error());
-    auto client = HttpClient::make(*loop, std::move(*server));
+    auto client = http::Client::make(*loop, std::move(*server));
     if (!client) return tl::unexpected(client.error());
     std::string text;
-    std::optional<Result<HttpReply>> done;
+    std::optional<Result<http::Reply>> done;
     const auto call = (*client)->start(
         {.path = "/configz", .content_type = {}, .body = {}, .bearer_token = std::move(*token), .timeout = timeout},
         [&](std::string_view piece) { return take_piece(text, piece); },
-        [&](Result<HttpReply> reply) { done = std::move(reply); });
+        [&](Result<http::Reply> reply) { done = std::move(reply); });
     if (!call) return tl::unexpected(call.error());
     const sys::SystemClock clock;
     const auto end = clock.monotonic() + timeout + std::chrono::seconds(1);

@@ -31,7 +31,6 @@ Status KubeletPods::start() {
     auto timer = lane_.loop().add_timer([this] { ask(); });
     if (!timer) return tl::unexpected(timer.error());
     again_ = std::move(*timer);
-    ask();
     return {};
 }
 
@@ -43,14 +42,34 @@ void KubeletPods::ask_soon() {
     again_.arm(next_ask_);
 }
 
+void KubeletPods::pause() {
+    call_.reset();
+    next_ask_ = MonotonicTime::max();
+    again_.disarm();
+}
+
+void KubeletPods::adopt(const ClusterPodList& list) {
+    known_ = list;
+    is_listed_ = true;
+}
+
+void KubeletPods::resume() {
+    const auto now = sys::SystemClock().monotonic();
+    const auto pause = std::min(period_, pause_after_a_fault);
+    if (!asked_at_ || now - *asked_at_ >= pause) return ask();
+    next_ask_ = *asked_at_ + pause;
+    again_.arm(next_ask_);
+}
+
 void KubeletPods::ask() {
+    asked_at_ = sys::SystemClock().monotonic();
     next_ask_ = MonotonicTime::max();
     if (auto sent = send(); !sent) on_done(tl::unexpected(sent.error()));
 }
 
 // Its certificate is read for each request: a kubelet replaces its own.
 Status KubeletPods::open(const ApiAccess& access) {
-    Tls tls = access.server.tls;
+    http::Tls tls = access.server.tls;
     tls.server_name = address_.name;
     auto trusted = read_trusted_file(address_.ca_file);
     if (!trusted) return tl::unexpected(trusted.error());
@@ -59,7 +78,7 @@ Status KubeletPods::open(const ApiAccess& access) {
         client_->set_tls(std::move(tls));
         return {};
     }
-    auto client = HttpClient::make(lane_.loop(), {.url = address_.url, .tls = std::move(tls)});
+    auto client = http::Client::make(lane_.loop(), {.url = address_.url, .tls = std::move(tls)});
     if (!client) return tl::unexpected(client.error());
     client_ = std::move(*client);
     return {};
@@ -76,7 +95,7 @@ Status KubeletPods::send() {
     auto call = client_->start(
         {.path = "/pods", .content_type = {}, .body = {}, .bearer_token = std::move(*token), .timeout = timeout},
         [this](std::string_view piece) { return on_items(piece); },
-        [this](const Result<HttpReply>& reply) { on_done(reply); });
+        [this](const Result<http::Reply>& reply) { on_done(reply); });
     if (!call) return tl::unexpected(call.error());
     call_ = std::move(*call);
     return {};
@@ -88,13 +107,13 @@ Status KubeletPods::on_items(std::string_view piece) {
     });
 }
 
-Status KubeletPods::finish(const Result<HttpReply>& reply) {
+Status KubeletPods::finish(const Result<http::Reply>& reply) {
     if (!reply) return tl::unexpected(reply.error());
     if (!reply->accepted()) return tl::unexpected(refusal(kubelet, *reply, kubelet_rights));
     return check_list(*splitter_, kubelet);
 }
 
-void KubeletPods::on_done(const Result<HttpReply>& reply) {
+void KubeletPods::on_done(const Result<http::Reply>& reply) {
     auto done = finish(reply);
     call_.reset();
     if (done) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // This node's pods as its kubelet has them (GET /pods): where each comes from, static pods too, and also while the API
-// server is away. The kubelet has no watch. It runs in one lane.
+// server is away. It has no watch: kubelet_watch, where there is one. It runs in one lane.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 #include <string>
 
 #include "document/value.hpp"
+#include "http/client.hpp"
 #include "kube/api_access.hpp"
-#include "kube/http.hpp"
 #include "kube/object_splitter.hpp"
 #include "kube/pod_text.hpp"
 #include "sys/lane.hpp"
@@ -18,9 +18,10 @@
 namespace evictd::kube {
 
 struct KubeletAddress {
-    std::string url;      // "https://127.0.0.1:10250"
-    std::string ca_file;  // its own certificate, or the authority that signed it; read for each request
-    std::string name;     // that its certificate has: the node's
+    std::string url;            // "https://127.0.0.1:10250"
+    std::string ca_file;        // its own certificate, or the authority that signed it; read for each request
+    std::string name;           // that its certificate has: the node's
+    std::string pods_socket{};  // of its Pods API (kubelet_watch); empty: none
 };
 
 class KubeletPods {
@@ -33,9 +34,16 @@ public:
     KubeletPods(const KubeletPods&) = delete;
     KubeletPods& operator=(const KubeletPods&) = delete;
 
-    Status start();  // error: there is no timer to be had
+    Status start();  // error: there is no timer to be had. It is not asked yet
+    void ask();
+    // After pause(): at once, or as long after the last request as after one that failed.
+    void resume();
     // It is asked again in a second, however often this is called.
     void ask_soon();
+    // It is not asked again before ask(); an answer that is under way is not waited for.
+    void pause();
+    // What another source knew last: known, until there is an answer.
+    void adopt(const ClusterPodList& list);
     // The period between two requests that were answered. `is_alone`: the API server is not there, so that a kubelet
     // that restarts has only the pods that come from files. Pods that its list lacks stay known until it is no longer
     // alone.
@@ -51,11 +59,10 @@ public:
     [[nodiscard]] std::optional<MonotonicTime> heard_at() const { return heard_at_; }
 
 private:
-    void ask();
     Status send();
     Status on_items(std::string_view piece);
-    void on_done(const Result<HttpReply>& reply);
-    Status finish(const Result<HttpReply>& reply);
+    void on_done(const Result<http::Reply>& reply);
+    Status finish(const Result<http::Reply>& reply);
     Status open(const ApiAccess& access);
 
     sys::Lane& lane_;
@@ -70,10 +77,11 @@ private:
     std::optional<Error> fault_;
     std::optional<MonotonicTime> heard_at_;
     MonotonicTime next_ask_ = MonotonicTime::max();
+    std::optional<MonotonicTime> asked_at_;
     std::optional<ObjectSplitter> splitter_;
     sys::Timer again_;
-    std::unique_ptr<HttpClient> client_;
-    HttpClient::CallPtr call_;  // the last member: its functions use the others
+    std::unique_ptr<http::Client> client_;
+    http::Client::CallPtr call_;  // the last member: its functions use the others
 };
 
 }  // namespace evictd::kube

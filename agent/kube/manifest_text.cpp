@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What is wrong in one document or list item leaves the others as they are.
+// A fault in one document or list item does not affect the others.
 #include "kube/manifest_text.hpp"
 
 #include <algorithm>

@@ -81,7 +81,7 @@ PodOrigin origin_of(const Value& metadata, const PodRules& rules,
 }
 
 // The uid the kubelet names the pod's cgroup by. A mirror pod's own uid is another: its cgroup is that of the static
-// pod it stands for, whose uid is the hash (config.generatePodName and applyDefaults).
+// pod that it mirrors, whose uid is the hash (config.generatePodName and applyDefaults).
 void read_uid(const Value& metadata, const PodRules& rules, Pod& pod) {
     const Value field = metadata["uid"];
     const auto hash = pod.annotations.find(config_hash);

@@ -18,7 +18,7 @@ struct PodRules {
     std::optional<PodOrigin> origin;
     // False where nothing is ever done to the pod, as in a replay. A pod without a uid is then called NAMESPACE/NAME,
     // and what only matters for finding and killing the right one (a uid fit for a path, DNS names, any container at
-    // all, requests within their limits) is not asked for.
+    // all, requests within their limits) is not requested.
     bool uid_required = true;
     // True where the status is the kubelet's word: from the kubelet, the API server or a scenario. False for manifests,
     // whose author writes the status too: its qosClass and allocatedResources are not read.

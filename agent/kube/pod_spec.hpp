@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// spec of a v1 Pod: what it asked for and what it tolerates. What is left out is filled in later, by pod_defaults.
+// spec of a v1 Pod: its requests and limits and what it tolerates. What is left out is filled in later, by
+// pod_defaults.
 #pragma once
 
 #include "document/value.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// status of a v1 Pod, as far as somebody decides by it.
+// status of a v1 Pod, the part that decisions depend on.
 #pragma once
 
 #include "document/value.hpp"

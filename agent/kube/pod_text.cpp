@@ -24,8 +24,9 @@ Status read_json(std::string_view text, const std::string& from,
 
 Result<PodPtr> read_cluster_pod(const document::Value& object, PodSender sender) {
     const bool from_kubelet = sender == PodSender::kubelet;
-    auto pod = read_pod(object,
-                        {.source = from_kubelet ? "kubelet" : "API server", .origin = {}, .status_from_kubelet = true});
+    auto pod = read_pod(object, {.source = from_kubelet ? "kubelet" : std::string(api_server_source),
+                                 .origin = {},
+                                 .status_from_kubelet = true});
     if (pod) {
         if (!from_kubelet && pod->origin != PodOrigin::mirror) pod->origin = PodOrigin::api;
         pod->annotations.clear();  // up to 256 KiB a pod, of its own making; what counts of them was read
@@ -108,7 +109,7 @@ Status check_list(const ObjectSplitter& splitter, const std::string& from,
     });
 }
 
-Error refusal(const std::string& from, const HttpReply& reply, const std::string& rights) {
+Error refusal(const std::string& from, const http::Reply& reply, const std::string& rights) {
     std::string message;
     std::string reason;
     // A proxy's reply is not a v1.Status: then only the code is reported.

@@ -13,7 +13,7 @@
 #include "document/value.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/model/result.hpp"
-#include "kube/http.hpp"
+#include "http/client.hpp"
 #include "kube/object_splitter.hpp"
 
 namespace evictd::kube {
@@ -68,6 +68,6 @@ Status check_list(const ObjectSplitter& splitter, const std::string& from,
                   const std::function<void(const document::Value&)>& use = {});
 
 // What a refusal says: "403 Forbidden: pods is forbidden: User ...". `rights`: what to grant.
-[[nodiscard]] Error refusal(const std::string& from, const HttpReply& reply, const std::string& rights);
+[[nodiscard]] Error refusal(const std::string& from, const http::Reply& reply, const std::string& rights);
 
 }  // namespace evictd::kube

@@ -68,7 +68,11 @@ std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& row
                                    .usage = std::nullopt,
                                    .cgroup = row.cgroup ? row.cgroup->id() : CgroupId{},
                                    .populated = false,
-                                   .emptied_at = row.emptied_at});
+                                   .emptied_at = row.emptied_at,
+                                   .stall = std::nullopt,
+                                   .holds_us = row.holds_us,
+                                   .arrived_at = row.arrived_at,
+                                   .departed = row.departed});
     }
     PodUsage* current = nullptr;
     std::int32_t level = 0;

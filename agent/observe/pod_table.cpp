@@ -3,6 +3,7 @@
 #include "observe/pod_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -13,14 +14,24 @@ bool is_older(const UnknownPod& a, const UnknownPod& b) {
     return std::tie(a.first_seen, a.pod) < std::tie(b.first_seen, b.pod);
 }
 
+bool comes_before(const PodTable::Row& a, const PodTable::Row& b) { return a.pod->uid < b.pod->uid; }
+
 }  // namespace
 
-void PodTable::set_pods(std::size_t source, std::vector<PodPtr> pods) {
+// Asked once: nobody but root moves us, and before a pod is killed or the API server is asked to end it, its handle is
+// asked again.
+PodTable::Held PodTable::held(port::PodCgroupPtr cgroup, MonotonicTime first_seen,
+                              std::optional<MonotonicTime> made_at) {
+    const bool holds_us = cgroup->holds_us().value_or(false);
+    return {std::move(cgroup), std::nullopt, first_seen, holds_us, made_at};
+}
+
+void PodTable::set_pods(std::size_t source, std::vector<PodPtr> pods, MonotonicTime now) {
     if (sources_.size() <= source) {
         sources_.resize(source + 1);
     }
     sources_[source] = std::move(pods);
-    join();
+    join(now);
 }
 
 void PodTable::set_cgroups(std::vector<port::FoundPod> found, MonotonicTime now) {
@@ -31,9 +42,10 @@ void PodTable::set_cgroups(std::vector<port::FoundPod> found, MonotonicTime now)
         const auto before = held_.find(pod.uid);
         const bool same = before != held_.end() && before->second.cgroup->id() == pod.cgroup->id();
         uid_of_[pod.cgroup->id()] = pod.uid;
-        held[pod.uid] = same ? before->second : Held{std::move(pod.cgroup), std::nullopt, now};
+        held[pod.uid] = same ? before->second : PodTable::held(std::move(pod.cgroup), now, listed_at_);
     }
     held_ = std::move(held);
+    listed_at_ = now;
     join();
 }
 
@@ -42,7 +54,7 @@ void PodTable::add_cgroups(std::vector<port::FoundPod> found, MonotonicTime now)
         const auto before = held_.find(pod.uid);
         uid_of_[pod.cgroup->id()] = pod.uid;
         if (before == held_.end() || before->second.cgroup->id() != pod.cgroup->id()) {
-            held_[pod.uid] = Held{std::move(pod.cgroup), std::nullopt, now};
+            held_[pod.uid] = held(std::move(pod.cgroup), now, std::nullopt);
         }
     }
     join();
@@ -82,7 +94,8 @@ void PodTable::hold(port::FoundPod found, MonotonicTime now) {
     if (held.cgroup) {
         std::erase_if(unknown_, [&](const UnknownPod& one) { return one.pod == found.uid; });
     }
-    held = Held{std::move(found.cgroup), std::nullopt, same ? held.first_seen : now};
+    held =
+        PodTable::held(std::move(found.cgroup), same ? held.first_seen : now, same ? held.made_at : std::optional(now));
     uid_of_[id] = found.uid;
     if (!pod(found.uid)) {
         UnknownPod one{.pod = found.uid, .cgroup = id, .first_seen = held.first_seen, .working_set = {}};
@@ -91,24 +104,29 @@ void PodTable::hold(port::FoundPod found, MonotonicTime now) {
     join(found.uid);
 }
 
-// For all pods, and only when there are others: a look finds everything in place.
-void PodTable::join() {
-    rows_.clear();
+// For all pods, and only when there are others: a look finds everything in place. `now`: pods are listed that were not.
+void PodTable::join(MonotonicTime now) {
+    std::vector<Row> before;
+    before.swap(rows_);
+    rows_.reserve(before.size());
     for (const auto& pods : sources_) {
         for (const auto& pod : pods) {
-            rows_.push_back(Row{pod, nullptr, std::nullopt});
+            rows_.push_back(Row{.pod = pod, .cgroup = nullptr, .emptied_at = {}, .listed_at = now, .arrived_at = {}});
         }
     }
-    const auto by_uid = [](const Row& a, const Row& b) { return a.pod->uid < b.pod->uid; };
     const auto same_uid = [](const Row& a, const Row& b) { return a.pod->uid == b.pod->uid; };
-    std::stable_sort(rows_.begin(), rows_.end(), by_uid);
+    std::stable_sort(rows_.begin(), rows_.end(), comes_before);
     rows_.erase(std::unique(rows_.begin(), rows_.end(), same_uid), rows_.end());
+    keep_departed(before);
+    auto known = before.begin();
     for (auto& row : rows_) {
+        while (known != before.end() && known->pod->uid < row.pod->uid) ++known;
+        if (known != before.end() && known->pod->uid == row.pod->uid) row.listed_at = known->listed_at;
         fill(row);
     }
     unknown_.clear();
-    const auto known = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.cgroup != nullptr; });
-    if (held_.size() == static_cast<std::size_t>(known)) {
+    const auto joined = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.cgroup != nullptr; });
+    if (held_.size() == static_cast<std::size_t>(joined)) {
         return;  // the rule
     }
     for (const auto& [uid, held] : held_) {
@@ -120,12 +138,31 @@ void PodTable::join() {
     std::sort(unknown_.begin(), unknown_.end(), is_older);
 }
 
+// Absence from a source is no proof that the processes are gone: the kernel's word is.
+void PodTable::keep_departed(const std::vector<Row>& before) {
+    std::vector<Row> departed;
+    std::set_difference(before.begin(), before.end(), rows_.begin(), rows_.end(), std::back_inserter(departed),
+                        comes_before);
+    std::erase_if(departed,
+                  [&](const Row& row) { return row.pod->origin != PodOrigin::api || !held_.contains(row.pod->uid); });
+    const auto middle = static_cast<std::ptrdiff_t>(rows_.size());
+    for (auto& row : departed) {
+        row.departed = true;
+        rows_.push_back(std::move(row));
+    }
+    std::inplace_merge(rows_.begin(), rows_.begin() + middle, rows_.end(), comes_before);
+}
+
 // For one: 10,000 pods that start are 10,000 events.
 void PodTable::join(const PodUid& uid) {
     const auto before = [](const Row& row, const PodUid& wanted) { return row.pod->uid < wanted; };
     const auto row = std::lower_bound(rows_.begin(), rows_.end(), uid, before);
-    if (row != rows_.end() && row->pod->uid == uid) {
-        fill(*row);
+    if (row == rows_.end() || row->pod->uid != uid) {
+        return;
+    }
+    fill(*row);
+    if (row->departed && !row->cgroup) {
+        rows_.erase(row);
     }
 }
 
@@ -133,6 +170,10 @@ void PodTable::fill(Row& row) const {
     const auto held = held_.find(row.pod->uid);
     row.cgroup = held == held_.end() ? nullptr : held->second.cgroup;
     row.emptied_at = held == held_.end() ? std::nullopt : held->second.emptied_at;
+    row.holds_us = held != held_.end() && held->second.holds_us;
+    // A cgroup that is made again is not a pod that arrives.
+    const auto made_at = held == held_.end() ? std::nullopt : held->second.made_at;
+    row.arrived_at = made_at ? std::optional(std::min(*made_at, row.listed_at)) : std::nullopt;
 }
 
 PodPtr PodTable::pod(const PodUid& uid) const {

@@ -22,10 +22,19 @@ public:
         PodPtr pod;
         port::PodCgroupPtr cgroup;                // null: none was found
         std::optional<MonotonicTime> emptied_at;  // when its last process went; others may have come since
+        bool holds_us = false;                    // as of ObservedPod
+        bool departed = false;                    // no source has it any more
+        MonotonicTime listed_at;                  // by a source, for the first time without a break
+        std::optional<MonotonicTime> arrived_at;  // as of ObservedPod
     };
 
-    // Replaces what source number `source` said before. A uid known by several sources is the lowest number's.
-    void set_pods(std::size_t source, std::vector<PodPtr> pods);
+    // Replaces what source number `source` said before. A uid known by several sources is the lowest number's. A pod of
+    // the API server that no source has any more is departed: it is kept, as it was last known, until its cgroup is
+    // removed. A pod that is deleted by force leaves the API server and the kubelet's list (podManager.DeletePod) at
+    // once, while its processes may run: for a grace period that it chose itself (calculateEffectiveGracePeriod), or
+    // for as long as the kubelet is away. One that the root of this node took out of a directory of manifests is not
+    // kept: evictd is not to touch it any more. `now` left out: its pods are old.
+    void set_pods(std::size_t source, std::vector<PodPtr> pods, MonotonicTime now = {});
     [[nodiscard]] bool has_pods_of(std::size_t source) const {
         return source < sources_.size() && !sources_[source].empty();
     }
@@ -36,9 +45,9 @@ public:
     // A kernel event about a cgroup. `cgroups` opens one that was made.
     void apply(const CgroupLife& life, MonotonicTime time, const port::Cgroups& cgroups);
 
-    // Every pod of the sources, ordered by uid.
+    // Every pod of the sources and those departed, ordered by uid.
     [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
-    [[nodiscard]] PodPtr pod(const PodUid& uid) const;  // null: no source knows it
+    [[nodiscard]] PodPtr pod(const PodUid& uid) const;  // null: there is no row of it
     [[nodiscard]] port::PodCgroupPtr cgroup_of(const PodUid& uid) const;
     [[nodiscard]] std::optional<PodUid> uid_of(CgroupId cgroup) const;
     // Cgroups that look like a pod's and are no known pod's: never touched. Without usage; the oldest
@@ -50,9 +59,15 @@ private:
         port::PodCgroupPtr cgroup;
         std::optional<MonotonicTime> emptied_at;
         MonotonicTime first_seen;
+        bool holds_us = false;
+        // It was made at this time or later: the kernel said so, or a complete listing did not have it. None: no proof.
+        std::optional<MonotonicTime> made_at{};
     };
+    [[nodiscard]] static Held held(port::PodCgroupPtr cgroup, MonotonicTime first_seen,
+                                   std::optional<MonotonicTime> made_at);
     void hold(port::FoundPod found, MonotonicTime now);
-    void join();
+    void join(MonotonicTime now = {});
+    void keep_departed(const std::vector<Row>& before);
     void join(const PodUid& uid);
     void fill(Row& row) const;
 
@@ -61,6 +76,7 @@ private:
     std::unordered_map<CgroupId, PodUid> uid_of_;
     std::vector<Row> rows_;
     std::vector<UnknownPod> unknown_;
+    std::optional<MonotonicTime> listed_at_;  // all cgroups, for the last time
 };
 
 }  // namespace evictd::observe

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "evictd/model/pod.hpp"
@@ -17,6 +18,9 @@ struct Admission {
     std::string reason;   // of a rejected pod's status
     std::string message;  // likewise; its trailing blank is the kubelet's
 };
+
+// What kubelets from 1.33 on put before the message in the pod's status, and not in the event (Kubelet.rejectPod).
+inline constexpr std::string_view rejection_prefix = "Pod was rejected: ";
 
 // managerImpl.Admit of eviction_manager.go. `conditions` are those reported: they last for the transition period.
 [[nodiscard]] Admission admit(const Pod& pod, const std::vector<Condition>& conditions);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "arrivals.hpp"
 #include "awaited.hpp"
 #include "containerfs.hpp"
 #include "ended_pods.hpp"
@@ -12,13 +13,16 @@
 #include "exhaustion.hpp"
 #include "explain.hpp"
 #include "flight.hpp"
+#include "garbage_pass.hpp"
 #include "ladder.hpp"
 #include "next_look.hpp"
 #include "node_status.hpp"
 #include "owed.hpp"
 #include "rank.hpp"
 #include "reclaim.hpp"
+#include "removals.hpp"
 #include "shed.hpp"
+#include "shutdown.hpp"
 #include "stall.hpp"
 #include "steering.hpp"
 #include "thresholds.hpp"
@@ -91,12 +95,12 @@ Signal signal_to_rank_by(const ThresholdPass& pass) {
 // reclaimNodeLevelResources, the first half: what can be given back is, before anybody is evicted.
 Course reclaim_or_evict(std::vector<MetThreshold> acting, const EvictionConfig& config, const Observation& observation,
                         Verdict& verdict) {
-    const auto gives = reclaim_for(acting.front().threshold.signal, observation.fs_layout);
-    if (gives.empty()) return evict_first(acting, config, observation, verdict);
     auto& [decision, next] = verdict;
+    auto gives = reclaim_for(acting.front().threshold.signal, observation.fs_layout, config.garbage.logs);
+    if (gives.empty()) return evict_first(acting, config, observation, verdict);
     if (next.reclaiming) return Course::reclaiming;
-    decision.reclaim.assign(gives.begin(), gives.end());
-    next.reclaiming = Reclaiming{decision.reclaim, std::move(acting)};
+    decision.reclaim = gives;
+    begin_reclaim(std::move(gives), std::move(acting), config, observation, next);
     return Course::reclaiming;
 }
 
@@ -118,6 +122,10 @@ Course take_course(Pressure pressure, const EvictionConfig& config, const Observ
     auto& acting = pressure.acting;
     const auto& stalls = pressure.stalls.acting;
     const bool grace_ended = kill_after_grace(observation.at, next, decision);
+    if (decision.shutdown != ShutdownWord::none) {
+        const bool would_act = !acting.empty() || !stalls.empty();
+        return grace_ended ? Course::grace_ended : would_act ? Course::shutting_down : calm_course(pressure);
+    }
     const bool hard_met = std::any_of(acting.begin(), acting.end(), hard<MetThreshold>) ||
                           std::any_of(stalls.begin(), stalls.end(), hard<MetStall>);
     if (hard_met && cut_grace_short(observation.at, next, decision)) return Course::escalated;
@@ -141,7 +149,8 @@ Course take_course(Pressure pressure, const EvictionConfig& config, const Observ
 Course go_on_after_reclaim(const EvictionConfig& config, const Observation& observation, const State& before,
                            Verdict& verdict) {
     auto& [decision, next] = verdict;
-    const std::vector<MetThreshold> acting = std::move(next.reclaiming->acting);
+    const Reclaiming finished = std::move(*next.reclaiming);
+    const std::vector<MetThreshold>& acting = finished.acting;
     next.reclaiming.reset();
     decision.conditions = next.conditions;
     for (const auto& threshold : next.thresholds_met) {
@@ -151,12 +160,18 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
             decision.thresholds_met.push_back(describe(*first, observation.readings));
         }
     }
+    if (decision.thresholds_met.empty()) decision.thresholds_met = acting;
     decision.ranked_by = acting.front().threshold.signal;
     decision.ranking = rank_pods(config, decision.ranked_by, observation, next);
     const bool short_still = std::any_of(
         config.thresholds.begin(), config.thresholds.end(),
         [&](const Threshold& threshold) { return is_met(threshold, observation.readings, MinReclaim::enforced); });
     if (!short_still) return Course::reclaimed;
+    if (decision.shutdown != ShutdownWord::none) return Course::shutting_down;
+    if (begin_next_round(finished, observation, next)) {
+        decision.reclaim = finished.asked;
+        return Course::reclaiming;
+    }
     if (is_held_up(next, observation.at)) return waiting_course(next);
     if (is_returning(next)) return Course::owed;
     return evict_first(acting, config, observation, verdict);
@@ -170,14 +185,18 @@ bool memory_returned(const Observation& observation, const Decision& decision) {
            });
 }
 
-// What is kept true beside the kill. The kernel watches `configured`: a threshold in time is no line.
+// What is kept true beside the kill. The kernel watches `configured`: a threshold in time is no line. While the node
+// shuts down nothing is held or shed: each pod needs all it has to end by itself.
 void desire(const EvictionConfig& config, const EvictionConfig& configured, const Observation& observation,
             Verdict& verdict) {
     auto& [decision, next] = verdict;
     desire_pod_statuses(observation, next, decision);
-    decision.shed = pods_to_shed(config, observation, next);
-    next.ladder = climb(config, observation, next);
+    desire_removals(next, observation, decision);
+    const bool shuts_down = decision.shutdown != ShutdownWord::none;
+    decision.shed = shuts_down ? std::vector<ShedPod>{} : pods_to_shed(config, observation, next);
+    next.ladder = shuts_down ? LadderState{} : climb(config, observation, next);
     decision.ladder = next.ladder.held;
+    desire_garbage(config, observation, shuts_down, next, decision);
     decision.steer_to = steer_to(configured, observation, decision);
     decision.watch = watch_for(configured, observation, decision);
     decision.node_status = node_status(config, observation, decision, next);
@@ -189,6 +208,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     Verdict verdict{{}, state};
     auto& [decision, next] = verdict;
     EvictionConfig config = with_containerfs(configured, observation.fs_layout, decision.notes);
+    decision.shutdown = shutdown_of(observation);
     settle_victims(observation, next, decision);
     follow_ended(config, observation, next, decision);
     follow_owing(config, observation, next);
@@ -198,7 +218,8 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     Course course = Course::nothing;
     std::vector<NodeReclaim> reclaim;
     std::optional<MonotonicTime> stall_clock;
-    if (next.reclaiming && observation.reclaimed) {
+    if (next.reclaiming) follow_reclaim(config, observation, next);
+    if (next.reclaiming && is_reclaim_over(*next.reclaiming, observation)) {
         reclaim = next.reclaiming->asked;
         course = go_on_after_reclaim(config, observation, state, verdict);
     } else {
@@ -210,6 +231,8 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
         stall_clock = next_stall_clock(pressure.stalls, next, observation.at);
         course = take_course(std::move(pressure), config, observation, verdict);
     }
+    reject_arrivals(config, observation, verdict);
+    follow_removals(config, observation, next, decision);
     for (const auto& flight : next.in_flight) decision.in_flight.push_back(flight.victim);
     decision.owed = owed_memory(state, next);
     decision.next_eviction_at = slow_until(next, observation);
@@ -221,7 +244,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     decision.next_look = next_look(configured, observation, decision, clock);
     if (next.reclaiming) reclaim = next.reclaiming->asked;
     decision.why = why(course, decision, reclaim, config, observation);
-    decision.why += say_ended(decision);
+    decision.why += say_rejected(decision) + say_ended(decision) + say_removals(decision, observation.at);
     if (!decision.ladder.empty()) decision.why += "; " + say_ladder(decision.ladder);
     return verdict;
 }

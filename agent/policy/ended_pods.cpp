@@ -3,10 +3,14 @@
 #include "ended_pods.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "admission.hpp"
 #include "age.hpp"
 #include "ended_watch.hpp"
 #include "moments.hpp"
+#include "removals.hpp"
 
 namespace evictd::policy {
 namespace {
@@ -41,29 +45,65 @@ void note_kills(const Observation& observation, State& state, const Decision& de
     }
 }
 
+// Of an agent before this one. One that is later than now is of another boot: its pods are others.
+void adopt(const Observation& observation, State& state) {
+    for (const auto& intent : observation.recalled) {
+        const auto is_it = [&](const EndedPod& ended) { return ended.desired.pod == intent.pod; };
+        const bool known = std::any_of(state.ended.begin(), state.ended.end(), is_it);
+        const bool stale = intent.decided_at > observation.at || observation.at - intent.decided_at > longest_intent;
+        if (known || stale || intent.end != PodEnd::failed) continue;
+        state.ended.push_back({.desired = intent,
+                               .stage = intent.given_up ? EndStage::given_up : EndStage::killed,
+                               .cgroup = {},
+                               .begun_at = intent.decided_at,
+                               .killed_at = observation.at});
+    }
+}
+
 }  // namespace
+
+void follow_ended(const EvictionConfig& config, const Observation& observation, State& state, Decision& decision) {
+    if (!config.pod_statuses) {
+        state.ended.clear();
+        return;
+    }
+    adopt(observation, state);
+    std::vector<EndedPod> ended = std::move(state.ended);
+    state.ended.clear();
+    for (auto& one : ended) {
+        EndedWatch watch(one, observation, state, decision);
+        for (const auto& outcome : observation.pod_statuses) {
+            if (outcome.pod == one.desired.pod) watch.take(outcome);
+        }
+        watch.follow();
+        if (one.stage != EndStage::over || watch.is_listed()) state.ended.push_back(std::move(one));
+    }
+}
 
 bool end_pod(const EvictionConfig& config, const ObservedPod& observed, const Eviction& eviction,
              const Observation& observation, State& state) {
     const Pod& pod = *observed.pod;
     if (!config.pod_statuses || pod.origin != PodOrigin::api) return false;
     EndedPod* known = find_ended(state, pod.uid);
-    const std::int32_t attempts = known != nullptr ? known->desired.attempt : 0;
+    const std::int32_t attempts =
+        std::max(known != nullptr ? known->desired.attempt : 0, take_over_removal(pod.uid, state));
     EndedPod& ended = known != nullptr ? *known : state.ended.emplace_back();
+    const bool is_rejection = !eviction.rejected_for.empty();
     const bool asks = !eviction.immediate && config.soft_eviction_api;
     ended = EndedPod{.stage = EndStage::terminating,
                      .cgroup = observed.cgroup,
                      .begun_at = observation.at,
-                     .detected_at = observation.cause.detected_at};
+                     .rejection = is_rejection};
     ended.desired = {.pod = pod.uid,
                      .name_space = pod.name_space,
                      .name = pod.name,
                      .reason = "Evicted",
-                     .message = eviction.message,
-                     .disruption_target = !eviction.broken_limit,
+                     .message = (is_rejection ? std::string(rejection_prefix) : "") + eviction.message,
+                     .disruption_target = !eviction.broken_limit && !is_rejection,
                      .generation = pod.generation,
                      .attempt = attempts,
-                     .decided_at = observation.at};
+                     .decided_at = observation.at,
+                     .detected_at = observation.cause.detected_at};
     if (eviction.immediate) {
         begin_attempt(observation.at, observed.cgroup, ended);
     } else if (asks) {
@@ -86,7 +126,7 @@ void desire_pod_statuses(const Observation& observation, State& state, Decision&
 bool is_ending_again(const State& state, MonotonicTime now) {
     return std::any_of(state.ended.begin(), state.ended.end(), [&](const EndedPod& ended) {
         const bool killed = ended.stage == EndStage::killed || ended.stage == EndStage::held_down;
-        const bool again = killed && !ended.emptied && !ended.dry_run && ended.restarts > 0;
+        const bool again = killed && !ended.emptied && !ended.dry_run && !ended.rejection && ended.restarts > 0;
         return again && now < after(ended.killed_at, longest_asking);
     });
 }
@@ -135,10 +175,13 @@ std::string say_ended(const Decision& decision) {
     for (const auto& step : decision.end_steps) {
         const std::string pod = step.desired.name_space + "/" + step.desired.name;
         if (step.kind == EndStepKind::restarted) said += "; " + pod + " runs again and is killed again";
-        if (step.kind == EndStepKind::went_back) said += "; the phase of " + pod + " went back: it is killed again";
+        if (step.kind == EndStepKind::went_back) {
+            said += "; the API server shows " + pod + " as running again: it is killed again";
+        }
         if (step.kind == EndStepKind::resumed) said += "; the eviction of " + pod + " is resumed";
         if (step.kind == EndStepKind::held_down) said += "; " + pod + " keeps coming back and is held down";
         if (step.kind == EndStepKind::given_up) said += "; " + pod + " could not be stopped: given up";
+        if (step.kind == EndStepKind::withdrawn) said += "; the eviction of " + pod + " is withdrawn";
     }
     return said;
 }

@@ -70,9 +70,32 @@ bool owed_by_empty_pods(const MetThreshold& threshold, const Observation& observ
     return any;
 }
 
-// The eviction as an action, and as a victim to be followed to its end.
-void begin(const ObservedPod& observed, const Eviction& eviction, const EvictionConfig& config,
-           const Observation& observation, Verdict& verdict) {
+// Pods that are not known yet may come before the one that would go.
+bool must_wait(const RankedPod& chosen, const EvictionConfig& config, const Observation& observation,
+               Verdict& verdict) {
+    verdict.decision.awaited = awaited_before(chosen, config, observation, verdict.state);
+    return verdict.decision.awaited.has_value();
+}
+
+Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& acting, const EvictionConfig& config,
+             const Observation& observation, Verdict& verdict) {
+    Eviction eviction;
+    eviction.pod = observed.pod->uid;
+    eviction.threshold = acting.front();
+    eviction.immediate = acting.front().threshold.hard();
+    eviction.grace_period = grace_period_of(*observed.pod, acting.front().threshold, config);
+    EvictionMessage message = eviction_message(observed, acting);
+    eviction.message = std::move(message.text);
+    eviction.annotations = std::move(message.annotations);
+    begin_eviction(observed, eviction, config, observation, verdict);
+    verdict.decision.evict = std::move(eviction);
+    return Course::evicting;
+}
+
+}  // namespace
+
+void begin_eviction(const ObservedPod& observed, const Eviction& eviction, const EvictionConfig& config,
+                    const Observation& observation, Verdict& verdict) {
     const Pod& pod = *observed.pod;
     InFlight flight;
     flight.victim.pod = pod.uid;
@@ -99,30 +122,6 @@ void begin(const ObservedPod& observed, const Eviction& eviction, const Eviction
     }
     verdict.state.in_flight.push_back(std::move(flight));
 }
-
-// Pods that are not known yet may come before the one that would go.
-bool must_wait(const RankedPod& chosen, const EvictionConfig& config, const Observation& observation,
-               Verdict& verdict) {
-    verdict.decision.awaited = awaited_before(chosen, config, observation, verdict.state);
-    return verdict.decision.awaited.has_value();
-}
-
-Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& acting, const EvictionConfig& config,
-             const Observation& observation, Verdict& verdict) {
-    Eviction eviction;
-    eviction.pod = observed.pod->uid;
-    eviction.threshold = acting.front();
-    eviction.immediate = acting.front().threshold.hard();
-    eviction.grace_period = grace_period_of(*observed.pod, acting.front().threshold, config);
-    EvictionMessage message = eviction_message(observed, acting);
-    eviction.message = std::move(message.text);
-    eviction.annotations = std::move(message.annotations);
-    begin(observed, eviction, config, observation, verdict);
-    verdict.decision.evict = std::move(eviction);
-    return Course::evicting;
-}
-
-}  // namespace
 
 Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig& config,
                    const Observation& observation, Verdict& verdict) {
@@ -163,7 +162,7 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
     eviction.immediate = stall.threshold.hard();
     eviction.grace_period = grace_period_of(*observed.pod, threshold, config);
     eviction.message = stall_message(stall);
-    begin(observed, eviction, config, observation, verdict);
+    begin_eviction(observed, eviction, config, observation, verdict);
     verdict.decision.evict = std::move(eviction);
     return Course::evicting;
 }
@@ -184,7 +183,7 @@ bool evict_beyond_limits(const EvictionConfig& config, const Observation& observ
         eviction.broken_limit = broken;
         eviction.grace_period = immediate_grace_period;
         eviction.message = limit_message(broken);
-        begin(observed, eviction, config, observation, verdict);
+        begin_eviction(observed, eviction, config, observation, verdict);
         decision.limit_evictions.push_back(std::move(eviction));
     }
     return !decision.limit_evictions.empty();

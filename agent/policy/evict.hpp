@@ -19,4 +19,8 @@ namespace evictd::policy {
 // localStorageEviction: every pod beyond a limit of its own, in the order of the pods. True if there was one.
 [[nodiscard]] bool evict_beyond_limits(const EvictionConfig& config, const Observation& observation, Verdict& verdict);
 
+// The eviction as an action, and as a victim to be followed to its end.
+void begin_eviction(const ObservedPod& observed, const Eviction& eviction, const EvictionConfig& config,
+                    const Observation& observation, Verdict& verdict);
+
 }  // namespace evictd::policy

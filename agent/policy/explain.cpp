@@ -8,6 +8,7 @@
 
 #include "awaited.hpp"
 #include "evictd/model/text.hpp"
+#include "explain_reclaim.hpp"
 #include "flight.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
@@ -174,12 +175,6 @@ std::string limits(const Decision& decision) {
     return said;
 }
 
-std::string joined(const std::vector<NodeReclaim>& reclaim) {
-    std::string said;
-    for (const NodeReclaim what : reclaim) said += (said.empty() ? "" : " and ") + std::string(name(what));
-    return said;
-}
-
 std::string no_candidate(const Decision& decision) {
     const std::string unable = "unable to evict any pods from the node: ";
     if (decision.ranking.empty()) return unable + "none is active";
@@ -215,6 +210,20 @@ std::string first_met(const Decision& decision, const Observation& observation) 
                                            : status_of(decision.thresholds_met.front(), observation.at);
 }
 
+// A threshold is met, and no pod is evicted for it.
+std::string why_not(Course course, const std::string& first) {
+    if (course == Course::stale) return first + ", but it was not read again since the last look";
+    if (course == Course::unconfirmed) {
+        return first + "; but no task stalls for memory and reclaim succeeds: no pod is evicted for it";
+    }
+    if (course == Course::pods_unlisted) return std::string(not_all_opened) + first;
+    if (course == Course::usage_unknown) return "the pods' usage could not be read: no pod is chosen; " + first;
+    if (course == Course::deleted) {
+        return first + "; the pod that would be evicted is being deleted, which ends it sooner";
+    }
+    return first + "; no pod is evicted";
+}
+
 std::string about(Course course, const Decision& decision, const std::vector<NodeReclaim>& reclaim,
                   const EvictionConfig& config, const Observation& observation) {
     const auto first = [&] { return first_met(decision, observation); };
@@ -224,8 +233,6 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
             return nothing_met(config, observation);
         case Course::pending:
             return pending(decision, observation.at);
-        case Course::stale:
-            return first() + ", but it was not read again since the last look";
         case Course::waiting:
             return waiting(decision, observation.at);
         case Course::pretending:
@@ -241,27 +248,26 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
         case Course::limits:
             return limits(decision);
         case Course::reclaiming:
-            return first() + "; unused " + joined(reclaim) + " are removed before any pod is evicted";
+            return first() + "; " + say_reclaim(decision, reclaim);
         case Course::reclaimed:
-            return "removing unused " + joined(reclaim) + " was enough: every threshold is clear again";
+            return say_reclaimed(reclaim, observation);
         case Course::no_candidate:
             return no_candidate(decision) + "; " + first();
         case Course::stalled:
             return stalled(decision, observation);
-        case Course::unconfirmed:
-            return first() + "; but no task stalls for memory and reclaim succeeds: no pod is evicted for it";
         case Course::unknown_pod:
             return say_awaited(*decision.awaited, observation) + "; " + first();
-        case Course::pods_unlisted:
-            return std::string(not_all_opened) + first();
-        case Course::usage_unknown:
-            return "the pods' usage could not be read: no pod is chosen; " + first();
         case Course::ending_again:
             return "an evicted pod ran again and was killed; waiting for its last process";
-        case Course::deleted:
-            return first() + "; the pod that would be evicted is being deleted, which ends it sooner";
         case Course::evicting:
             return evicting(decision, observation);
+        case Course::stale:
+        case Course::unconfirmed:
+        case Course::pods_unlisted:
+        case Course::usage_unknown:
+        case Course::deleted:
+        case Course::shutting_down:
+            return why_not(course, first());
     }
     return {};
 }
@@ -270,7 +276,11 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
 
 std::string why(Course course, const Decision& decision, const std::vector<NodeReclaim>& reclaim,
                 const EvictionConfig& config, const Observation& observation) {
-    return ended(decision) + about(course, decision, reclaim, config, observation);
+    constexpr std::string_view shuts_down = "; the node is shutting down (reported by ";
+    auto text = ended(decision) + about(course, decision, reclaim, config, observation);
+    if (decision.shutdown == ShutdownWord::none) return text;
+    return text + std::string(shuts_down) +
+           (decision.shutdown == ShutdownWord::logind ? "logind)" : "the kubelet, node condition Ready)");
 }
 
 }  // namespace evictd::policy

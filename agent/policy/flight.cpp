@@ -173,11 +173,13 @@ void forget_what_is_over(const Observation& observation, State& state) {
 
 }  // namespace
 
+bool is_rejection(const InFlight& flight) { return !flight.victim.eviction.rejected_for.empty(); }
+
 MonotonicTime hold_until(const InFlight& flight) { return after(flight.victim.kill_at, pod_cleanup_timeout); }
 
 bool is_held_up(const State& state, MonotonicTime now) {
     return std::any_of(state.in_flight.begin(), state.in_flight.end(),
-                       [&](const InFlight& flight) { return now < hold_until(flight); });
+                       [&](const InFlight& flight) { return !is_rejection(flight) && now < hold_until(flight); });
 }
 
 void settle_victims(const Observation& observation, State& state, Decision& decision) {
@@ -192,14 +194,15 @@ void settle_victims(const Observation& observation, State& state, Decision& deci
             continue;
         }
         if (fate == Fate::pretended) continue;
-        if (fate != Fate::failed)
-            state.relieved_at = std::max(state.relieved_at, std::optional(flight.victim.emptied_at));
+        const bool relieves = fate != Fate::failed && !is_rejection(flight);
+        if (relieves) state.relieved_at = std::max(state.relieved_at, std::optional(flight.victim.emptied_at));
         if (fate == Fate::gone && observed != nullptr && !observed->populated) {
             state.evicted.push_back(flight.victim.pod);
         }
         if (fate == Fate::failed || fate == Fate::vanished) pass_over(flight, observation.at, state);
         const ObservedVictim* seen = find_victim(observation, flight);
-        if (fate == Fate::gone && seen != nullptr) begin_owing(flight, *seen, observation, state);
+        if (fate == Fate::gone && seen != nullptr && !is_rejection(flight))
+            begin_owing(flight, *seen, observation, state);
         decision.finished.push_back(std::move(flight.victim));
     }
     state.in_flight = std::move(flying);
@@ -220,13 +223,13 @@ bool retry_failed(MonotonicTime now, bool calm, State& state, Decision& decision
     for (auto& flight : state.in_flight) {
         const bool failing = flight.retry_at != MonotonicTime{};
         if (!failing || now < flight.retry_at || flight.acted_at == now) continue;
-        if (calm && !flight.victim.eviction.broken_limit) continue;
+        if (calm && !flight.victim.eviction.broken_limit && !is_rejection(flight)) continue;
         flight.retry_at = after(now, longest_retry);  // unless its outcome says otherwise
         const bool killing = flight.kill_sent;
         kill(now, flight, decision);
         if (!killing) decision.actions.back().kind = ActionKind::terminate;
         flight.kill_sent = killing;
-        any = true;
+        any = any || !is_rejection(flight);
     }
     return any;
 }

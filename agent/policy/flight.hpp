@@ -20,6 +20,9 @@ inline constexpr Duration pod_cleanup_timeout = std::chrono::seconds(30);
 // timeout it would be tried again before the next victim is gone; longer, a passing fault protects it for too long.
 inline constexpr Duration pass_over_period = std::chrono::seconds(30);
 
+// A pod that was not admitted: it had no time to cause anything, so nothing waits for it.
+[[nodiscard]] bool is_refusal(const InFlight& flight);
+
 // When the victim no longer holds up others: its kill, or the end of its grace period, and the time to clean up.
 [[nodiscard]] MonotonicTime hold_until(const InFlight& flight);
 

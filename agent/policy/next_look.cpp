@@ -4,13 +4,16 @@
 
 #include <algorithm>
 
+#include "arrivals.hpp"
 #include "ended_pods.hpp"
 #include "exhaustion.hpp"
 #include "flight.hpp"
+#include "garbage_pass.hpp"
 #include "ladder.hpp"
 #include "moments.hpp"
 #include "node_status.hpp"
 #include "owed.hpp"
+#include "removals.hpp"
 #include "stall_lines.hpp"
 #include "watch.hpp"
 #include "watermarks.hpp"
@@ -107,6 +110,9 @@ std::optional<Clock> next_clock(const EvictionConfig& config, const Decision& de
     if (const auto period = look_for_trends(config)) consider(after(now, *period), NextLookReason::trend);
     if (const auto clock = next_ladder_clock(state.ladder, now)) consider(*clock, NextLookReason::ladder);
     if (const auto clock = next_ended_clock(state, observation)) consider(*clock, NextLookReason::pod_status);
+    if (const auto clock = next_arrival_clock(config, state, observation)) consider(*clock, NextLookReason::arrival);
+    if (const auto clock = next_removal_clock(config, state, observation)) consider(*clock, NextLookReason::removal);
+    if (const auto clock = next_garbage_clock(state, now)) next.add(*clock, NextLookReason::reclaim);
     if (steps.awaited) next.add(*steps.awaited, NextLookReason::awaited);
     return next.clock();
 }

@@ -68,6 +68,12 @@ void add(const ConditionText& text, bool holds, NodeStatusUse use, DesiredNodeSt
 
 }  // namespace
 
+bool shows_taint(const NodeView& node, Condition condition) {
+    const auto key = std::string(own_prefix) + texts.at(static_cast<std::size_t>(condition)).taint;
+    return std::any_of(node.taints.begin(), node.taints.end(),
+                       [&](const Taint& taint) { return taint.key == key && taint.effect == no_schedule; });
+}
+
 std::optional<MonotonicTime> stall_pressure_until(const EvictionConfig& config, const State& next) {
     if (config.node_status == NodeStatusUse::off || !next.node_stall_last_observed) return std::nullopt;
     return after(*next.node_stall_last_observed, config.pressure_transition_period);

@@ -9,6 +9,7 @@
 #include "evictd/model/config.hpp"
 #include "evictd/model/decision.hpp"
 #include "evictd/model/node_status.hpp"
+#include "evictd/model/node_view.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/state.hpp"
 
@@ -19,6 +20,9 @@ namespace evictd::policy {
 // is off.
 [[nodiscard]] std::optional<DesiredNodeStatus> node_status(const EvictionConfig& config, const Observation& observation,
                                                            const Decision& decision, const State& next);
+
+// Whether the API server shows evictd's taint of this condition, by the last word of the node's watch.
+[[nodiscard]] bool shows_taint(const NodeView& node, Condition condition);
 
 // When StallPressure ends if no threshold on the node's stalls is met until then. None: it does not hold, or is not
 // shown. As conditions, it stays for the transition period.

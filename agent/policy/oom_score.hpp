@@ -12,7 +12,8 @@
 namespace evictd::policy {
 
 // qos.GetContainerOOMScoreAdjust, pod-level requests and sidecars included. `container` is one of the pod's, init
-// containers too; `guaranteed_oom_score_adj` is what Guaranteed and node-critical pods have: -997, formerly -998.
+// containers too; `guaranteed_oom_score_adj` is what Guaranteed and node-critical pods have: -997; older kubelets:
+// -998.
 [[nodiscard]] int oom_score_adj(const Pod& pod, const Container& container, Bytes node_memory,
                                 int guaranteed_oom_score_adj);
 

@@ -12,12 +12,19 @@
 namespace evictd::policy {
 
 // By Exemption.
-inline constexpr std::array<std::string_view, 10> exemption_words{
-    "evictable",       "critical",        "static",
-    "mirror",          "being evicted",   "failed before",
-    "no cgroup found", "no process left", "no process left, and its memory was not returned",
+inline constexpr std::array<std::string_view, 11> exemption_words{
+    "evictable",
+    "critical",
+    "static",
+    "mirror",
+    "being evicted",
+    "failed before",
+    "no cgroup found",
+    "no process left",
+    "no process left, and its memory was not returned",
     "being deleted",
+    "evictd itself runs in it",
 };
-static_assert(exemption_words.size() == static_cast<std::size_t>(Exemption::terminating) + 1);
+static_assert(exemption_words.size() == static_cast<std::size_t>(Exemption::own_pod) + 1);
 
 }  // namespace evictd::policy

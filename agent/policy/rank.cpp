@@ -167,6 +167,7 @@ Exemption exemption_of(const RankRow& row, const EvictionConfig& config, const O
     if (pod.origin == PodOrigin::static_file) return Exemption::static_pod;
     if (pod.origin == PodOrigin::mirror) return Exemption::mirror;
     if (is_critical_pod(pod)) return Exemption::critical;
+    if (observed.holds_us) return Exemption::own_pod;
     for (const auto& flight : state.in_flight) {
         if (flight.victim.pod == pod.uid) return Exemption::in_flight;
     }

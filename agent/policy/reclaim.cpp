@@ -27,28 +27,38 @@ constexpr std::array<ReclaimRow, 7> reclaim_rows{{
     {Signal::allocatable_nodefs_available, Gives::both, Gives::nothing, Gives::containers},
 }};
 
-constexpr std::array both{NodeReclaim::containers, NodeReclaim::images};
+// Logs are on the filesystem of nodefs.
+bool holds_logs(Signal signal, FsLayout layout) {
+    switch (signal) {
+        case Signal::nodefs_available:
+        case Signal::nodefs_inodes_free:
+        case Signal::allocatable_nodefs_available:
+            return true;
+        case Signal::containerfs_available:
+        case Signal::containerfs_inodes_free:
+            return layout != FsLayout::dedicated_image_fs;
+        case Signal::imagefs_available:
+        case Signal::imagefs_inodes_free:
+            return layout != FsLayout::dedicated_image_fs && layout != FsLayout::split;
+        default:
+            return false;
+    }
+}
 
 }  // namespace
 
-std::span<const NodeReclaim> reclaim_for(Signal signal, FsLayout layout) {
+std::vector<NodeReclaim> reclaim_for(Signal signal, FsLayout layout, ReclaimedLogs logs) {
+    std::vector<NodeReclaim> reclaim;
     const auto* const row = std::find_if(reclaim_rows.begin(), reclaim_rows.end(),
                                          [&](const ReclaimRow& candidate) { return candidate.signal == signal; });
-    if (row == reclaim_rows.end()) return {};
+    if (row == reclaim_rows.end()) return reclaim;
     const Gives gives = layout == FsLayout::dedicated_image_fs ? row->dedicated
                         : layout == FsLayout::split            ? row->split
                                                                : row->single;
-    switch (gives) {
-        case Gives::nothing:
-            return {};
-        case Gives::containers:
-            return std::span(both).first(1);
-        case Gives::images:
-            return std::span(both).last(1);
-        case Gives::both:
-            return both;
-    }
-    return {};
+    if (gives == Gives::containers || gives == Gives::both) reclaim.push_back(NodeReclaim::containers);
+    if (gives == Gives::images || gives == Gives::both) reclaim.push_back(NodeReclaim::images);
+    if (logs != ReclaimedLogs::off && holds_logs(signal, layout)) reclaim.push_back(NodeReclaim::logs);
+    return reclaim;
 }
 
 }  // namespace evictd::policy

@@ -139,10 +139,12 @@ void report_stalls(const StallPass& pass, const State& before, MonotonicTime now
     for (const auto& met : pass.merged) {
         next.first_stalled.push_back({met.threshold, met.first_observed_at, met.pod});
         if (now - met.first_observed_at < met.threshold.grace_period) decision.stalls_pending.push_back(met);
-        if (met.threshold.resource == StallResource::memory) {
-            next.condition_last_observed[static_cast<std::size_t>(Condition::memory_pressure)] = now;
+        if (met.threshold.scope == StallScope::node) {
+            next.node_stall_last_observed = now;
+            if (met.threshold.resource == StallResource::memory) {
+                next.condition_last_observed[static_cast<std::size_t>(Condition::memory_pressure)] = now;
+            }
         }
-        if (met.threshold.scope == StallScope::node) next.node_stall_last_observed = now;
         const bool known = std::any_of(before.first_stalled.begin(), before.first_stalled.end(),
                                        [&](const FirstStalled& entry) { return same(met, entry); });
         if (!known) decision.stall_edges.push_back({true, met});

@@ -46,9 +46,9 @@ struct StallPass {
 };
 [[nodiscard]] StallPass pass_stalls(const EvictionConfig& config, const Observation& observation, const State& state);
 
-// Fills in what the decision tells of stalls, and what is remembered of them. Waiting for memory is memory pressure:
-// MemoryPressure is what the scheduler and admission act on, and a condition of our own nobody would. Io and cpu trip
-// none.
+// Fills in what the decision tells of stalls, and what is remembered of them. Tasks of the node that wait for memory
+// are memory pressure: MemoryPressure is what the scheduler and admission act on. A pod's own stall is none: it may
+// wait for its own limit on a node that has memory to spare. Io and cpu trip none.
 void report_stalls(const StallPass& pass, const State& before, MonotonicTime now, Decision& decision, State& next);
 
 // When a stall that is met begins to act, if nothing changes until then.

@@ -48,6 +48,17 @@ std::optional<TaintEviction> judge(const Pod& pod, const std::vector<const Taint
                          after(now, *tolerance.time)};
 }
 
+bool matches(const Toleration& toleration, const Taint& taint) {
+    return (toleration.effect.empty() || toleration.effect == taint.effect) &&
+           (toleration.key.empty() || toleration.key == taint.key);
+}
+
+// Of a newer server, such as Gt and Lt.
+bool is_unknown(const Toleration& toleration, const Taint& taint) {
+    const bool is_known = toleration.op.empty() || toleration.op == "Equal" || toleration.op == "Exists";
+    return !is_known && matches(toleration, taint);
+}
+
 void sort_by_time(std::vector<TaintEviction>& evictions) {
     std::stable_sort(evictions.begin(), evictions.end(), [](const auto& a, const auto& b) { return a.due < b.due; });
 }
@@ -55,10 +66,19 @@ void sort_by_time(std::vector<TaintEviction>& evictions) {
 }  // namespace
 
 bool tolerates(const Toleration& toleration, const Taint& taint) {
-    if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
-    if (!toleration.key.empty() && toleration.key != taint.key) return false;
+    if (!matches(toleration, taint)) return false;
     if (toleration.op == "Exists") return true;
     return (toleration.op.empty() || toleration.op == "Equal") && toleration.value == taint.value;
+}
+
+bool has_to_leave(const Pod& pod, const std::vector<Taint>& taints) {
+    return std::any_of(taints.begin(), taints.end(), [&pod](const Taint& taint) {
+        if (taint.effect != no_execute) return false;
+        const auto used = std::find_if(pod.tolerations.begin(), pod.tolerations.end(), [&taint](const auto& one) {
+            return is_unknown(one, taint) || tolerates(one, taint);
+        });
+        return used == pod.tolerations.end() || (!is_unknown(*used, taint) && used->seconds.has_value());
+    });
 }
 
 TaintPass pass_taints(const std::vector<Taint>& taints, const std::vector<PodPtr>& pods,

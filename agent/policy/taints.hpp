@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "evictd/model/ids.hpp"
 #include "evictd/model/node_status.hpp"
 #include "evictd/model/pod.hpp"
+#include "evictd/model/removal.hpp"
 #include "evictd/model/units.hpp"
 
 namespace evictd::policy {
@@ -21,13 +21,11 @@ inline constexpr std::string_view no_schedule = "NoSchedule";
 // Toleration.ToleratesTaint. An operator it does not know matches nothing.
 [[nodiscard]] bool tolerates(const Toleration& toleration, const Taint& taint);
 
-// A deletion that was scheduled, or is to be carried out.
-struct TaintEviction {
-    PodUid pod;
-    std::string pod_name;  // "namespace/name"
-    MonotonicTime created_at;
-    MonotonicTime due;
-};
+using evictd::TaintEviction;
+
+// True while the pod must leave now or later for a taint that the node has: one that it does not tolerate, or tolerates
+// for a time. More careful than the controller: an operator that evictd does not know tolerates for ever.
+[[nodiscard]] bool has_to_leave(const Pod& pod, const std::vector<Taint>& taints);
 
 struct TaintPass {
     std::vector<TaintEviction> due;      // delete now, in order of their time

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // The event stream on stdout, as JSON lines (for a container's log) or as text (for a person). A reader that does not
-// read loses lines and holds up nobody.
+// read loses lines and blocks no thread.
 #pragma once
 
 #include <cstdint>

@@ -31,14 +31,21 @@ void forget_oldest_of(Map& map) {
 
 // makeEventName: the object's name and the time. A name is used once, and is a DNS subdomain.
 std::string EventCorrelator::fresh_name(const codec::KubeEvent& event) {
-    constexpr std::size_t longest_object = 253 - 17;
     last_name_ = std::max(last_name_ + 1, static_cast<std::int64_t>(event.last.time_since_epoch().count()));
-    return fmt::format("{}.{:x}", event.object.name.substr(0, longest_object), last_name_);
+    return codec::kube_event_name(event.object.name, fmt::format("{:x}", last_name_));
+}
+
+std::optional<EventCorrelator::Correlated> EventCorrelator::once(codec::KubeEvent event, MonotonicTime now) {
+    auto& seen = seen_[event.name_space() + "/" + event.name];
+    seen.last = now;
+    if (seen.count++ > 0) return std::nullopt;
+    forget_oldest_of(seen_);
+    return Correlated{std::move(event), false};
 }
 
 std::optional<EventCorrelator::Correlated> EventCorrelator::correlate(codec::KubeEvent event, MonotonicTime now) {
-    const bool is_eviction = event.reason == "Evicted";
-    if (!is_eviction && limiter_.admit({object_key(event.object), {}}, now) == 0) return std::nullopt;
+    if (!event.name.empty()) return once(std::move(event), now);
+    if (limiter_.admit({object_key(event.object), {}}, now) == 0) return std::nullopt;
     const auto group = object_key(event.object) + "|" + std::string(name(event.severity)) + "|" + event.reason;
     auto key = group + "|" + event.object.field_path + "|" + event.message;
     auto& similar = similar_[group];

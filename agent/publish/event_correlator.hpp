@@ -21,7 +21,7 @@ public:
         codec::KubeEvent event;  // with its name, count and first time
         bool is_again = false;   // an event of this name was made before: its count changes
     };
-    // None: its object has had too many.
+    // None: its object has had too many, or it has a name and was made before.
     [[nodiscard]] std::optional<Correlated> correlate(codec::KubeEvent event, MonotonicTime now);
 
 private:
@@ -35,6 +35,7 @@ private:
         std::uint64_t count = 0;
         MonotonicTime last;
     };
+    [[nodiscard]] std::optional<Correlated> once(codec::KubeEvent event, MonotonicTime now);
     [[nodiscard]] std::string fresh_name(const codec::KubeEvent& event);
 
     EventLimiter limiter_;

@@ -56,7 +56,7 @@ void EventLogReader::next_file() {
     const bool known = ::fstat(files_.front().get(), &done) == 0 && ::stat(path_.c_str(), &current) == 0;
     files_.pop_front();
     buffer_.clear();  // a line without an end was never finished
-    // The log was rotated while we read: its writer goes on in a file that was not there when we began.
+    // The log was rotated while we read: its writer continues in a file that did not exist when we began.
     if (files_.empty() && known && (done.st_ino != current.st_ino || done.st_dev != current.st_dev)) {
         auto file = sys::open(path_, O_RDONLY | O_NONBLOCK | O_NOCTTY);
         if (file) files_.push_back(std::move(*file));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codec/node_object.hpp"
+#include "evictd/model/text.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::publish {
@@ -26,6 +27,11 @@ constexpr int most_failures = 20;
 // A namespace that is being deleted takes no new objects (NamespaceLifecycle), and its events are of no use.
 bool is_terminating(const port::ApiReply& reply) {
     return reply.status == 403 && reply.body.find("being terminated") != std::string::npos;
+}
+
+// A token is rotated, and a server has trouble, whatever the event is.
+bool is_temporary(const port::ApiReply& reply) {
+    return reply.status == 401 || reply.status == 429 || reply.status >= 500;
 }
 
 }  // namespace
@@ -56,7 +62,8 @@ void EventSender::add(codec::KubeEvent event) {
                                   .name = made.name,
                                   .reason = made.reason,
                                   .json = codec::kube_event_json(made, options_.node),
-                                  .is_again = correlated->is_again});
+                                  .is_again = correlated->is_again},
+                                 [this](const SpooledEvent& one) { return holds_.is_lasting(one.name_space); });
     if (!fits) ++lost_;
 }
 
@@ -68,12 +75,30 @@ void EventSender::work() {
         retry(Duration::zero());
     }
     write_down();
-    if (!call_ && !spool_.empty() && now >= next_) send();
+    if (call_ || now < next_) return;
+    if (const auto index = next_sendable(now)) {
+        spool_.bring_to_front(*index);
+        send();
+    }
 }
 
 std::optional<MonotonicTime> EventSender::due() const {
     if (call_) return call_->deadline;
-    return spool_.empty() ? std::nullopt : std::optional(next_);
+    std::optional<MonotonicTime> first;
+    for (const auto& event : spool_.events()) {
+        const auto at = std::max(next_, holds_.until(event.name_space));
+        first = std::min(first.value_or(at), at);
+    }
+    return first;
+}
+
+// The oldest of those whose namespace is not held.
+std::optional<std::size_t> EventSender::next_sendable(MonotonicTime now) const {
+    const auto& events = spool_.events();
+    const auto found = std::find_if(events.begin(), events.end(),
+                                    [&](const SpooledEvent& one) { return holds_.until(one.name_space) <= now; });
+    if (found == events.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - events.begin());
 }
 
 // Before it is sent, so that an agent that is killed loses none.
@@ -122,13 +147,17 @@ void EventSender::on_reply(bool was_patch, const port::ApiReply& reply) {
         back_off_ = Duration::zero();
         next_ = {};
         ++accepted_;
+        holds_.accept(spool_.events().front().name_space);
         spool_.drop_first();
     } else if (was_patch && reply.status == 404) {  // it has expired (--event-ttl): client-go makes it anew, too
         spool_.again_as_new();
         spool_.put_back_first();
-    } else if (reply.status == 401 || reply.status == 429 || reply.status >= 500) {
+    } else if (is_temporary(reply)) {
+        const auto why = std::to_string(reply.status) + ": " + codec::refusal_text(reply.body);
         retry(std::min(reply.retry_after.value_or(0s), longest_retry_after));
-        if (reply.status >= 500) note_failure(std::to_string(reply.status) + ": " + codec::refusal_text(reply.body));
+        if (reply.status >= 500) note_failure(why);
+    } else if (reply.status == 403 && !is_terminating(reply)) {
+        put_off(codec::refusal_text(reply.body));
     } else {
         const bool is_gone = reply.status == 404 || is_terminating(reply);
         lose(is_gone ? std::string{} : std::to_string(reply.status) + ": " + codec::refusal_text(reply.body));
@@ -138,8 +167,25 @@ void EventSender::on_reply(bool was_patch, const port::ApiReply& reply) {
 void EventSender::retry(Duration at_least) {
     spool_.put_back_first();
     back_off_ = std::clamp<Duration>(back_off_ * 2, shortest_back_off, longest_back_off);
-    const double factor = 0.5 + (options_.random ? options_.random() : 0.5);
-    next_ = clock_.monotonic() + std::max(at_least, std::chrono::duration_cast<Duration>(back_off_ * factor));
+    next_ = clock_.monotonic() + std::max(at_least, std::chrono::duration_cast<Duration>(back_off_ * spread()));
+}
+
+double EventSender::spread() const { return 0.5 + (options_.random ? options_.random() : 0.5); }
+
+// The server is there, and this namespace takes no event, or the event is forbidden: others go first.
+void EventSender::put_off(const std::string& why) {
+    const auto name_space = spool_.events().front().name_space;
+    const auto of_namespace = "the API server forbids kube events in namespace " + printable(name_space);
+    const auto refusals = holds_.refuse(name_space, clock_.monotonic(), spread());
+    if (refusals == 1) sys::log::warn(of_namespace + ", which are kept and tried again: 403: " + why);
+    if (refusals == EventHolds::most_refusals) sys::log::warn(of_namespace + ", which are dropped: 403: " + why);
+    if (refusals >= EventHolds::most_refusals) {
+        lost_ += spool_.drop_namespace(name_space);
+    } else if (spool_.fail_first(accepted_).count >= EventHolds::most_refusals) {
+        lose("403: " + why);
+    } else {
+        spool_.move_first_to_end();
+    }
 }
 
 // A server that accepts nothing at all is away, and costs no event.
@@ -155,9 +201,11 @@ void EventSender::note_failure(const std::string& why) {
 void EventSender::lose(const std::string& why) {
     ++lost_;
     spool_.drop_first();
-    if (!why.empty() && std::exchange(said_, why) != why) {
-        sys::log::warn("the API server refuses kube events, which are dropped: " + why);
-    }
+    if (!why.empty()) say("the API server refuses kube events, which are dropped: " + why);
+}
+
+void EventSender::say(const std::string& refusal) {
+    if (std::exchange(said_, refusal) != refusal) sys::log::warn(refusal);
 }
 
 }  // namespace evictd::publish

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Delivers kube events to the API server, oldest first, one request at a time, for as long as it takes. One thread
-// alone calls it.
+// Delivers kube events to the API server, oldest first, one request at a time. A server that is away is asked again
+// with back-off, without end; an event that it refuses is dropped, one that it forbids (403) is tried again for an hour
+// and delays those of its own namespace alone. One thread alone calls it.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "codec/kube_event.hpp"
 #include "evictd/port/api_server.hpp"
 #include "publish/event_correlator.hpp"
+#include "publish/event_holds.hpp"
 #include "publish/event_spool.hpp"
 #include "sys/arrivals.hpp"
 #include "sys/clock.hpp"
@@ -57,8 +59,12 @@ private:
     void on_answer(const EventAnswer& answer);
     void on_reply(bool was_patch, const port::ApiReply& reply);
     void retry(Duration at_least);
+    void put_off(const std::string& why);
     void note_failure(const std::string& why);
+    [[nodiscard]] std::optional<std::size_t> next_sendable(MonotonicTime now) const;
+    [[nodiscard]] double spread() const;
     void lose(const std::string& why);
+    void say(const std::string& refusal);
     void write_down();
 
     std::shared_ptr<port::ApiServer> api_;
@@ -67,6 +73,7 @@ private:
     std::shared_ptr<EventAnswers> answers_;
     EventCorrelator correlator_;
     EventSpool spool_;
+    EventHolds holds_;
     std::optional<Call> call_;
     std::uint64_t requests_ = 0;
     MonotonicTime next_;

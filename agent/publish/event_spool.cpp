@@ -54,7 +54,7 @@ Status EventSpool::load() {
     return {};
 }
 
-bool EventSpool::add(SpooledEvent event) {
+bool EventSpool::add(SpooledEvent event, const std::function<bool(const SpooledEvent&)>& unwanted) {
     is_saved_ = false;
     for (std::size_t i = is_begun_ ? 1 : 0; i < events_.size(); ++i) {
         if (events_[i].name != event.name || events_[i].name_space != event.name_space) continue;
@@ -67,13 +67,21 @@ bool EventSpool::add(SpooledEvent event) {
     bool fits = true;
     while (events_.size() > most_events || bytes_ > most_bytes) {
         const auto first = events_.begin() + (is_begun_ ? 1 : 0);
-        auto gone = std::find_if(first, events_.end(), [](const SpooledEvent& one) { return one.reason != "Evicted"; });
+        auto gone = unwanted ? std::find_if(first, events_.end(), unwanted) : events_.end();
+        if (gone == events_.end()) {
+            gone = std::find_if(first, events_.end(), [](const SpooledEvent& one) { return one.reason != "Evicted"; });
+        }
         gone = gone == events_.end() ? first : gone;
         bytes_ -= gone->json.size();
         events_.erase(gone);
         fits = false;
     }
     return fits;
+}
+
+void EventSpool::bring_to_front(std::size_t index) {
+    const auto found = events_.begin() + static_cast<std::ptrdiff_t>(index);
+    std::rotate(events_.begin(), found, found + 1);
 }
 
 const SpooledEvent& EventSpool::begin_first() {
@@ -100,6 +108,16 @@ void EventSpool::move_first_to_end() {
     std::rotate(events_.begin(), events_.begin() + 1, events_.end());
     is_begun_ = false;
     is_saved_ = false;
+}
+
+std::size_t EventSpool::drop_namespace(const std::string& name_space) {
+    if (!events_.empty() && events_.front().name_space == name_space) is_begun_ = false;
+    return std::erase_if(events_, [&](const SpooledEvent& one) {
+        if (one.name_space != name_space) return false;
+        bytes_ -= one.json.size();
+        is_saved_ = false;
+        return true;
+    });
 }
 
 Status EventSpool::save() {

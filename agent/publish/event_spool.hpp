@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -40,11 +41,14 @@ public:
     // What the agent before left. What is not an event of ours is left out; an error: there are such lines. A file that
     // cannot be read is an error, too, and stays as it is: this spool is in memory only then.
     Status load();
-    // Replaces one of the same name that was not begun. False: the oldest had to go for it, other events before
-    // evictions.
-    bool add(SpooledEvent event);
+    // Replaces one of the same name that was not begun. False: the oldest had to go for it: those that are
+    // `unwanted` first, then other events before evictions.
+    bool add(SpooledEvent event, const std::function<bool(const SpooledEvent&)>& unwanted = {});
     [[nodiscard]] bool empty() const { return events_.empty(); }
-    // The oldest. It stays until it is dropped.
+    // The oldest first.
+    [[nodiscard]] const std::deque<SpooledEvent>& events() const { return events_; }
+    void bring_to_front(std::size_t index);
+    // It stays until it is dropped.
     [[nodiscard]] const SpooledEvent& begin_first();
     void put_back_first() { is_begun_ = false; }
     void again_as_new() { events_.front().is_again = false; }
@@ -52,6 +56,8 @@ public:
     // Counts. `accepted`: how many events the server has accepted until now.
     const EventFailures& fail_first(std::uint64_t accepted);
     void move_first_to_end();
+    // The first too, begun or not. How many there were.
+    std::size_t drop_namespace(const std::string& name_space);
     // Writes the file where it differs: the old text or the new, whatever happens meanwhile.
     Status save();
     [[nodiscard]] std::size_t size() const { return events_.size(); }

@@ -142,7 +142,7 @@ RecordPtr Fanout::completed(const RecordPtr& record) const {
     }
 }
 
-// Before the record that made it through: the loss stands where the lost ones would have stood.
+// Before the next delivered record, in the place of the lost ones.
 void Fanout::report_drops(const Record& record) {
     if (const std::uint64_t dropped = dropped_; dropped != reported_) {
         deliver(lost_records(dropped - reported_, "publishing was slower than the agent", record));

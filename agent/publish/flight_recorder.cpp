@@ -26,8 +26,8 @@ constexpr Duration between_footprints = 3s;
 // What fits a screen, and an event of 4 KiB.
 constexpr std::size_t growers_told = 5;
 constexpr std::size_t places_told = 8;
-// Kills that follow each other sooner have the same half minute behind them: told once, the others name it. A cgroup in
-// which the kernel kills one process after the other must not fill the log.
+// Kills that follow each other sooner have the same half minute behind them: it is recorded once, and the others refer
+// to it. A cgroup in which the kernel kills one process after the other must not fill the log.
 constexpr Duration between_ooms = 1s;
 
 std::optional<Bytes> available(const Observation& observation, Signal signal) {
@@ -47,7 +47,7 @@ void append(std::vector<MemorySample>& into, const auto& samples) {
     }
 }
 
-// The kernel's time of the crossing where it told us; a soft threshold was crossed when its grace period began.
+// The kernel's time of the crossing, where it reported one; a soft threshold was crossed when its grace period began.
 WallTime crossed_at(const Tick& tick, const MetThreshold& met) {
     const auto& observation = tick.observation;
     if (met.threshold.hard() && observation.cause.event) {
@@ -77,7 +77,7 @@ RecordPtr FlightRecorder::complete(const RecordPtr& record) {
         if (tick->decision.evict) evicting(*tick, histories);
         for (const auto& victim : tick->decision.finished) evicted(*tick, victim, histories);
     }
-    // A rehearsed victim never ends: nobody waits for it any more.
+    // A rehearsed victim never ends: it is not waited for.
     std::erase_if(begun_, [&](const auto& entry) {
         const auto& flying = tick->decision.in_flight;
         return std::none_of(flying.begin(), flying.end(), [&](const Victim& victim) {
@@ -164,7 +164,7 @@ void FlightRecorder::evicting(const Tick& tick, std::vector<HistoryPtr>& histori
     begun_.insert_or_assign(history.id, std::move(begun));
 }
 
-// The picture goes on to the last process.
+// The history extends to the exit of the last process.
 void FlightRecorder::evicted(const Tick& tick, const Victim& victim, std::vector<HistoryPtr>& histories) {
     const auto found = begun_.find(codec::eviction_id(victim.pod, victim.cause));
     if (found == begun_.end()) return;

@@ -59,7 +59,7 @@ private:
     std::deque<MemorySample> looks_;
     std::deque<Footprint> footprints_;
     std::map<std::string, Begun> begun_;  // by id
-    std::string last_oom_;                // the id of the last that was told in full
+    std::string last_oom_;                // the id of the last that was recorded in full
     MonotonicTime last_oom_at_;
 };
 

@@ -28,7 +28,7 @@ EvenSamples even_samples(std::span<const MemorySample> kernel, std::span<const M
     const auto fill = [&](std::span<const MemorySample> samples, std::vector<std::optional<std::int64_t>>& into) {
         for (const auto& sample : samples) {
             const auto value = of(sample, signal);
-            // The kernel's last entry goes on while the event is on its way: it still belongs to the last step.
+            // The kernel's last entry is still updated while the event is delivered: it belongs to the last step.
             if (!value || sample.at < from || sample.at > to + finest) continue;
             auto& least = into[std::min(into.size() - 1, static_cast<std::size_t>((sample.at - from) / even.step))];
             if (!least || value->value < *least) least = value->value;

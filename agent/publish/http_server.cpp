@@ -13,10 +13,10 @@
 #include <thread>
 #include <utility>
 
-#include <microhttpd.h>
 #include <sys/socket.h>
 
 #include "publish/http_address.hpp"
+#include "publish/microhttpd_library.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
 #include "sys/lane.hpp"
@@ -48,16 +48,17 @@ void shut(Connection& connection) {
 }
 
 MHD_Result send(MHD_Connection* connection, HttpAnswer answer) {
-    auto* response = MHD_create_response_from_buffer(answer.body.size(), answer.body.data(), MHD_RESPMEM_MUST_COPY);
+    auto* response =
+        microhttpd().create_response_from_buffer(answer.body.size(), answer.body.data(), MHD_RESPMEM_MUST_COPY);
     if (response == nullptr) return MHD_NO;
-    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.type.c_str());
-    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    (void)microhttpd().add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.type.c_str());
+    (void)microhttpd().add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    (void)microhttpd().add_response_header(response, "X-Content-Type-Options", "nosniff");
+    (void)microhttpd().add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-    const auto queued = MHD_queue_response(connection, answer.status, response);
-    MHD_destroy_response(response);
+        (void)microhttpd().add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    const auto queued = microhttpd().queue_response(connection, answer.status, response);
+    microhttpd().destroy_response(response);
     return queued;
 }
 
@@ -111,7 +112,7 @@ struct HttpServer::Core {
     }
     void stop_library() {
         port = 0;
-        if (daemon != nullptr) MHD_stop_daemon(std::exchange(daemon, nullptr));
+        if (daemon != nullptr) microhttpd().stop_daemon(std::exchange(daemon, nullptr));
     }
 
     void note_new(MHD_Connection* library);
@@ -127,6 +128,7 @@ struct HttpServer::Core {
 
 // The first try is made here, so that an address that is none fails the start, and the rest is the lane's.
 Status HttpServer::Core::start() {
+    if (auto loaded = load_microhttpd(); !loaded) return loaded;
     auto listening = listen();
     if (!listening && listening.error().kind == ErrorKind::invalid) return listening;
     auto made =
@@ -143,19 +145,19 @@ Status HttpServer::Core::listen() {
     if (!listener) return tl::unexpected(listener.error());
     const auto idle = std::chrono::ceil<std::chrono::seconds>(limits.idle).count();
     const auto most = limits.connections + headroom;
-    daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, on_request, this, MHD_OPTION_LISTEN_SOCKET,
-                              listener->get(), MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned int>(most),
-                              MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned int>(idle),
-                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory, MHD_OPTION_NOTIFY_CONNECTION,
-                              on_connection, this, MHD_OPTION_END);
+    daemon = microhttpd().start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, on_request, this, MHD_OPTION_LISTEN_SOCKET,
+                                       listener->get(), MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned int>(most),
+                                       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned int>(idle),
+                                       MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.memory, MHD_OPTION_NOTIFY_CONNECTION,
+                                       on_connection, this, MHD_OPTION_END);
     if (daemon == nullptr) return fail(ErrorKind::failed, "evictd.httpAddress", "the HTTP library does not start");
     port = port_of(*listener);
     (void)listener->release();  // the library's now
     return {};
 }
 
-// Without timers nobody would be answered for long, so it does not listen. Nothing but the lane's own sleep then calls
-// for the next try; only a machine without memory is like that.
+// Without timers no request would be answered for long, so it does not listen. Nothing but the lane's own sleep then
+// calls for the next try; only a machine without memory is like that.
 void HttpServer::Core::begin() {
     if (begin_at <= clock.monotonic()) {
         const auto timers = make_timers();
@@ -188,7 +190,7 @@ void HttpServer::Core::try_to_listen() {
 }
 
 Status HttpServer::Core::watch() {
-    const auto* info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    const auto* info = microhttpd().get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     auto added = lane->loop().add_fd(info->epoll_fd, [this] { turn(); });
     if (!added) return tl::unexpected(added.error());
     ready = std::move(*added);
@@ -219,20 +221,20 @@ void HttpServer::Core::on_timer() {
 void HttpServer::Core::turn() {
     const auto begun = clock.monotonic();
     had_connections = !connections.empty();
-    (void)MHD_run(daemon);
+    (void)microhttpd().run(daemon);
     had_connections = had_connections || !connections.empty();
     make_room();
     shut_late(begun);
     if (thrown) std::rethrow_exception(std::exchange(thrown, nullptr));
     MHD_UNSIGNED_LONG_LONG soon = 0;
-    unfinished = MHD_get_timeout(daemon, &soon) == MHD_YES && soon == 0;
+    unfinished = microhttpd().get_timeout(daemon, &soon) == MHD_YES && soon == 0;
     ready.reset();
     timer.arm_in(std::min(longest_rest, limits.rest * (clock.monotonic() - begun)));
 }
 
 void HttpServer::Core::note_new(MHD_Connection* library) {
-    const auto* fd = MHD_get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const auto* client = MHD_get_connection_info(library, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const auto* fd = microhttpd().get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const auto* client = microhttpd().get_connection_info(library, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     connections.push_back(
         {library, fd->connect_fd, host_of(client != nullptr ? client->client_addr : nullptr), clock.monotonic()});
 }

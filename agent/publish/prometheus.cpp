@@ -67,6 +67,8 @@ struct Prometheus::Totals {
         : looks_(counter("evictd_looks_total", "Looks at the node").Add({})),
           evictions_(counter("evictd_evictions_total", "Pods evicted, by the signal they were evicted for")),
           failures_(counter("evictd_eviction_failures_total", "Evictions that failed, by signal")),
+          rejections_(
+              counter("evictd_pods_rejected_total", "Pods that arrived under a condition, and were not admitted")),
           oom_kills_(counter("evictd_oom_kills_total", "Kills by the kernel's OOM killer, by whose limit")),
           limit_hits_(
               counter("evictd_memory_limit_hits_total", "Times that pods and containers hit their memory limits")
@@ -122,11 +124,19 @@ private:
         if (eviction.stall) {
             return stall_label(eviction.stall->threshold.resource);
         }
+        if (!eviction.rejected_for.empty()) {
+            return "admission";
+        }
         return eviction.broken_limit ? limit_label : std::string(name(eviction.threshold.threshold.signal));
     }
     void add(const Victim& victim) {
         const bool failed = victim.failed || !victim.error.empty();
-        (failed ? failures_ : evictions_).Add({{"signal", signal_of(victim.eviction)}}).Increment();
+        const auto& conditions = victim.eviction.rejected_for;
+        if (!failed && !conditions.empty()) {
+            rejections_.Add({{"condition", std::string(name(conditions.front()))}}).Increment();
+        } else {
+            (failed ? failures_ : evictions_).Add({{"signal", signal_of(victim.eviction)}}).Increment();
+        }
         const auto latency = codec::latency_of(victim);
         const std::array<std::pair<const char*, std::optional<Duration>>, 4> phases{
             {{"detect", latency.detect}, {"decide", latency.decide}, {"act", latency.act}, {"empty", latency.empty}}};
@@ -141,6 +151,7 @@ private:
     prometheus::Counter& looks_;
     prometheus::Family<prometheus::Counter>& evictions_;
     prometheus::Family<prometheus::Counter>& failures_;
+    prometheus::Family<prometheus::Counter>& rejections_;
     prometheus::Family<prometheus::Counter>& oom_kills_;
     prometheus::Counter& limit_hits_;
     prometheus::Family<prometheus::Histogram>& durations_;

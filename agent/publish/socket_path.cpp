@@ -26,7 +26,7 @@ constexpr Duration pause_between_looks = std::chrono::milliseconds(5);
 Result<std::optional<pid_t>> listener_of(const std::string& what, const sockaddr_un& address) {
     const sys::Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!probe) return sys::fail_errno(what, errno);
-    // EAGAIN: its queue is full, so somebody listens.
+    // EAGAIN: its queue is full, so another process listens.
     if (::connect(probe.get(), generic(address), sizeof(address)) == 0 || errno == EAGAIN) {
         ucred peer{};
         socklen_t size = sizeof(peer);

@@ -10,7 +10,7 @@
 namespace evictd::publish {
 
 // Removes the socket of an agent that is dead, and waits for one that is being killed. True: there was one. An error:
-// `unreachable`, an agent listens there; or what is there is no socket.
+// `unreachable`, an agent listens there; or the file there is no socket.
 [[nodiscard]] Result<bool> clear_socket(const std::string& path);
 
 }  // namespace evictd::publish

@@ -48,6 +48,10 @@ tl::unexpected<Error> read_error(int error_number) {
                 "see its log");
 }
 
+tl::unexpected<Error> cut_off() {
+    return fail(ErrorKind::unreachable, "agent", "closed the connection before its answer was complete", "try again");
+}
+
 // One recv(2) to the end of `into`. 0 at the end of the stream.
 Result<std::size_t> receive(int socket, std::string& into) {
     std::array<char, 16384> chunk{};
@@ -89,16 +93,17 @@ Status StatusClient::send(const codec::StatusRequest& request) {
 }
 
 Result<std::string> StatusClient::ask(const codec::StatusRequest& request) {
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &answer_timeout, sizeof(answer_timeout));
     if (auto asked = send(request); !asked) return tl::unexpected(asked.error());
+    return hear();
+}
+
+Result<std::string> StatusClient::hear() {
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &answer_timeout, sizeof(answer_timeout));
     std::string answer;
     while (answer.empty() || answer.back() != '\n') {
         const auto got = receive(socket_.get(), answer);
         if (!got) return tl::unexpected(got.error());
-        if (*got == 0 || answer.size() > answer_limit) {
-            return fail(ErrorKind::unreachable, "agent", "closed the connection before its answer was complete",
-                        "try again");
-        }
+        if (*got == 0 || answer.size() > answer_limit) return cut_off();
     }
     answer.pop_back();
     if (auto error = codec::error_from_json(answer)) return tl::unexpected(std::move(*error));
@@ -115,6 +120,7 @@ Status StatusClient::stream(const codec::StatusRequest& request,
         std::size_t start = 0;
         for (auto end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
             const std::string_view line = std::string_view(text).substr(start, end - start);
+            if (line.empty()) return {};  // its end
             // Only a line that looks like one is parsed for being an error: events begin with "v" and "time".
             if (line.find(R"("error":{)") != std::string_view::npos) {
                 if (auto error = codec::error_from_json(line)) return tl::unexpected(std::move(*error));
@@ -125,7 +131,7 @@ Status StatusClient::stream(const codec::StatusRequest& request,
         text.erase(0, start);
         if (*got == 0) {
             if (request.follow) return fail(ErrorKind::unreachable, "agent", "it ended", "start it with 'evictd run'");
-            return {};
+            return cut_off();
         }
         if (text.size() > answer_limit) return fail(ErrorKind::unreachable, "agent", "its answer has no end");
     }

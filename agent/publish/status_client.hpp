@@ -21,7 +21,10 @@ public:
 
     // The whole answer, without its newline. For status and rank.
     Result<std::string> ask(const codec::StatusRequest& request);
-    // Each line as it comes, until the agent ends the stream or `on_line` returns false. For events.
+    // Likewise, of a socket that says something by itself (health_socket).
+    Result<std::string> hear();
+    // Each line as it comes, until the agent ends the stream, which it does with an empty line, or `on_line` returns
+    // false. Error: it broke off before. For events.
     Status stream(const codec::StatusRequest& request, const std::function<bool(std::string_view line)>& on_line);
 
 private:

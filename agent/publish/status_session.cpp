@@ -59,7 +59,7 @@ void StatusSession::on_readable() {
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got < 0) return end();
     if (got == 0) return on_hang_up();
-    if (state_ != State::reading) return;  // what follows a request is nobody's
+    if (state_ != State::reading) return;  // bytes after a request are ignored
     request_text_.append(chunk.data(), static_cast<std::size_t>(got));
     const auto newline = request_text_.find('\n');
     if (newline <= request_limit) return answer(std::string_view(request_text_).substr(0, newline));
@@ -154,7 +154,10 @@ void StatusSession::read_backlog() {
     }
     if (log_->at_end()) {
         log_.reset();
-        if (!request_.follow) return close_when_sent();
+        if (!request_.follow) {
+            send_line("");  // the end: a client that does not get it was cut off
+            return close_when_sent();
+        }
         state_ = State::following;
     }
     flush();

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
 #include "evictd/model/result.hpp"
 #include "evictd/port/publisher.hpp"
 #include "publish/event_stream.hpp"
 #include "publish/status_session.hpp"
+#include "publish/unix_acceptor.hpp"
 
 namespace evictd::publish {
 
@@ -30,7 +29,7 @@ struct StatusSocketOptions {
 // In the lane of its Fanout, after the EventLog, whose file it reads, and the Snapshot, which publishes on `board`.
 class StatusSocket final : public port::Publisher {
 public:
-    // Kind `failed` when another agent listens there. A socket file nobody listens on is taken away.
+    // Kind `failed` when another agent listens there. A socket file without a listener is removed.
     static Result<std::unique_ptr<StatusSocket>> make(sys::Loop& loop, const sys::Clock& clock,
                                                       const StatusBoard& board, StatusSocketOptions options);
     StatusSocket(const StatusSocket&) = delete;
@@ -41,8 +40,6 @@ public:
 
 private:
     StatusSocket(sys::Loop& loop, const sys::Clock& clock, const StatusBoard& board, StatusSocketOptions options);
-    Status listen();
-    void on_connection();
     void admit(sys::Fd connection);
     void sweep();
 
@@ -50,10 +47,7 @@ private:
     std::string path_;
     std::string node_;
     std::shared_ptr<EventStream> events_;
-    sys::Fd listener_;
-    dev_t device_ = 0;
-    ino_t inode_ = 0;
-    sys::Source accepting_;
+    std::unique_ptr<UnixAcceptor> acceptor_;
     std::vector<std::unique_ptr<StatusSession>> sessions_;
 };
 

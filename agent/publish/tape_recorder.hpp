@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What decide() was given and what it decided, on a tape in rotating files, each complete in itself. Looks that a full
-// disk or a full queue took are counted and said, and the tape goes on with a part that does not need them.
+// disk or a full queue took are counted and reported, and the tape continues with a part that does not need them.
 #pragma once
 
 #include <atomic>

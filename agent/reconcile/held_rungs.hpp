@@ -41,8 +41,8 @@ Status remember_held(const std::string& path, const std::vector<HeldRung>& held)
 // file has one writer.
 [[nodiscard]] std::string victims_path(const std::string& rungs_path);
 
-// Puts it back where it is still ours. The text: what somebody else has set meanwhile, and is left so; empty: it was
-// put back, or the pod is gone, which undoes everything.
+// Puts it back where it is still ours. The text: the value that another program has set meanwhile, which is kept;
+// empty: it was put back, or the pod is gone, which undoes everything.
 [[nodiscard]] Result<std::string> put_back(const port::PodControls& controls, const HeldRung& held);
 
 // All that the file at `path` remembers. What could not be put back stays in the file; with nothing left it is removed.

@@ -13,8 +13,8 @@
 namespace evictd::reconcile {
 namespace {
 
-constexpr std::string_view intents_head = "evictd intents 1\n";
-constexpr std::size_t field_count = 11;
+constexpr std::string_view intents_head = "evictd intents 2\n";
+constexpr std::size_t field_count = 13;
 
 // Fields are separated by tabs and lines by line breaks, so those and the escape character itself are escaped.
 std::string escaped_field(std::string_view text) {
@@ -70,7 +70,7 @@ bool read_number(const std::string& text, Number& into) {
 }
 
 // "0123456789abcdef <fields>": the checksum is of the fields.
-std::optional<Intent> intent_of(std::string_view line) {
+std::optional<Intent> intent_of(std::string_view line, const std::string& boot) {
     constexpr std::size_t digits = 16;
     if (line.size() <= digits || line[digits] != ' ') {
         return std::nullopt;
@@ -83,29 +83,48 @@ std::optional<Intent> intent_of(std::string_view line) {
     Intent intent;
     std::int64_t wall = 0;
     std::int64_t decided = 0;
+    std::int64_t detected = 0;
     int flags = 0;
     auto& status = intent.status;
     const bool is_whole = fields.size() == field_count && read_number(fields[0], wall) &&
                           read_number(fields[1], status.attempt) && read_number(fields[2], status.generation) &&
-                          read_number(fields[3], flags) && read_number(fields[4], decided) && !fields[5].empty();
+                          read_number(fields[3], flags) && read_number(fields[4], decided) &&
+                          read_number(fields[5], detected) && !fields[7].empty();
     if (!is_whole) {
         return std::nullopt;
     }
     intent.noted_at = WallTime(Duration(wall));
     status.disruption_target = (flags & 1) != 0;
     status.given_up = (flags & 2) != 0;
+    intent.answered = (flags & 4) != 0;
     status.decided_at = MonotonicTime(Duration(decided));
-    status.pod.value = fields[5];
-    status.name_space = fields[6];
-    status.name = fields[7];
-    status.reason = fields[8];
-    status.message = fields[9];
+    status.detected_at = MonotonicTime(Duration(detected));
+    intent.boot = fields[6] == boot ? "" : fields[6];
+    status.pod.value = fields[7];
+    status.name_space = fields[8];
+    status.name = fields[9];
+    status.reason = fields[10];
+    status.message = fields[11];
     return intent;
+}
+
+bool is_newer(const Intent& one, const Intent& other) {
+    if (one.boot != other.boot) {
+        return one.boot.empty() || (!other.boot.empty() && one.noted_at > other.noted_at);
+    }
+    return std::pair(one.status.decided_at, one.status.attempt) >
+           std::pair(other.status.decided_at, other.status.attempt);
 }
 
 }  // namespace
 
-bool is_worth_noting(const DesiredPodStatus& status) { return status.end == PodEnd::failed; }
+bool is_resumable(const Intent& intent, MonotonicTime now) {
+    // More than the watch of 12 s, and the start of an agent.
+    constexpr Duration longest_watch = std::chrono::seconds(30);
+    return intent.boot.empty() && (!intent.answered || now - intent.status.decided_at <= longest_watch);
+}
+
+bool is_worth_noting(const DesiredPodStatus& status) { return status.end == PodEnd::failed && !status.can_wait; }
 
 std::uint64_t checksum(std::string_view bytes) {
     constexpr std::uint64_t offset = 0xcbf29ce484222325U;
@@ -116,13 +135,14 @@ std::uint64_t checksum(std::string_view bytes) {
     return sum;
 }
 
-std::string intents_text(const std::vector<Intent>& intents) {
+std::string intents_text(const std::vector<Intent>& intents, const std::string& boot) {
     std::string text(intents_head);
-    for (const auto& [status, noted_at] : intents) {
-        const int flags = (status.disruption_target ? 1 : 0) + (status.given_up ? 2 : 0);
+    for (const auto& [status, noted_at, noted_in, answered] : intents) {
+        const int flags = (status.disruption_target ? 1 : 0) + (status.given_up ? 2 : 0) + (answered ? 4 : 0);
         const auto fields =
-            fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t", noted_at.time_since_epoch().count(), status.attempt,
-                        status.generation, flags, status.decided_at.time_since_epoch().count(),
+            fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t", noted_at.time_since_epoch().count(),
+                        status.attempt, status.generation, flags, status.decided_at.time_since_epoch().count(),
+                        status.detected_at.time_since_epoch().count(), noted_in.empty() ? boot : noted_in,
                         escaped_field(status.pod.value), escaped_field(status.name_space), escaped_field(status.name),
                         escaped_field(status.reason), escaped_field(status.message));
         text += fmt::format("{:016x} {}\n", checksum(fields), fields);
@@ -130,7 +150,7 @@ std::string intents_text(const std::vector<Intent>& intents) {
     return text;
 }
 
-IntentLedger intents_from(std::string_view text) {
+IntentLedger intents_from(std::string_view text, const std::string& boot) {
     IntentLedger ledger;
     if (!text.starts_with(intents_head)) {
         ledger.fault = "invalid header";
@@ -139,7 +159,7 @@ IntentLedger intents_from(std::string_view text) {
     text.remove_prefix(intents_head.size());
     for (int number = 2; !text.empty(); number++) {
         const auto end = text.find('\n');
-        auto intent = end == std::string_view::npos ? std::nullopt : intent_of(text.substr(0, end));
+        auto intent = end == std::string_view::npos ? std::nullopt : intent_of(text.substr(0, end), boot);
         if (intent) {
             ledger.intents.push_back(std::move(*intent));
         } else if (ledger.fault.empty()) {
@@ -154,8 +174,7 @@ std::vector<Intent> newest_of_each(std::vector<Intent> intents) {
     std::map<PodUid, Intent> newest;
     for (auto& intent : intents) {
         const auto [known, is_new] = newest.try_emplace(intent.status.pod, intent);
-        if (!is_new && std::pair(intent.noted_at, intent.status.attempt) >
-                           std::pair(known->second.noted_at, known->second.status.attempt)) {
+        if (!is_new && is_newer(intent, known->second)) {
             known->second = std::move(intent);
         }
     }

@@ -2,10 +2,12 @@
 // Copyright The evictd authors
 // Intents in memory that outlives the agent: a file on tmpfs, allocated, mapped and locked before it is needed, so that
 // noting one needs no allocation, no disk and a few microseconds. The kill path writes it, one other thread clears it.
-// Not for a reboot: the lane of pod statuses copies it to the state directory.
+// Not for a reboot: IntentWriter's thread copies it to the state directory.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,7 +30,8 @@ public:
     // Its directory is made, and only ours to change. `unreachable`: another agent has it. A file that is not one of
     // ours is moved to PATH.broken. Error where it is on a disk: writing could wait for that.
     [[nodiscard]] static Result<std::unique_ptr<IntentFile>> open(const std::string& path, Needs needs = Needs::tmpfs);
-    // What is noted in a file that no agent has; nothing where there is no file. It stays as it is.
+    // What is noted in a file that no agent has; nothing where there is no file. Entries stay in it; what a killed
+    // agent had not written to its end is cleared. `invalid`: a file of another layout; it stays as it is.
     [[nodiscard]] static Result<std::vector<Intent>> read_left(const std::string& path);
     IntentFile(const IntentFile&) = delete;
     IntentFile& operator=(const IntentFile&) = delete;
@@ -37,7 +40,7 @@ public:
     // The kill path's thread alone. False: no slot is free, or its names are longer than Kubernetes'.
     bool note(const DesiredPodStatus& status, WallTime now) noexcept;
 
-    // Any thread, but one at a time for both. Slots that were being written are not read.
+    // Any thread, but one at a time for both. Slots that were being written are not read. All are of this boot.
     [[nodiscard]] std::vector<Intent> read() const;
     // Of this pod, up to this attempt.
     void clear(const PodUid& pod, std::int32_t attempt);
@@ -49,8 +52,11 @@ public:
 
 private:
     struct Layout;
+    using Head = std::array<std::uint64_t, 2>;  // the file's first bytes: its magic, and the size of its slots
+    static bool is_unused(const Head& head, std::int64_t size);
+    static bool has_layout(const Head& head, std::int64_t size);
     IntentFile(sys::Fd file, Layout* layout) : file_(std::move(file)), layout_(layout) {}
-    static Result<sys::Fd> open_whole(int directory, const std::string& name, const std::string& path, Needs needs,
+    static Result<sys::Fd> open_whole(int directory, const std::string& name, const std::string& path,
                                       std::string& set_aside);
     static Result<std::unique_ptr<IntentFile>> map(sys::Fd file, const std::string& path);
     void drop_torn();

@@ -6,14 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "reconcile/ledger_file.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::reconcile {
 namespace {
 
 // The lines that can be read; `fault`: that some cannot, or the file.
-std::vector<Intent> ledger_at(const std::string& path, std::optional<Error>& fault) {
+std::vector<Intent> ledger_at(const std::string& path, const std::string& boot, std::optional<Error>& fault) {
     const auto text = read_ledger(path);
     if (!text) {
         fault = text.error();
@@ -22,7 +21,7 @@ std::vector<Intent> ledger_at(const std::string& path, std::optional<Error>& fau
     if (!*text) {
         return {};
     }
-    auto ledger = intents_from(**text);
+    auto ledger = intents_from(**text, boot);
     if (!ledger.fault.empty()) {
         fault = Error{ErrorKind::invalid, path, ledger.fault, ""};
     }
@@ -36,18 +35,20 @@ std::vector<Intent> IntentStore::recover() {
     if (file_ != nullptr) {
         intents = file_->read();
         if (file_->torn() > 0) {
-            sys::log::warn("intents: " + std::to_string(file_->torn()) +
-                           " were not noted to their end by an agent that was killed; their pods were not");
+            sys::log::warn("intents: ignored " + std::to_string(file_->torn()) +
+                           " incomplete entries of an agent that was killed; their pods were not killed");
         }
         if (!file_->set_aside().empty()) {
-            sys::log::error("intents: a file that is not evictd's was moved to " + file_->set_aside());
+            sys::log::error("intents: a file of another layout was moved to " + file_->set_aside());
         }
     }
     if (path_.empty()) {
         return newest_of_each(std::move(intents));
     }
+    remove_unfinished(path_);
     std::optional<Error> fault;
-    auto from_disk = ledger_at(path_, fault);
+    auto from_disk = ledger_at(path_, boot_, fault);
+    is_another_agents_ = !from_disk.empty();
     std::move(from_disk.begin(), from_disk.end(), std::back_inserter(intents));
     if (fault) {
         const auto aside = set_aside(path_);
@@ -56,24 +57,42 @@ std::vector<Intent> IntentStore::recover() {
     return newest_of_each(std::move(intents));
 }
 
-void IntentStore::keep(const std::vector<Intent>& unanswered) {
-    if (path_.empty()) {
-        return;
+void IntentStore::apply(const IntentChange& change) {
+    keep(change.unfinished);
+    for (const auto& [pod, attempt] : change.settled) {
+        forget(pod, attempt);
     }
-    auto text = unanswered.empty() ? std::string() : intents_text(unanswered);
-    if (text != written_ || failed_) {
+}
+
+void IntentStore::keep(const std::vector<Intent>& unfinished) {
+    if (path_.empty()) {
+        return forget_answered(unfinished);
+    }
+    auto text = unfinished.empty() ? std::string() : intents_text(unfinished, boot_);
+    if (text != written_ || failed_ || is_another_agents_) {
         const auto written = write_ledger(path_, text);
         if (!written && !failed_) {
-            sys::log::error("intents stay in memory, which a reboot ends: " + written.error().text());
+            sys::log::error("intents: could not be written to disk, so a reboot would lose them: " +
+                            written.error().text());
         }
         failed_ = !written;
         if (!written) {
-            return;
+            return forget_answered(unfinished);
         }
         written_ = std::move(text);
+        is_another_agents_ = false;
     }
-    for (const auto& intent : unanswered) {
+    for (const auto& intent : unfinished) {
         forget(intent.status.pod, intent.status.attempt);
+    }
+}
+
+// In memory nothing says that it was answered: the next agent would take it for one that was not.
+void IntentStore::forget_answered(const std::vector<Intent>& unfinished) {
+    for (const auto& intent : unfinished) {
+        if (intent.answered) {
+            forget(intent.status.pod, intent.status.attempt);
+        }
     }
 }
 
@@ -86,7 +105,7 @@ void IntentStore::forget(const PodUid& pod, std::int32_t attempt) {
 PutBack list_intents(const std::string& file_path, const std::string& ledger_path) {
     PutBack result;
     std::optional<Error> fault;
-    auto intents = ledger_at(ledger_path, fault);
+    auto intents = ledger_at(ledger_path, boot_id(), fault);
     if (fault) {
         result.failed.push_back(std::move(*fault));
     }
@@ -95,9 +114,9 @@ PutBack list_intents(const std::string& file_path, const std::string& ledger_pat
     } else {
         result.failed.push_back(in_memory.error());
     }
-    for (const auto& [status, noted_at] : newest_of_each(std::move(intents))) {
-        result.left.push_back("the API server has not confirmed that pod " + status.name_space + "/" + status.name +
-                              " (" + status.pod.value + ") is " + status.reason + "; the next agent asks it to");
+    for (const auto& [status, noted_at, boot, answered] : newest_of_each(std::move(intents))) {
+        result.left.push_back("the eviction of pod " + status.name_space + "/" + status.name + " (" + status.pod.value +
+                              ") is not over; the next agent resumes it");
     }
     return result;
 }

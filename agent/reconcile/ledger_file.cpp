@@ -4,7 +4,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <memory>
+#include <string_view>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +18,10 @@
 
 namespace evictd::reconcile {
 namespace {
+
+struct CloseDirectory {
+    void operator()(DIR* directory) const { (void)closedir(directory); }
+};
 
 struct Place {
     sys::Fd directory;
@@ -78,7 +85,7 @@ Status append_ledger(const std::string& path, const std::string& text) {
     return file ? sys::write_text(file->get(), text) : tl::unexpected<Error>(file.error());
 }
 
-Result<std::optional<std::string>> read_ledger(const std::string& path) {
+Result<std::optional<std::string>> read_ledger(const std::string& path, std::size_t limit) {
     const auto place = place_of(path, false);
     if (!place && place.error().kind == ErrorKind::vanished) {
         return std::nullopt;
@@ -99,8 +106,31 @@ Result<std::optional<std::string>> read_ledger(const std::string& path) {
         return fail(ErrorKind::invalid, path, "not a regular file owned by this user, or writable by others",
                     "remove it");
     }
-    auto text = sys::read_all(file.get(), static_cast<std::size_t>(status.st_size));
+    const auto size = static_cast<std::size_t>(status.st_size);
+    if (size > limit) {
+        return fail(ErrorKind::invalid, path, "has more than " + std::to_string(limit) + " bytes", "remove it");
+    }
+    auto text = sys::read_all(file.get(), size);
     return text ? Result<std::optional<std::string>>(std::move(*text)) : tl::unexpected(text.error());
+}
+
+void remove_unfinished(const std::string& path) {
+    const auto place = place_of(path, false);
+    if (!place) {
+        return;
+    }
+    auto opened = sys::openat(place->directory.get(), ".", O_RDONLY | O_DIRECTORY);
+    const std::unique_ptr<DIR, CloseDirectory> listing(opened ? fdopendir(opened->get()) : nullptr);
+    if (!listing) {
+        return;
+    }
+    (void)opened->release();  // the listing's now
+    while (const auto* entry = ::readdir(listing.get())) {
+        const std::string_view name(entry->d_name);
+        if (name.starts_with(place->name + ".") && name.ends_with(".new")) {
+            (void)unlinkat(place->directory.get(), entry->d_name, 0);
+        }
+    }
 }
 
 Status set_aside(const std::string& path) {

@@ -4,6 +4,8 @@
 // ours to change. One agent with its guard writes it at a time (app/claims.hpp).
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -21,9 +23,13 @@ namespace evictd::reconcile {
 // To what write_ledger() wrote, which has to be there. A last line that is cut short is possible.
 [[nodiscard]] Status append_ledger(const std::string& path, const std::string& text);
 
-// Whatever its size. None: there is no such file. An error: it cannot be read, or somebody else can write to it, so
-// that what has to be put back is unknown.
-[[nodiscard]] Result<std::optional<std::string>> read_ledger(const std::string& path);
+// Whatever its size, as a ledger has to be. None: there is no such file. An error: it cannot be read, another user can
+// write to it, so that what has to be put back is unknown, or it has more than `limit` bytes.
+[[nodiscard]] Result<std::optional<std::string>> read_ledger(
+    const std::string& path, std::size_t limit = std::numeric_limits<std::size_t>::max());
+
+// What a writer that was killed had not renamed yet: PATH.NUMBER.new. Only before anything writes this ledger.
+void remove_unfinished(const std::string& path);
 
 // Moves a ledger that says nothing usable out of the way, to PATH.broken, for people to look at.
 [[nodiscard]] Status set_aside(const std::string& path);

@@ -13,15 +13,17 @@ using namespace std::chrono_literals;
 
 // Foreign changes are found then. 5,000 nodes make 8 requests a second of it; half of it would make 17.
 constexpr Duration resync_period = 10min;
-// What is refused stays refused until a person changes the rights.
+// What is refused stays refused until a person changes the rights, but a server that has just started refuses
+// everything (port::longest_start): soon again at first, then twice as late each time.
 constexpr Duration refused_period = 10min;
-constexpr Duration shortest_back_off = 1s;
-constexpr std::chrono::seconds longest_back_off = 60s;
-constexpr Duration request_timeout = 5s;
+constexpr Duration first_refused_pause = 2s;
+constexpr Duration shortest_node_back_off = 1s;
+constexpr std::chrono::seconds longest_node_back_off = 60s;
+constexpr Duration node_request_timeout = 5s;
 // Between rounds when the agent ends: it has seconds.
 constexpr Duration pause_at_the_end = 250ms;
 // Requests wait for the client's rate limit before their own time begins.
-constexpr Duration patience = request_timeout + 10s;
+constexpr Duration patience = node_request_timeout + 10s;
 // Whoever else changes the node is between us and it: the kubelet does so every 10 s at most.
 constexpr int most_conflicts = 5;
 
@@ -66,17 +68,6 @@ void NodeStatusKeeper::reconcile(const DesiredNodeStatus& desired) {
     }
 }
 
-void NodeStatusKeeper::pretend(const DesiredNodeStatus& desired) const {
-    std::string text;
-    for (const auto& condition : desired.conditions) {
-        text += (text.empty() ? "" : ", ") + condition.type + "=" + (condition.status ? "True" : "False");
-    }
-    for (const auto& taint : desired.taints) {
-        text += ", taint " + taint.key + ":" + taint.effect;
-    }
-    sys::log::info("dry run: node " + options_.node + " would have " + (text.empty() ? "no condition" : text));
-}
-
 std::optional<MonotonicTime> NodeStatusKeeper::due() const {
     if (options_.dry_run) {
         return std::nullopt;
@@ -107,7 +98,7 @@ void NodeStatusKeeper::begin_round() {
 }
 
 void NodeStatusKeeper::send(Step step, port::ApiRequest request) {
-    request.timeout = request_timeout;
+    request.timeout = node_request_timeout;
     const auto id = ++requests_;
     call_ = Call{.step = step, .request = id, .deadline = clock_.monotonic() + patience};
     const bool sent = api_.send(std::move(request), [answers = answers_, id](const Result<port::ApiReply>& reply) {
@@ -150,6 +141,10 @@ void NodeStatusKeeper::on_accepted(Step step, const port::ApiReply& reply) {
         }
         patch_taints();
     } else if (step == Step::taints) {
+        // Its version is what the next patch names. Without it that one is refused, and the node is read again.
+        if (auto patched = codec::read_node(reply.body); patched && patched->name == options_.node) {
+            node_ = std::move(patched);
+        }
         patch_conditions();
     } else {
         finish_round();
@@ -159,14 +154,16 @@ void NodeStatusKeeper::on_accepted(Step step, const port::ApiReply& reply) {
 void NodeStatusKeeper::on_refused(Step step, const port::ApiReply& reply) {
     const auto why = about(reply.status, reply.body);
     const bool can_be_later = reply.status == 401 || reply.status == 404 || reply.status == 429 || reply.status >= 500;
-    if (options_.once && step == Step::read && reply.status == 403) {
-        next_.reset();  // without rights to nodes there is nothing to remove it with, and no wish for it
+    const bool is_unreadable = step == Step::read && reply.status == 403;
+    const bool is_lasting = refused_pause_ > 0s && clock_.monotonic() - refused_since_ >= port::longest_start;
+    if (is_unreadable && options_.once && is_lasting) {
+        next_.reset();  // without the right to read nodes it has left nothing there
     } else if (reply.status == 409 && ++conflicts_ <= most_conflicts) {
         begin_round();
     } else if (can_be_later || reply.status == 409 || step == Step::read) {
         // Whoever answers in the server's place may ask for an hour, and a taint would stay for it.
-        const auto asked = std::min(reply.retry_after.value_or(0s), longest_back_off);
-        retry(why, step == Step::read && reply.status == 403 ? refused_period : asked);
+        const Duration asked = std::min(reply.retry_after.value_or(0s), longest_node_back_off);
+        retry(is_unreadable && options_.once ? std::string{} : why, is_unreadable ? next_refused_pause() : asked);
     } else if (step == Step::taints) {
         leave_until(taints_refused_until_, options_.once ? "its taints are left" : "its taints are not shown", why);
         patch_conditions();
@@ -178,10 +175,18 @@ void NodeStatusKeeper::on_refused(Step step, const port::ApiReply& reply) {
 }
 
 void NodeStatusKeeper::leave_until(MonotonicTime& refused_until, const std::string& what, const std::string& why) {
-    refused_until = clock_.monotonic() + spread(refused_period);
+    refused_until = clock_.monotonic() + next_refused_pause();
     look_again_by(refused_until);
     has_failed_ = true;
     say(what + ": " + why);
+}
+
+Duration NodeStatusKeeper::next_refused_pause() {
+    if (refused_pause_ == Duration::zero()) {
+        refused_since_ = clock_.monotonic();
+    }
+    refused_pause_ = std::clamp<Duration>(refused_pause_ * 2, first_refused_pause, refused_period);
+    return spread(refused_pause_);
 }
 
 void NodeStatusKeeper::patch_taints() {
@@ -216,61 +221,8 @@ void NodeStatusKeeper::patch_conditions() {
     send(Step::conditions, {.method = "PATCH",
                             .path = "/api/v1/nodes/" + options_.node + "/status",
                             .content_type = codec::strategic_merge_patch,
-                            .body = codec::conditions_patch(change, clock_.wall())});
+                            .body = codec::conditions_patch(*node_, change, clock_.wall())});
 }
-
-// Since it was never desired here, an agent before this one has set it, and was killed. It knew of pressure that
-// this one cannot know of, so what it set stays for the transition period.
-bool NodeStatusKeeper::is_left_by_another(const Taint& taint) const {
-    return !is_ending_ && !wanted_once_.contains({taint.key, taint.effect});
-}
-
-std::vector<Taint> NodeStatusKeeper::wanted_taints(MonotonicTime now) {
-    auto wanted = desired_->taints;
-    const auto until = started_ + options_.transition_period;
-    for (const auto& one : node_->taints) {
-        if (!codec::is_own(one.taint.key) || !is_left_by_another(one.taint) || now >= until) {
-            continue;
-        }
-        wanted.push_back(one.taint);
-        look_again_by(until);
-    }
-    return wanted;
-}
-
-codec::ConditionsChange NodeStatusKeeper::wanted_conditions(MonotonicTime now) {
-    codec::ConditionsChange change;
-    const auto until = started_ + options_.transition_period;
-    for (const auto& desired : desired_->conditions) {
-        const bool is_left = std::any_of(
-            node_->conditions.begin(), node_->conditions.end(),
-            [&](const codec::NodeCondition& one) { return one.type == desired.type && one.status == "True"; });
-        if (is_left && !desired.status && !is_ending_ && !true_once_.contains(desired.type) && now < until) {
-            look_again_by(until);
-            continue;
-        }
-        if (auto changed = codec::changed_condition(*node_, desired, clock_.wall())) {
-            change.set.push_back(std::move(*changed));
-        }
-    }
-    for (const auto& one : node_->conditions) {
-        const bool is_desired = std::any_of(desired_->conditions.begin(), desired_->conditions.end(),
-                                            [&](const DesiredCondition& each) { return each.type == one.type; });
-        const auto since = unlisted_since_.find(one.type);
-        const auto end = (since == unlisted_since_.end() ? started_ : since->second) + options_.transition_period;
-        if (is_desired) {
-            continue;
-        }
-        if (is_ending_ || now >= end) {
-            change.remove.push_back(one.type);
-        } else {
-            look_again_by(end);
-        }
-    }
-    return change;
-}
-
-void NodeStatusKeeper::look_again_by(MonotonicTime time) { expires_ = std::min(expires_.value_or(time), time); }
 
 void NodeStatusKeeper::finish_round() {
     const auto now = clock_.monotonic();
@@ -287,6 +239,7 @@ void NodeStatusKeeper::finish_round() {
         return;
     }
     confirmed_at_ = clock_.wall();
+    refused_pause_ = Duration::zero();
     if (options_.once && !is_new_) {
         next_.reset();
         return;
@@ -298,10 +251,12 @@ void NodeStatusKeeper::finish_round() {
 }
 
 void NodeStatusKeeper::retry(const std::string& problem, Duration at_least) {
-    back_off_ = std::clamp<Duration>(back_off_ * 2, shortest_back_off, longest_back_off);
+    back_off_ = std::clamp<Duration>(back_off_ * 2, shortest_node_back_off, longest_node_back_off);
     next_ = clock_.monotonic() + std::max(at_least, is_ending_ ? pause_at_the_end : spread(back_off_));
     has_failed_ = true;
-    say("it could not be updated: " + problem);
+    if (!problem.empty()) {
+        say("it could not be updated: " + problem);
+    }
 }
 
 // From half of it to one and a half, so that agents that met the same trouble do not come back together.
@@ -318,54 +273,6 @@ void NodeStatusKeeper::say(const std::string& problem) {
         sys::log::info("node " + options_.node + " shows conditions and taints in the API server");
     } else if (options_.note) {
         options_.note("node " + options_.node + " in the API server: " + problem);
-    }
-}
-
-void NodeStatusKeeper::release() {
-    answers_->close();
-    if (options_.dry_run || options_.once || !desired_ || is_ending_) {
-        return;
-    }
-    is_ending_ = true;
-    const auto deadline = clock_.monotonic() + options_.time_to_release;
-    desired_->taints.clear();
-    for (auto& condition : desired_->conditions) {
-        condition = {
-            .type = condition.type, .status = false, .reason = "EvictdStopped", .message = "evictd has stopped"};
-    }
-    is_new_ = true;
-    const auto confirmed_before = std::exchange(confirmed_at_, std::nullopt);
-    make_rounds_until(deadline);
-    const bool is_done = !call_ && !has_failed_ && confirmed_at_;
-    if (!is_done) {
-        confirmed_at_ = confirmed_before;
-        sys::log::error("conditions and taints of node " + options_.node + " may be left in the API server: " +
-                        (problem_.empty() ? std::string("no answer in time") : problem_) +
-                        " (the next agent removes them, or: kubectl taint node " + options_.node + " KEY-)");
-    }
-}
-
-// Trouble that may pass is met again for as long as there is time, unless the server asks for more than that.
-void NodeStatusKeeper::make_rounds_until(MonotonicTime deadline) {
-    if (!call_) {
-        begin_round();
-    }
-    while (true) {
-        if (call_) {
-            const auto answer = answers_->take_within(deadline - clock_.monotonic());
-            if (!answer) {
-                return;
-            }
-            on_answer(*answer);
-            continue;
-        }
-        const bool is_to_retry = has_failed_ && back_off_ != Duration::zero() && next_ && *next_ < deadline;
-        if (is_to_retry) {
-            (void)answers_->take_within(*next_ - clock_.monotonic());
-        } else if (!is_new_ || has_failed_) {
-            return;
-        }
-        begin_round();  // also where what was under way was of the state before
     }
 }
 

@@ -86,6 +86,7 @@ private:
     void make_rounds_until(MonotonicTime deadline);
     void retry(const std::string& problem, Duration at_least);
     void leave_until(MonotonicTime& refused_until, const std::string& what, const std::string& why);
+    [[nodiscard]] Duration next_refused_pause();
     void say(const std::string& problem);
     void pretend(const DesiredNodeStatus& desired) const;
     [[nodiscard]] std::vector<Taint> wanted_taints(MonotonicTime now);
@@ -111,6 +112,8 @@ private:
     std::optional<MonotonicTime> next_;      // when the next round begins
     std::optional<MonotonicTime> expires_;   // when something that is left as it is has to go
     Duration back_off_{0};
+    Duration refused_pause_{0};    // after the last refusal; 0: none since the server had what is desired
+    MonotonicTime refused_since_;  // where refused_pause_ is not 0
     int conflicts_ = 0;
     MonotonicTime taints_refused_until_;
     MonotonicTime conditions_refused_until_;

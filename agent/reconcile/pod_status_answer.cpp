@@ -16,7 +16,7 @@ constexpr long bad_request = 400;
 constexpr long unauthorized = 401;
 constexpr long forbidden = 403;
 constexpr long not_found = 404;
-constexpr long request_timeout = 408;
+constexpr long request_timed_out = 408;
 constexpr long conflict = 409;
 constexpr long unprocessable = 422;
 constexpr long too_many_requests = 429;
@@ -33,8 +33,8 @@ PodStatusResult result_of(const DesiredPodStatus& pod, long status, const codec:
     if (status == too_many_requests && refusal.is_by_budget && pod.end == PodEnd::evicted) {
         return PodStatusResult::refused;
     }
-    // A token is rotated, a conflict is with somebody else's write, and a 404 of a proxy is not the API server's.
-    constexpr std::array<long, 5> passing{unauthorized, not_found, request_timeout, conflict, too_many_requests};
+    // A token is rotated, a conflict is another client's write, and a 404 of a proxy is not the API server's.
+    constexpr std::array<long, 5> passing{unauthorized, not_found, request_timed_out, conflict, too_many_requests};
     const bool passes = std::find(passing.begin(), passing.end(), status) != passing.end();
     return status >= 400 && status < 500 && !passes ? PodStatusResult::rejected : PodStatusResult::unreachable;
 }

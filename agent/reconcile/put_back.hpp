@@ -14,7 +14,7 @@ namespace evictd::reconcile {
 
 struct PutBack {
     std::vector<std::string> done;  // "thawed /kubepods/podweb"
-    std::vector<std::string> left;  // what needs no undoing, and why: it is gone, or somebody else has changed it
+    std::vector<std::string> left;  // what needs no undoing, and why: it is gone, or another program has changed it
     std::vector<Error> failed;      // what is still as the killed agent left it, or is unknown
 
     [[nodiscard]] bool nothing() const { return done.empty() && left.empty() && failed.empty(); }

@@ -9,7 +9,7 @@ namespace evictd::reconcile {
 namespace {
 
 // A few milliseconds of the kernel's time. Halved, the writes themselves count; doubled, what is not wanted any more
-// goes on for longer.
+// continues for longer.
 constexpr Bytes piece = 16_MiB;
 // Less than this of a piece: the pod has no more to give, or needs what it has.
 constexpr Bytes hardly_anything = 1_MiB;

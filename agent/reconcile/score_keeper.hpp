@@ -65,7 +65,7 @@ public:
     void look(const std::vector<KeptPod>& pods, Bytes node_memory);
     void steer(std::optional<PodUid> first);
 
-    // News; what is not told is found at the next regular look.
+    // Incremental changes; a missed one is found at the next regular look.
     // A pod that is new or got its first process: looked at when its container has had the time to start.
     void expect(KeptPod pod);
     // Somebody wrote to a score in it.

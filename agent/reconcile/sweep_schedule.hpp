@@ -30,7 +30,7 @@ public:
 
     void add(const PodUid& pod);  // no effect where it waits already
     void remove(const PodUid& pod) { waiting_.erase(pod); }
-    // As much of what waits as the budget allows; due() says when to go on.
+    // As much of what waits as the budget allows; due() says when to continue.
     void work(const Step& step);
     // All of one pod now. Not put off by the budget, which pays for it afterwards, but bounded. False: the rest waits.
     [[nodiscard]] bool work_at_once(const PodUid& pod, const Step& step);

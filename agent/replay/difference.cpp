@@ -14,7 +14,9 @@
 namespace evictd::replay {
 namespace {
 
-std::size_t evictions(const Decision& decision) { return (decision.evict ? 1U : 0U) + decision.limit_evictions.size(); }
+std::size_t evictions(const Decision& decision) {
+    return (decision.evict ? 1U : 0U) + decision.limit_evictions.size() + decision.rejections.size();
+}
 
 std::string joined(const auto& values, const auto& text) {
     std::string all;
@@ -28,6 +30,7 @@ std::string threshold_text(const MetThreshold& met) {
 
 std::string eviction_text(const Eviction& eviction, const Observation& observation) {
     const auto pod = printable(codec::pod_name(eviction.pod, observation));
+    if (!eviction.rejected_for.empty()) return "rejects " + pod;
     if (eviction.broken_limit) return "evicts " + pod + " for a storage limit of its own";
     return "evicts " + pod + " for " + std::string(name(eviction.threshold.threshold.signal)) + ", grace " +
            to_string(eviction.grace_period);
@@ -47,6 +50,7 @@ std::string course_text(const Decision& decision, const Observation& observation
     if (!decision.reclaim.empty())
         parts.push_back("reclaims " + joined(decision.reclaim, [](NodeReclaim reclaim) { return name(reclaim); }));
     for (const auto& eviction : decision.limit_evictions) parts.push_back(eviction_text(eviction, observation));
+    for (const auto& eviction : decision.rejections) parts.push_back(eviction_text(eviction, observation));
     if (decision.evict) parts.push_back(eviction_text(*decision.evict, observation));
     std::string text;
     for (const auto& part : parts) text += (text.empty() ? "" : "; ") + part;

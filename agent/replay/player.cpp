@@ -17,13 +17,27 @@ bool has(const std::vector<PodIndex>& list, PodIndex pod) {
     return std::find(list.begin(), list.end(), pod) != list.end();
 }
 
+// An image that only this container used is unused from now on.
+void release_image(Runtime& runtime, const std::string& container, WallTime now) {
+    const auto& all = runtime.containers;
+    const auto gone = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.id == container; });
+    if (gone == all.end() || gone->image_id.empty()) return;
+    const auto others = std::count_if(all.begin(), all.end(),
+                                      [&](const RuntimeContainer& one) { return one.image_id == gone->image_id; });
+    for (RuntimeImage& image : runtime.images) {
+        if (image.id != gone->image_id) continue;
+        image.last_used = now - Duration(1);  // until the moment of this look
+        if (others == 1) image.in_use = false;
+    }
+}
+
 bool has_ended(const Pod& pod) { return pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed; }
 
 }  // namespace
 
 std::string pod_name(const Scenario& scenario, PodIndex pod) { return scenario.pods[pod]->full_name(); }
 
-Player::Player(const Scenario& scenario) : scenario_(scenario), signals_(scenario) {
+Player::Player(const Scenario& scenario) : scenario_(scenario), signals_(scenario), runtime_(scenario.runtime) {
     residents_.reserve(scenario.pods.size());
     for (const PodPtr& pod : scenario.pods) {
         by_uid_.emplace(pod->uid.value, static_cast<PodIndex>(residents_.size()));
@@ -68,6 +82,12 @@ Observation Player::observe(const Step& step) const {
     observation.readings = signals_.readings();
     policy::compare_with(scenario_.config.eviction.memory_available, observation.readings);
     observation.fs_layout = scenario_.layout;
+    if (scenario_.has_runtime) {
+        auto runtime = std::make_shared<Runtime>(runtime_);
+        runtime->at = observation.at;
+        runtime->since = start_time;
+        observation.runtime = std::move(runtime);
+    }
     std::vector<bool> unavailable(residents_.size());
     for (const PodIndex pod : step.unavailable) unavailable[pod] = true;
     observation.pods.reserve(residents_.size());
@@ -117,30 +137,78 @@ void Player::carry_out(const Step& step, const Observation& observation, StepRes
         result.limit_failed.push_back(failed(eviction.pod));
 }
 
+ReclaimOutcome Player::remove(const DesiredGarbage& garbage, StepResult& result) {
+    ReclaimOutcome outcome;
+    outcome.pass = garbage.pass;
+    for (const Garbage& one : garbage.removals) {
+        const auto has_its_id = [&](const auto& item) { return item.id == one.id; };
+        const auto has_its_path = [&](const auto& item) { return item.path == one.id; };
+        switch (one.kind) {
+            case GarbageKind::container:
+                release_image(runtime_, one.id, result.observation.wall);
+                std::erase_if(runtime_.containers, has_its_id);
+                break;
+            case GarbageKind::sandbox:
+                std::erase_if(runtime_.sandboxes, has_its_id);
+                break;
+            case GarbageKind::image:
+                std::erase_if(runtime_.images, has_its_id);
+                break;
+            case GarbageKind::log_directory:
+                std::erase_if(runtime_.log_directories, [&](const auto& item) { return item.name == one.id; });
+                break;
+            case GarbageKind::log_link:
+                std::erase_if(runtime_.log_links, has_its_path);
+                break;
+            case GarbageKind::rotated_log:
+                std::erase_if(runtime_.rotated_logs, has_its_path);
+                break;
+        }
+        outcome.removals.push_back({one.kind, one.id, GarbageStatus::removed, {}});
+        result.removed.push_back(one);
+    }
+    return outcome;
+}
+
+// Until the reclaim is over: it may take rounds, of which each is removed at once.
 void Player::look_after_reclaim(const Step& step, StepResult& result) {
     for (const NodeReclaim what : result.decision.reclaim) {
-        signals_.add_freed(what == NodeReclaim::containers ? step.gc_frees.containers : step.gc_frees.images);
+        signals_.add_freed(what == NodeReclaim::containers ? step.gc_frees.containers
+                           : what == NodeReclaim::images   ? step.gc_frees.images
+                                                           : step.gc_frees.logs);
     }
-    result.observation = observe(step);
-    result.observation.reclaimed = ReclaimOutcome{};
-    auto verdict = policy::decide(scenario_.config.eviction, result.observation, state_);
-    state_ = std::move(verdict.state);
     Decision& first = result.decision;
-    Decision& second = verdict.decision;
-    first.why += second.evict ? "; that was not enough: " + second.why : "; " + second.why;
-    first.ranking = std::move(second.ranking);
-    first.evict = std::move(second.evict);
-    first.limit_evictions = std::move(second.limit_evictions);
-    first.actions.insert(first.actions.end(), second.actions.begin(), second.actions.end());
+    DesiredGarbage garbage = first.garbage;
+    Decision last;
+    for (std::size_t looks = 2 * (scenario_.runtime.images.size() + 2); state_.reclaiming && looks > 0; --looks) {
+        std::optional<ReclaimOutcome> outcome;
+        if (!garbage.inventory_since) outcome = remove(garbage, result);
+        result.observation = observe(step);
+        result.observation.reclaimed = std::move(outcome);
+        auto verdict = policy::decide(scenario_.config.eviction, result.observation, state_);
+        state_ = std::move(verdict.state);
+        last = std::move(verdict.decision);
+        garbage = last.garbage;
+        first.actions.insert(first.actions.end(), last.actions.begin(), last.actions.end());
+    }
+    first.why += last.evict ? "; that was not enough: " + last.why : "; " + last.why;
+    first.ranking = std::move(last.ranking);
+    first.evict = std::move(last.evict);
+    first.limit_evictions = std::move(last.limit_evictions);
 }
 
 void Player::look(const Step& step, StepResult& result) {
     result.observation = observe(step);
     result.observation.outcomes = std::exchange(outcomes_, {});
+    result.observation.reclaimed = std::exchange(collected_, std::nullopt);
     auto verdict = policy::decide(scenario_.config.eviction, result.observation, state_);
     state_ = std::move(verdict.state);
     result.decision = std::move(verdict.decision);
-    if (!result.decision.reclaim.empty()) look_after_reclaim(step, result);
+    if (!result.decision.reclaim.empty()) {
+        look_after_reclaim(step, result);
+    } else if (result.decision.garbage.pass != 0) {
+        collected_ = remove(result.decision.garbage, result);
+    }
     carry_out(step, result.observation, result);
 }
 

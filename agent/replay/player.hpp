@@ -4,6 +4,7 @@
 // scenario's world what was decided (who is gone, what was freed), and answers what else the step asks.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -49,6 +50,7 @@ struct StepResult {
     const Step* step = nullptr;
     Observation observation;  // of the last look; Decision::ranking points into it
     Decision decision;
+    std::vector<Garbage> removed;  // from the runtime and its logs, in this order
     bool evict_failed = false;
     std::vector<bool> limit_failed;  // by Decision::limit_evictions
     std::vector<std::pair<PodIndex, policy::Admission>> admit;
@@ -86,6 +88,7 @@ private:
     void find_past_deadline(const Step& step, StepResult& result);
     void look(const Step& step, StepResult& result);
     void look_after_reclaim(const Step& step, StepResult& result);
+    ReclaimOutcome remove(const DesiredGarbage& garbage, StepResult& result);
     void carry_out(const Step& step, const Observation& observation, StepResult& result);
     void pass_taints(const Step& step, StepResult& result);
     [[nodiscard]] std::vector<PodIndex> scale_down(const Step& step) const;
@@ -100,6 +103,8 @@ private:
     std::unordered_map<std::string, PodIndex> by_uid_;
     State state_;
     std::vector<Outcome> outcomes_;             // of the last step
+    std::optional<ReclaimOutcome> collected_;   // likewise, of a routine garbage collection
+    Runtime runtime_;                           // without what was removed; questions are asked of the scenario's
     std::optional<std::vector<Taint>> taints_;  // none: no step gave any yet
     std::vector<policy::TaintEviction> pending_;
     policy::PodGcState pod_gc_;  // who is in quarantine

@@ -88,8 +88,8 @@ GcAnswer Player::gc(const Step& step) {
     const WallTime now = scenario_.start + step.at;
     const auto fate = [this](const std::string& uid) { return fate_of(uid); };
     if (const auto& images = step.gc->images) {
-        auto found = policy::collect_images(scenario_.config.image_gc, scenario_.runtime, images->capacity,
-                                            images->available, now, step.at);
+        auto found = policy::collect_images(scenario_.config.eviction.garbage.image_gc, scenario_.runtime,
+                                            images->capacity, images->available, now, step.at);
         answer.images = std::move(found.removed);
         answer.error = std::move(found.error);
     }

@@ -155,6 +155,7 @@ Scenario read_scenario(const Value& root, const std::string& file) {
     scenario.objects = read_objects(root["objects"]);
     read_steps(root["steps"], scenario);
     scenario.runtime = read_runtime(root["runtime"], scenario.start);
+    scenario.has_runtime = root["runtime"].present();
     return scenario;
 }
 

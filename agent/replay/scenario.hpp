@@ -70,6 +70,7 @@ using SignalChange = std::pair<Signal, Figure>;
 struct Freed {
     std::vector<std::pair<Signal, std::int64_t>> containers;
     std::vector<std::pair<Signal, std::int64_t>> images;
+    std::vector<std::pair<Signal, std::int64_t>> logs;
 };
 
 struct ImageGcQuestion {
@@ -124,6 +125,7 @@ struct Scenario {
     std::vector<bool> only_asked;  // by pod: named in some `admit`, so never on the node
     std::vector<Step> steps;
     Runtime runtime;
+    bool has_runtime = false;                  // else its reclaims are known by `gcFrees` alone
     std::vector<policy::OwnedObject> objects;  // each step that asks starts from these
 };
 

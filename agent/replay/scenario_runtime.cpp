@@ -38,13 +38,16 @@ bool is_taken(const Value& map, const std::string& id, std::unordered_set<std::s
 }
 
 RuntimeImage read_image(const Value& map, WallTime start) {
-    map.allow({"id", "size", "firstDetected", "lastUsed", "pinned", "inUse"});
+    map.allow({"id", "size", "firstDetected", "lastUsed", "pinned", "inUse", "tags"});
+    std::vector<std::string> tags;
+    for (const Value& tag : map["tags"].elements()) tags.push_back(tag.text().value_or(""));
     return {.id = read_id(map, "id"),
             .size = Bytes{map["size"].amount().value_or(0)},
             .first_detected = read_time(map["firstDetected"], start).value_or(start),
             .last_used = read_time(map["lastUsed"], start),
             .pinned = map["pinned"].boolean().value_or(false),
-            .in_use = map["inUse"].boolean().value_or(false)};
+            .in_use = map["inUse"].boolean().value_or(false),
+            .tags = std::move(tags)};
 }
 
 RuntimeSandbox read_sandbox(const Value& map, WallTime start) {
@@ -65,13 +68,16 @@ ContainerState read_state(const Value& state) {
 }
 
 RuntimeContainer read_container(const Value& map, WallTime start) {
-    map.allow({"id", "pod", "name", "sandbox", "state", "created"});
-    return {.id = read_id(map, "id"),
-            .pod = read_id(map, "pod"),
-            .name = map["name"].text().value_or(""),
-            .sandbox = map["sandbox"].text().value_or(""),
-            .state = read_state(map["state"]),
-            .created = read_time(map["created"], start).value_or(start)};
+    map.allow({"id", "pod", "name", "sandbox", "state", "created", "image", "size"});
+    RuntimeContainer container{.id = read_id(map, "id"),
+                               .pod = read_id(map, "pod"),
+                               .name = map["name"].text().value_or(""),
+                               .sandbox = map["sandbox"].text().value_or(""),
+                               .state = read_state(map["state"]),
+                               .created = read_time(map["created"], start).value_or(start)};
+    container.image_id = map["image"].text().value_or("");
+    if (const auto size = map["size"].amount()) container.layer = RuntimeUsage{.used = Bytes{*size}};
+    return container;
 }
 
 LogLink read_log_link(const Value& map) {
@@ -81,11 +87,19 @@ LogLink read_log_link(const Value& map) {
     return link;
 }
 
+RotatedLog read_rotated_log(const Value& map) {
+    map.allow({"path", "container", "pod", "size"});
+    return {.path = read_id(map, "path"),
+            .container = map["container"].text().value_or(""),
+            .pod = map["pod"].text().value_or(""),
+            .size = Bytes{map["size"].amount().value_or(0)}};
+}
+
 }  // namespace
 
 Runtime read_runtime(const Value& map, WallTime start) {
     Runtime runtime;
-    map.allow({"sandboxImage", "images", "sandboxes", "containers", "logDirectories", "logLinks"});
+    map.allow({"sandboxImage", "images", "sandboxes", "containers", "logDirectories", "logLinks", "rotatedLogs"});
     runtime.sandbox_image = map["sandboxImage"].text().value_or("");
     const auto read_list = [&](std::string_view key, const auto& read, auto& list) {
         std::unordered_set<std::string> taken;
@@ -101,6 +115,10 @@ Runtime read_runtime(const Value& map, WallTime start) {
         runtime.log_directories.push_back({element.text().value_or("")});
     }
     for (const Value& element : map["logLinks"].elements()) runtime.log_links.push_back(read_log_link(element));
+    for (const Value& element : map["rotatedLogs"].elements()) {
+        runtime.rotated_logs.push_back(read_rotated_log(element));
+    }
+    runtime.whole = {.images = true, .sandboxes = true, .containers = true, .logs = true};
     return runtime;
 }
 

@@ -172,8 +172,8 @@ Step read_step(const Value& map, const PodNames& names) {
         if (const auto pod = names.find(field.key(), field)) step.usage.push_back(read_usage(field, *pod));
     }
     const Value frees = map["gcFrees"];
-    frees.allow({"containers", "images"});
-    step.gc_frees = {read_freed(frees["containers"]), read_freed(frees["images"])};
+    frees.allow({"containers", "images", "logs"});
+    step.gc_frees = {read_freed(frees["containers"]), read_freed(frees["images"]), read_freed(frees["logs"])};
     const auto read_list = [&](std::string_view key) { return read_names(map[key], names); };
     step.unavailable = read_list("unavailable");
     step.stuck = read_list("stuck");

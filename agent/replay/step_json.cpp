@@ -21,6 +21,7 @@ public:
         write_thresholds();
         names("conditions", result_.decision.conditions);
         if (!result_.decision.reclaim.empty()) names("reclaim", result_.decision.reclaim);
+        write_removed();
         write_eviction();
         write_ranking();
         write_answers();
@@ -61,6 +62,17 @@ private:
             json_.open('{');
             field("signal", name(met.threshold.signal));
             field("kind", met.threshold.hard() ? "hard" : "soft");
+            json_.close('}');
+        });
+    }
+
+    void write_removed() {
+        if (result_.removed.empty()) return;
+        json_.key("removed");
+        json_.list(result_.removed, [&](const Garbage& garbage) {
+            json_.open('{');
+            field("kind", name(garbage.kind));
+            field("id", garbage.id);
             json_.close('}');
         });
     }

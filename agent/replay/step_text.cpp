@@ -44,6 +44,7 @@ public:
         if (!decision_.reclaim.empty()) {
             text += row("reclaimed", joined(decision_.reclaim, [](NodeReclaim what) { return name(what); }) + " first");
         }
+        text += removed();
         for (std::size_t i = 0; i < decision_.limit_evictions.size(); ++i) {
             text += eviction(decision_.limit_evictions[i], result_.limit_failed[i]);
         }
@@ -52,6 +53,18 @@ public:
     }
 
 private:
+    [[nodiscard]] std::string removed() const {
+        std::string text;
+        for (std::size_t i = 0; i < result_.removed.size() && i < actions_shown; ++i) {
+            const Garbage& one = result_.removed[i];
+            const std::string size = one.size ? " (" + bytes_text(one.size->value) + ")" : "";
+            text += row(i == 0 ? "removed" : "", std::string(name(one.kind)) + " " + one.name + size + ": " + one.why);
+        }
+        if (result_.removed.size() > actions_shown) {
+            text += row("", "and " + std::to_string(result_.removed.size() - actions_shown) + " more");
+        }
+        return text;
+    }
     [[nodiscard]] std::string clock() const {
         std::string text = result_.step->at_text;
         text.resize(std::max<std::size_t>(text.size() + 2, 8), ' ');

@@ -15,6 +15,7 @@ std::vector<const Eviction*> evictions(const Decision& decision) {
     std::vector<const Eviction*> all;
     if (decision.evict) all.push_back(&*decision.evict);
     for (const auto& each : decision.limit_evictions) all.push_back(&each);
+    for (const auto& each : decision.rejections) all.push_back(&each);
     return all;
 }
 

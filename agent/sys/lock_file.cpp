@@ -4,6 +4,7 @@
 // takes microseconds, and without it two agents could each take over from a dead one.
 #include "sys/lock_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <sstream>
 #include <thread>
@@ -25,6 +26,8 @@ namespace {
 constexpr Duration pause_between_looks = std::chrono::milliseconds(5);
 // The directory's own lock: nobody holds it longer than that unless it is being killed.
 constexpr Duration patience_with_directory = std::chrono::seconds(1);
+// A killed thread that has taken SIGKILL and is not marked as exiting yet looks like one that runs.
+constexpr Duration time_to_be_sure = std::chrono::milliseconds(100);
 constexpr std::size_t most_text = 256;
 
 std::string text_of(const ProcessIdentity& process) {
@@ -113,11 +116,15 @@ Result<std::optional<LockFile>> LockFile::try_once(const LockRequest& request, c
 
 Result<LockFile> LockFile::take(const LockRequest& request, const std::string& directory) {
     const SystemClock clock;
-    const auto end = clock.monotonic() + request.patience;
+    const auto begin = clock.monotonic();
+    const auto end = begin + request.patience;
+    const auto sure_at = begin + std::min(request.patience, time_to_be_sure);
     while (true) {
         auto taken = try_once(request, directory, clock.monotonic() < end);
-        if (!taken) return tl::unexpected(taken.error());
-        if (*taken) return std::move(**taken);
+        if (!taken && (taken.error().kind != ErrorKind::unreachable || clock.monotonic() >= sure_at)) {
+            return tl::unexpected(taken.error());
+        }
+        if (taken && *taken) return std::move(**taken);
         std::this_thread::sleep_for(pause_between_looks);
     }
 }

@@ -16,13 +16,36 @@ namespace {
 
 constexpr const char* running = "/proc/self/exe";
 
-Result<std::string> running_program() {
+Result<std::string> running_path() {
     std::array<char, PATH_MAX> path{};
     const ssize_t size = ::readlink(running, path.data(), path.size());
     if (size <= 0 || static_cast<std::size_t>(size) == path.size()) {
         return fail_errno(running, size < 0 ? errno : ENAMETOOLONG);
     }
     return std::string(path.data(), static_cast<std::size_t>(size));
+}
+
+bool others_can_change(const struct stat& status, uid_t owner, mode_t mode) {
+    const bool foreign = status.st_uid != 0 && status.st_uid != owner;
+    return foreign || (status.st_mode & ~mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
+struct Running {
+    std::string path;
+    struct stat status {};
+};
+
+Result<Running> running_program() {
+    Running own;
+    auto path = running_path();
+    if (!path) {
+        return tl::unexpected(path.error());
+    }
+    own.path = std::move(*path);
+    if (::stat(running, &own.status) != 0) {
+        return fail_errno(own.path, errno);
+    }
+    return own;
 }
 
 }  // namespace
@@ -38,9 +61,7 @@ Status check_program(const std::string& path, uid_t owner, mode_t mode) {
     if (!S_ISREG(status.st_mode) || (status.st_mode & S_IXUSR) == 0) {
         return fail(ErrorKind::failed, path, "not a program", "install it again");
     }
-    const bool foreign = status.st_uid != 0 && status.st_uid != owner;
-    const bool more_writable = (status.st_mode & ~mode & (S_IWGRP | S_IWOTH)) != 0;
-    if (foreign || more_writable) {
+    if (others_can_change(status, owner, mode)) {
         return fail(ErrorKind::not_permitted, path, "other users can change it, so it is not executed",
                     "make root its only writer");
     }
@@ -48,19 +69,37 @@ Status check_program(const std::string& path, uid_t owner, mode_t mode) {
 }
 
 Result<std::string> sibling_program(const std::string& name) {
-    auto own = running_program();
+    const auto own = running_program();
     if (!own) {
-        return own;
+        return tl::unexpected(own.error());
     }
-    struct stat status {};
-    if (::stat(running, &status) != 0) {
-        return fail_errno(*own, errno);
-    }
-    std::string path = own->substr(0, own->rfind('/') + 1) + name;
-    if (auto safe = check_program(path, status.st_uid, status.st_mode); !safe) {
+    std::string path = own->path.substr(0, own->path.rfind('/') + 1) + name;
+    if (auto safe = check_program(path, own->status.st_uid, own->status.st_mode); !safe) {
         return tl::unexpected(safe.error());
     }
     return path;
+}
+
+Result<std::string> source_program(const std::string& path) {
+    const auto own = running_program();
+    if (!own) {
+        return tl::unexpected(own.error());
+    }
+    const std::string build = own->path.substr(0, own->path.rfind('/'));
+    std::string program = build.substr(0, build.rfind('/') + 1) + path;
+    if (auto safe = check_program(program, own->status.st_uid, own->status.st_mode); !safe) {
+        return tl::unexpected(safe.error());
+    }
+    const std::string directory = program.substr(0, program.rfind('/'));
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0) {
+        return fail_errno(directory, errno);
+    }
+    if (others_can_change(status, own->status.st_uid, own->status.st_mode)) {
+        return fail(ErrorKind::not_permitted, directory, "other users can change it, so nothing in it is executed",
+                    "make root its only writer");
+    }
+    return program;
 }
 
 }  // namespace evictd::sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # evictd's image as an OCI archive, without a container engine: root.sh and pack.sh. Prints its reference and its size.
-# usage: make.sh PROGRAM ARCHIVE     env: ARCHITECTURE, SOURCE_DATE_EPOCH (pack.sh), LIBRARIES (root.sh)
+# usage: make.sh PROGRAM ARCHIVE     env: ARCHITECTURE, SOURCE_DATE_EPOCH (pack.sh), SYSROOT (root.sh)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -eq 2 ] || { echo "usage: make.sh PROGRAM ARCHIVE" >&2; exit 1; }

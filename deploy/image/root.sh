@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# Makes the root file system of evictd's image: the program, the shared libraries that it names or loads later (libcurl), and
+# Makes the root file system of evictd's image: the program, the shared libraries that it names or loads later (libcurl, libmicrohttpd), and
 # what their licences ask for. No shell, no package manager. The Dockerfile and pack.sh have the same content from here.
 # usage: root.sh PROGRAM DIRECTORY     DIRECTORY is made and must not exist. Needs binutils; nothing is executed, so that the
-# program may be one for another architecture. env: LIBRARIES (where its libraries are; the compiler's default for PROGRAM)
+# program may be one for another architecture. env: SYSROOT (where its libraries and their packages' files and database are;
+# this system)
 set -euo pipefail
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 [ $# -eq 2 ] || die "usage: root.sh PROGRAM DIRECTORY"
@@ -20,7 +21,8 @@ case $(readelf -h "$program" | sed -n 's/^ *Machine: *//p') in
 esac
 strip="strip"
 [ "$triplet" = "$(uname -m)-linux-gnu" ] || strip=$triplet-strip
-IFS=: read -ra libraries <<< "${LIBRARIES:-/usr/lib/$triplet:/lib/$triplet:/usr/$triplet/lib}"
+system=${SYSROOT:-}
+libraries=("$system/usr/lib/$triplet" "$system/lib/$triplet")
 
 find_library() { # find_library NAME
     local directory
@@ -31,8 +33,8 @@ find_library() { # find_library NAME
 }
 needed_by() { readelf -d "$1" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p'; }
 
-# From the loader and the C library on: what each needs, and what that needs. libcurl is loaded by dlopen(3).
-to_do=("${loader##*/}" libcurl.so.4)
+# From the loader and the C library on: what each needs, and what that needs. libcurl and libmicrohttpd are loaded by dlopen(3).
+to_do=("${loader##*/}" libcurl.so.4 libmicrohttpd.so.12)
 declare -A files=()
 mapfile -t -O ${#to_do[@]} to_do < <(needed_by "$program")
 while [ ${#to_do[@]} -gt 0 ]; do
@@ -69,21 +71,24 @@ cp -r "$top/deploy/licenses" "$top/LICENSE" "$top/deploy/evictd.example.yaml" "$
 
 # Of each Debian package that a library is from: its licence, and its version where scanners of images look for it.
 command -v dpkg-query > /dev/null || exit 0
+packages=(dpkg-query --admindir "$system/var/lib/dpkg")
 [ ! -e /etc/os-release ] || cp -L /etc/os-release "$root/etc/os-release"
 mkdir -p "$root/var/lib/dpkg/status.d"
 packages_of() { # packages_of FILE...: a package may know it by its path below / instead of /usr
     local file paths=()
     for file in "$@"; do
         file=$(realpath "$file")
+        file=${file#"$(realpath "$system/")"}
+        file=/${file#/}
         paths+=("$file" "${file#/usr}")
     done
-    { dpkg-query -S "${paths[@]}" 2> /dev/null || true; } | cut -d : -f 1 | sort -u
+    { "${packages[@]}" -S "${paths[@]}" 2> /dev/null || true; } | cut -d : -f 1 | sort -u
 }
 while read -r package; do
-    if [ -e "/usr/share/doc/$package/copyright" ]; then
-        install -D -m 644 "/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/copyright"
+    if [ -e "$system/usr/share/doc/$package/copyright" ]; then
+        install -D -m 644 "$system/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/copyright"
     fi
-    dpkg-query -s "$package" | sed '/^Conffiles:/,/^[^ ]/{/^Conffiles:/d;/^ /d}' > "$root/var/lib/dpkg/status.d/$package"
+    "${packages[@]}" -s "$package" | sed '/^Conffiles:/,/^[^ ]/{/^Conffiles:/d;/^ /d}' > "$root/var/lib/dpkg/status.d/$package"
 done < <(packages_of "${files[@]}")
 # What their copyright files refer to.
 mkdir -p "$root/usr/share/common-licenses"

@@ -49,7 +49,7 @@ attack reader hold 24
 sleep 1 # read twice, page cache is active
 held=$(usage_mib reader)
 given_back() { [ "$(usage_mib reader)" -lt 16 ]; }
-second() { [ "$held" -ge 70 ] && cross 40 && wait_for 5 chosen reader && dies reader && wait_for 5 given_back && stay_alive 2; }
+second() { [ "$held" -ge 70 ] && cross 40 && wait_for 5 chosen reader && dies reader && wait_for 20 given_back && stay_alive 2; }
 check "what another victim read is still given back ($held MiB)" second
 check "the agent's CPU time" attack_costs
 ends() { kill -TERM "$agent" && wait_for 5 eval '! alive "$agent"' && wait "$agent"; }

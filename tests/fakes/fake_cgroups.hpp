@@ -36,7 +36,7 @@ public:
     }
     [[nodiscard]] Result<bool> holds_us() const override {
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
-        return false;
+        return ours;
     }
     [[nodiscard]] bool surely_empty() const override { return !is_populated; }
     [[nodiscard]] Result<bool> populated() const override {
@@ -62,6 +62,7 @@ public:
     [[nodiscard]] Status thaw() const override { return {}; }
 
     bool removed = false;
+    bool ours = false;
     bool is_populated = true;
     HeldMemory held;
     mutable int kills = 0;

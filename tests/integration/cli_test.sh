@@ -27,7 +27,7 @@ check "2: an option that does not exist" usage status --colour
 check "2: an output that does not exist" usage status -o xml
 check "2: a time span that is none" usage events --since yesterday
 check "2: a reason that does not exist" usage events --reason Evict
-check "2: a reason that no event has" usage events --reason TaintEviction
+check "2: a reason that no event has" usage events --reason ContainerGC
 man_names_reasons() { # exactly those that are accepted
     "$EVICTD" events --reason "?" --socket "$work/nobody.sock" 2>&1 | sed 's/.*expected //; s/).*//' | tr -d ' ' | tr , '\n' |
         sort > "$work/accepted"
@@ -96,6 +96,22 @@ planted() { # another user's program, in a directory that both can write
     [ $? -eq 4 ] && one_error_line && complains 'other users can change it'
 }
 check "4: demo with an evictd-demo that others may write" planted
+no_sources() { # an installed program, and one in the container image, which has no evictd-demo
+    install -m 755 "$(dirname "$EVICTD")/evictd-demo" "$work/alone/evictd-demo"
+    "$work/alone/evictd" demo --scenario cluster > "$work/out" 2> "$work/err"
+    [ $? -eq 1 ] && one_error_line && complains 'source tree, which is not here: .*/tests/kube/demo.sh: not installed' || return
+    rm "$work/alone/evictd-demo"
+    "$work/alone/evictd" demo --scenario cluster > "$work/out" 2> "$work/err"
+    [ $? -eq 1 ] && one_error_line && complains "evictd-demo: not installed .*in evictd's source tree"
+}
+check "1: demo of the cluster where there is no source tree" no_sources
+open_sources() { # a directory that others can write, with a script that they cannot
+    install -D -m 755 "$(dirname "$EVICTD")/evictd-demo" "$work/open/build/evictd-demo"
+    install -D -m 755 /bin/true "$work/open/tests/kube/demo.sh" && chmod 777 "$work/open/tests/kube"
+    "$work/open/build/evictd-demo" --scenario cluster > "$work/out" 2> "$work/err"
+    [ $? -eq 4 ] && one_error_line && complains 'tests/kube: other users can change it'
+}
+check "4: demo of the cluster with scripts that others may replace" open_sources
 demo_help() { "$EVICTD" demo --help > "$work/out" && "$(dirname "$EVICTD")/evictd-demo" --help > "$work/demo" &&
     diff <(grep -- --scenario "$work/out") <(grep -- --scenario "$work/demo"); }
 check "evictd-demo has the options of evictd demo" demo_help

@@ -188,6 +188,7 @@ empty_cgroup() { # empty_cgroup PATH: ends what is in it, and removes it
 }
 
 settings= # one more of evictd's own settings
+intents=  # evictd.intentsPath, where it has to be on a tmpfs
 write_config() { # write_config THRESHOLDS...: each a top-level line; evictd's own settings are ours
     { printf '%s\n' "$@"; cat << END; } > "$work/config.yaml"
 cgroupRoot: /$name
@@ -196,6 +197,7 @@ evictd:
   podManifestPath: $work/pods
   socketPath: $work/run/evictd.sock
   statePath: $work/state
+  intentsPath: ${intents:-$work/run/intents}
   bpffsPath: /sys/fs/bpf/$name
   eventLog: {path: $work/log/events.jsonl, stdout: false}
   $settings
@@ -240,7 +242,7 @@ clean_up() {
         kill "$!" 2> /dev/null
     fi
     if [ -n "${pods_root:-}" ]; then empty_cgroup "$name"; fi
-    [ ! -d "/sys/fs/bpf/$name" ] || rm -rf "/sys/fs/bpf/$name"
+    [ -z "$name" ] || rm -rf "/sys/fs/bpf/${name:?}" # a directory of pins, or none
     rm -rf "$work"
 }
 trap 'clean_up' EXIT

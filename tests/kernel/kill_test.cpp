@@ -33,6 +33,7 @@
 #include "kernel/process_lists.hpp"
 #include "reconcile/held_rungs.hpp"
 #include "sys/clock.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::kernel_test {
 namespace {
@@ -287,6 +288,28 @@ TEST_F(Kill, AProcessThatMovesAllTheTimeDies) {
     }
 }
 
+namespace {
+// Lowers the limit so that so many descriptors can be opened.
+class FewDescriptors {
+public:
+    explicit FewDescriptors(rlim_t count) {
+        (void)getrlimit(RLIMIT_NOFILE, &before_);
+        rlimit few = before_;
+        const sys::Fd lowest_free(::dup(0));
+        few.rlim_cur = static_cast<rlim_t>(lowest_free.get()) + count;
+        (void)setrlimit(RLIMIT_NOFILE, &few);
+    }
+    ~FewDescriptors() { (void)setrlimit(RLIMIT_NOFILE, &before_); }
+    FewDescriptors(const FewDescriptors&) = delete;
+    FewDescriptors& operator=(const FewDescriptors&) = delete;
+    FewDescriptors(FewDescriptors&&) = delete;
+    FewDescriptors& operator=(FewDescriptors&&) = delete;
+
+private:
+    rlimit before_{};
+};
+}  // namespace
+
 TEST_F(Kill, MoreProcessesThanDescriptorsDie) {
     cgroups_.make("kubepods/podmany/container");
     PodProcess pod(cgroups_, "kubepods/podmany/container", [](const Line& line) {
@@ -301,19 +324,44 @@ TEST_F(Kill, MoreProcessesThanDescriptorsDie) {
     ASSERT_TRUE(pod.hear());
     ASSERT_EQ(cgroups_.processes("kubepods/podmany/container").size(), 121U);
     const auto cgroup = open_cgroup(cgroups_, "kubepods/podmany");
-    rlimit before{};
-    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-    rlimit few = before;
-    few.rlim_cur = static_cast<rlim_t>(::dup(0)) + 32;
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-    const auto outcome = act_on(ActionKind::kill, cgroup);
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    Outcome outcome;
+    {
+        const FewDescriptors few(31);
+        outcome = act_on(ActionKind::kill, cgroup);
+    }
     EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << outcome.error;
     if (!cgroup->can_kill()) {  // else they may have ended before they are listed
         EXPECT_GT(outcome.processes, 0) << "the reaper reaches the rest if it takes too long";
     }
     EXPECT_TRUE(pod.killed_by(SIGKILL));
     EXPECT_TRUE(eventually([&] { return is_populated(*cgroup, false); }));
+}
+
+// The pidfds may take the last descriptor before the listing, or before the walk's next directory.
+TEST_F(Kill, ASignalReachesAllProcessesWithAnyNumberOfDescriptors) {
+    cgroups_.make("kubepods/podstays/container");
+    cgroups_.make("kubepods/podstays/sidecar");
+    PodProcess pod(cgroups_, "kubepods/podstays/container", [](const Line& line) {
+        (void)::signal(SIGTERM, SIG_IGN);
+        for (int i = 0; i < 48; i++) {
+            if (::fork() == 0) {
+                for (;;) ::pause();
+            }
+        }
+        line.say('r');
+        line.hear();
+    });
+    ASSERT_TRUE(pod.hear());
+    const auto cgroup = open_cgroup(cgroups_, "kubepods/podstays");
+    for (rlim_t count = 20; count <= 60; count++) {
+        Outcome outcome;
+        {
+            const FewDescriptors few(count);
+            outcome = act_on(ActionKind::terminate, cgroup);
+        }
+        EXPECT_EQ(outcome.status, OutcomeStatus::delivered) << count << " descriptors: " << outcome.error;
+    }
+    kill("kubepods/podstays");
 }
 
 TEST_F(Kill, WhatAPodHoldsIsReportedByKind) {

@@ -5,11 +5,15 @@
 #include "kernel/pins.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <thread>
 
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -147,6 +151,52 @@ TEST_F(Pins, ThoseOfAnAgentThatWasKilledAreRemovedLinksToo) {
     EXPECT_TRUE(removed->foreign.empty());
     EXPECT_FALSE(fs::exists(path));
     EXPECT_EQ(kernel::remove_left_pins(path).error().kind, ErrorKind::vanished);
+}
+
+// As in a container: to ask for a program by its number takes CAP_SYS_ADMIN.
+void without_cap_sys_admin(const std::function<void()>& act) {
+    std::thread([&act] {  // rights belong to threads
+        __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+        std::array<__user_cap_data_struct, 2> rights{};
+        ASSERT_EQ(::syscall(SYS_capget, &head, rights.data()), 0);
+        rights[0].effective &= ~(1U << static_cast<unsigned>(CAP_SYS_ADMIN));
+        ASSERT_EQ(::syscall(SYS_capset, &head, rights.data()), 0);
+        act();
+    })
+        .join();
+}
+
+TEST_F(Pins, ThoseOfAnAgentThatWasKilledAreReplacedWithoutCapSysAdmin) {
+    const TestCgroups cgroups;
+    PodProcess killed(cgroups, "", [&](const Line& line) {
+        const auto bpf = load_bpf(path);
+        line.say(bpf && (*bpf)->rows().back().chosen == path ? 'p' : 'x');
+        line.hear();
+    });
+    ASSERT_EQ(killed.hear(), 'p');
+    ::kill(killed.pid(), SIGKILL);
+    std::string pins;
+    std::string why;
+    without_cap_sys_admin([&] {
+        const auto bpf = load_bpf(path);
+        pins = bpf ? (*bpf)->rows().back().chosen : bpf.error().text();
+        why = bpf ? (*bpf)->rows().back().detail : "";
+    });
+    EXPECT_EQ(pins, path) << why;
+    EXPECT_FALSE(fs::exists(path)) << "a clean end removes them";
+}
+
+// A map under the name of a program is no link: not to be removed because it cannot be asked for its program.
+TEST_F(Pins, WhatIsNoLinkStaysAlsoWithoutCapSysAdmin) {
+    fs::create_directory(path);
+    fs::create_directory(path + "/links");
+    ASSERT_TRUE(pin_map(path + "/links/on_mark_victim", "on_mark_victim", BPF_MAP_TYPE_ARRAY));
+    without_cap_sys_admin([&] {
+        const auto removed = kernel::remove_left_pins(path);
+        ASSERT_TRUE(removed) << removed.error().text();
+        EXPECT_EQ(removed->foreign, std::vector<std::string>{"links/on_mark_victim"});
+    });
+    EXPECT_TRUE(fs::exists(path + "/links/on_mark_victim"));
 }
 
 }  // namespace

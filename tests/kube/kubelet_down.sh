@@ -7,31 +7,14 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=runtime.sh
+. "$(dirname "$0")/runtime.sh"
 [ -d "$node" ] || exit 0
-cgroup=$(cgroup_of "$rig")
-
-shims() { # containerd's helpers, one a pod, by our socket among their arguments: they outlive it
-    local file
-    while read -r file; do
-        ! grep -qx containerd-shim "${file%/cmdline}/comm" || basename "${file%/cmdline}"
-    done < <(grep -lzxF "$node/sock/containerd.sock" /proc/[0-9]*/cmdline)
-}
-stop_shims() {
-    local pid
-    for pid in $(shims); do kill -KILL "$pid" 2> /dev/null || true; done
-    [ -z "$(shims)" ]
-}
 
 stop_recorded "$node/kubelet.pid"
 stop_recorded "$node/containerd.pid" # before its pods are killed, or it would report and clean up each of them
 kill_cgroup "$cgroup"
 wait_until 10 stop_shims || die "shims of $node do not exit"
 remove_cgroups "$cgroup"
-if [ -s "$node/made" ]; then
-    lock_masked
-    while read -r point; do
-        masked_elsewhere "$point" || rmdir "$point" 2> /dev/null || true # unless it is in use
-    done < "$node/made"
-    unlock_masked
-fi
+remove_points
 [ "${KEEP:-}" = 1 ] || rm -rf "$node"

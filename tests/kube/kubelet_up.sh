@@ -9,6 +9,8 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=runtime.sh
+. "$(dirname "$0")/runtime.sh"
 [ "$(id -u)" -eq 0 ] || die "needs root"
 [ "$(stat -f -c %T /sys/fs/cgroup)" != cgroup2fs ] || die "needs cgroup v1 or hybrid"
 recorded "$rig/apiserver.pid" || die "no API server in $rig (run up.sh)"
@@ -32,17 +34,7 @@ if [ -n "$inside" ]; then
     nsenter --mount="/proc/$inside/ns/mnt" "$kube/node.sh"
 else
     "$kube/images.sh" "$node/images" "${VM_LOAD:-$top/build/vm_load}"
-    rm -f "$node/made"
-    lock_masked
-    for point in "${masked[@]}"; do # those that are removed in the end
-        if [ ! -d "$point" ] || masked_elsewhere "$point"; then
-            mkdir -p "$point"
-            echo "$point" >> "$node/made"
-        fi
-    done
-    # A daemon that inherited the descriptor would hold the lock.
-    unshare --mount --propagation private "$kube/node.sh" mount {masked_lock}<&-
-    unlock_masked
+    in_new_namespace "$kube/node.sh" mount
 fi
 is_ready() {
     "$kube/kubectl" get node "$NODE_NAME" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}' | grep -q True

@@ -102,7 +102,7 @@ remove_cgroups() { # remove_cgroups NAME: with everything in it, in every hierar
 masked=(/var/lib/kubelet /var/lib/cni /var/log/pods /var/log/containers /run/containerd)
 pid_inside() { # pid_inside: of a process in it
     local file pid
-    for file in "$node/containerd.pid" "$node/kubelet.pid"; do
+    for file in "$node/containerd.pid" "$node/kubelet.pid" "$node/keeper.pid"; do
         if recorded "$file"; then
             read -r pid _ < "$file"
             echo "$pid"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # shellcheck shell=bash disable=SC2154  # work, top, bin, cache, kube: lib.sh has them
-# The manifests of deploy/ as text, for cases that have sourced rig.sh. Sourced, never run.
+# The manifests of deploy/ as text, and what their pods need on the rig, for cases that have sourced rig.sh. Sourced, never run.
 
 # kubectl 1.20 has kustomize 2.0.3, which calls a base and a patch by other names than newer ones.
 manifests() { # manifests DIRECTORY-BELOW-deploy/kustomize: what "kubectl kustomize" prints
@@ -28,4 +28,16 @@ chart() { # chart FLAG...: the Helm chart rendered (chart/main.go)
         mv "$cache/.chart" "$cache/chart"
     fi
     "$cache/chart" "$@" "$top/deploy/helm/evictd"
+}
+import_image() { # import_image: made from $EVICTD as deploy/image does, and in the node's containerd; what make.sh says is in $work/out
+    "$top/deploy/image/make.sh" "$EVICTD" "$work/evictd.tar" > "$work/out" && sed 's/^/    /' "$work/out" &&
+        kubelet_enter "$bin/ctr" -a "$node/sock/containerd.sock" -n k8s.io image import "$work/evictd.tar" > /dev/null
+}
+bind_pods() { # bind_pods NAMESPACE: the rig has no scheduler
+    local pod
+    for pod in $(kubectl get pods -n "$1" --field-selector spec.nodeName= -o 'jsonpath={.items[*].metadata.name}'); do
+        echo "{\"apiVersion\": \"v1\", \"kind\": \"Binding\", \"metadata\": {\"name\": \"$pod\"}," \
+            "\"target\": {\"apiVersion\": \"v1\", \"kind\": \"Node\", \"name\": \"n1\"}}" |
+            kubectl create --raw "/api/v1/namespaces/$1/pods/$pod/binding" -f - > /dev/null
+    done
 }

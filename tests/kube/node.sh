@@ -6,8 +6,8 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-cgroup=$(cgroup_of "$rig")
-socket=$node/sock/containerd.sock
+# shellcheck source-path=SCRIPTDIR source=runtime.sh
+. "$(dirname "$0")/runtime.sh"
 : "${NODE_NAME:?}" "${PODS_MEMORY:?}"
 umask 022
 
@@ -17,11 +17,7 @@ mask_sysctl() { # mask_sysctl PATH VALUE: the kubelet finds the value that it wa
     mount --bind "$node/masks/sysctl/$1" "/proc/sys/$1"
 }
 make_mounts() {
-    local point
-    for point in "${masked[@]}"; do
-        mkdir -p "$node/masks$point"
-        mount --bind "$node/masks$point" "$point"
-    done
+    mount_masked
     mask_sysctl vm/overcommit_memory 1
     mask_sysctl vm/panic_on_oom 0
     mask_sysctl kernel/panic 10
@@ -31,39 +27,6 @@ make_mounts() {
     mount --bind "$node/kubelet" "$node/kubelet" # pods' volumes
     mount --make-rshared "$node/kubelet"
 }
-make_cgroups() {
-    local hierarchy file
-    for hierarchy in /sys/fs/cgroup/*/; do # but not in the v2 tree of a hybrid host
-        [ -e "$hierarchy/cgroup.controllers" ] || mkdir -p "$hierarchy$cgroup"
-    done
-    for file in cpus mems; do
-        [ ! -d /sys/fs/cgroup/cpuset ] || cat "/sys/fs/cgroup/cpuset/cpuset.$file" > "/sys/fs/cgroup/cpuset/$cgroup/cpuset.$file"
-    done
-}
-
-write_containerd_config() {
-    local snapshotter=overlayfs restrict=true capabilities
-    case $(stat -f -c %T "$node") in overlayfs | nfs | fuse*) snapshotter=native ;; esac
-    # A sandbox gets oom_score_adj -998, which needs CAP_SYS_RESOURCE; without it, the adjustment is limited to our own.
-    capabilities=$(sed -n 's/^CapEff:\t//p' /proc/self/status)
-    [ $((0x$capabilities >> 24 & 1)) -eq 0 ] || restrict=false
-    sed -e "s,@NODE@,$node,g; s,@BIN@,$bin,g; s,@SNAPSHOTTER@,$snapshotter,g; s,@RESTRICT@,$restrict,g" \
-        "$kube/containerd.toml" > "$node/containerd.toml"
-    mkdir -p "$node/cni/bin" "$node/cni/net.d"
-    cp "$kube/cni_none" "$node/cni/bin/none"
-    cp "$kube/cni_none" "$node/cni/bin/loopback" # containerd calls it for every pod
-    echo '{"cniVersion": "0.3.1", "name": "none", "plugins": [{"type": "none"}]}' > "$node/cni/net.d/10-none.conflist"
-}
-start_containerd() {
-    local image
-    write_containerd_config
-    PATH=$bin:$PATH setsid "$bin/containerd" -c "$node/containerd.toml" >> "$node/containerd.log" 2>&1 < /dev/null &
-    record_pid "$node/containerd.pid" $!
-    wait_until 20 ready_unless_dead "$node/containerd.pid" "$bin/ctr" -a "$socket" version || die "containerd does not answer"
-    recorded "$node/containerd.pid" || die "containerd has exited"
-    for image in pause load; do "$bin/ctr" -a "$socket" -n k8s.io image import "$node/images/$image.tar" > /dev/null; done
-}
-
 write_kubelet_config() {
     local total
     total=$(awk '$1 == "MemTotal:" { print int($2 / 1024) }' /proc/meminfo)
@@ -102,7 +65,7 @@ start_kubelet() {
     write_kubelet_config > "$node/kubelet.yaml"
     setsid "$bin/kubelet" --config="$node/kubelet.yaml" --kubeconfig="$rig/node.kubeconfig" --hostname-override="$NODE_NAME" \
         --root-dir="$node/kubelet" --cert-dir="$node/certs" --container-runtime=remote \
-        --container-runtime-endpoint="unix://$socket" --image-service-endpoint="unix://$socket" --register-node=true --v=2 \
+        --container-runtime-endpoint="unix://$runtime_socket" --image-service-endpoint="unix://$runtime_socket" --register-node=true --v=2 \
         >> "$node/kubelet.log" 2>&1 < /dev/null &
     record_pid "$node/kubelet.pid" $!
 }
@@ -110,5 +73,5 @@ start_kubelet() {
 mkdir -p "$node"/{kubelet,certs,manifests,plugins,sock}
 [ "${1:-}" != mount ] || make_mounts
 make_cgroups
-recorded "$node/containerd.pid" || start_containerd
+recorded "$node/containerd.pid" || start_containerd pause load
 recorded "$node/kubelet.pid" || start_kubelet

@@ -8,6 +8,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../integration/lib.sh"
 # shellcheck source=tests/kube/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/kube/leftovers.sh
+. "$(dirname "${BASH_SOURCE[0]}")/leftovers.sh"
 rig_is_ours=
 
 kube_up() { # kube_up: an API server; $rig has NAME.token, NAME.kubeconfig, pki/ca.crt and url (see up.sh)
@@ -56,7 +58,7 @@ pod_cgroup() { # pod_cgroup UID: its directory in the memory controller
     find /sys/fs/cgroup/memory/"$(cgroup_of "$rig")" -name "pod$1" | grep .
 }
 make_pod() { # make_pod NAME REQUEST LIMIT COMMAND...: on the node; an empty REQUEST and LIMIT make it BestEffort
-    # env: RESTART (Always)
+    # env: RESTART (Always), GRACE (2): seconds that it has to terminate
     local command
     printf -v command '"%s", ' "${@:4}"
     kubectl apply -f - > /dev/null << END
@@ -66,7 +68,7 @@ metadata: {name: "$1", labels: {app: test}}
 spec:
   nodeName: n1
   restartPolicy: ${RESTART:-Always}
-  terminationGracePeriodSeconds: 2
+  terminationGracePeriodSeconds: ${GRACE:-2}
   containers:
   - name: main
     image: localhost/load:1
@@ -94,10 +96,11 @@ no_pod_cgroups() { ! find /sys/fs/cgroup/memory/"$(cgroup_of "$rig")" -name 'pod
 
 agent_on_node() { # agent_on_node: start_agent runs it in the node's mount namespace, write_config names the node's cgroup
     wrap=("$kube/kubelet_enter")
+    intents=/dev/shm/$(cgroup_of "$rig")/intents
     eval "plain_$(declare -f write_config)"
     # shellcheck disable=SC2317  # cases call it
     write_config() {
-        plain_write_config "$@" && sed -i "s,^cgroupRoot: .*,cgroupRoot: /$(cgroup_of "$rig"),; s,^  statePath: .*,&\n  intentsPath: /dev/shm/$(cgroup_of "$rig")/intents," "$work/config.yaml"
+        plain_write_config "$@" && sed -i "s,^cgroupRoot: .*,cgroupRoot: /$(cgroup_of "$rig")," "$work/config.yaml"
     }
     mkdir -p "$work/pods"
 }
@@ -107,18 +110,4 @@ write_manifests() { # write_manifests: the pods that the API server has, for evi
         kubectl get pod -n "$namespace" "$pod" -o yaml > "$work/pods/.$namespace.$pod" &&
             mv "$work/pods/.$namespace.$pod" "$work/pods/$namespace.$pod.yaml"
     done < <(kubectl get pods --all-namespaces --no-headers | awk '{ print $1, $2 }')
-}
-
-# ---- what a rig may not leave behind
-
-left_behind() { # left_behind RIG-DIRECTORY: prints it
-    [ ! -e "$1" ] || echo "directory $1"
-    cgroup_roots "$(cgroup_of "$1")"
-    grep -F "$1" /proc/self/mountinfo
-    grep -lF "$1/" /proc/[0-9]*/cmdline /proc/[0-9]*/mountinfo # of processes, zombies excepted
-}
-leaves_nothing() { # leaves_nothing RIG-DIRECTORY
-    local left
-    left=$(left_behind "$1" 2> /dev/null)
-    [ -z "$left" ] || { printf '    left behind:\n%s\n' "$left"; return 1; }
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# The cases of cases/, one after another on one rig, each with a line "ok", "not ok" or "skip" a test. Builds what the rig needs
-# on first use; exit status 75: it cannot be had here.
-# usage: run.sh [NAME...]     env: EVICTD (build/evictd), VM_LOAD (beside it)
+# The cases of cases/ on two rigs at once (they mostly wait), each with a line "ok", "not ok" or "skip" a test. Builds what a
+# rig needs on first use; exit status 75: it cannot be had here.
+# usage: run.sh [NAME...]     env: EVICTD (build/evictd), VM_LOAD (beside it), RIGS (2)
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 EVICTD=$(realpath "${EVICTD:-$here/../../build/evictd}")
@@ -17,6 +17,45 @@ if [ $# -eq 0 ]; then
     for file in cases/*.sh; do set -- "$@" "$(basename "$file" .sh)"; done
 fi
 ./build.sh || exit
+
+# ---- all: a queue of cases, and processes that take from it, each with a rig of its own
+
+rigs=()
+# shellcheck disable=SC2317  # the trap calls it
+stop_rigs() { # each removes what it made
+    [ ${#rigs[@]} -eq 0 ] || { kill "${rigs[@]}" && wait; } 2> /dev/null
+}
+directories() { ls -d "${masked[@]}" 2> /dev/null; }
+# shellcheck disable=SC2317  # check calls it
+as_before() { [ "$(directories)" = "$before" ] || masked_elsewhere "${masked[0]}"; }
+play_all() { # play_all CASE...
+    local pid count=${RIGS:-2}
+    before=$(directories)
+    trap 'stop_rigs; clean_up' EXIT
+    printf '%s\n' "$@" > "$work/queue"
+    [ "$count" -le $# ] || count=$#
+    while [ ${#rigs[@]} -lt "$count" ]; do
+        KUBE_QUEUE=$work/queue ./run.sh "$@" &
+        rigs+=($!)
+    done
+    for pid in "${rigs[@]}"; do wait "$pid" || failed=1; done
+    rigs=()
+    check "no directory of the host's is added or removed" as_before
+    exit "$failed"
+}
+[ -n "${KUBE_QUEUE:-}" ] || play_all "$@"
+
+# ---- one rig
+
+next_case() ( # next_case: takes it from the queue
+    flock 9
+    sed -n '1p' "$KUBE_QUEUE"
+    sed -i 1d "$KUBE_QUEUE"
+) 9> "$KUBE_QUEUE.lock"
+print_whole() ( # print_whole: its input, not mixed with what the other rig prints
+    flock 9
+    cat
+) 9> "$KUBE_QUEUE.print"
 
 needs() { sed -nE 's/^# needs: (.*)/\1/p' "cases/$1.sh"; } # needs CASE: api or node
 why_no_node() {
@@ -35,11 +74,10 @@ trap 'stop_case; kube_down; clean_up' EXIT
 
 play() { # play CASE
     local begin=$SECONDS status=0
-    echo "# $1"
     [ -r "cases/$1.sh" ] || { not_ok "there is a case '$1'"; return; }
     if [ -n "$no_node" ] && [ "$(needs "$1")" = node ]; then skip "$1" "$no_node"; return; fi
     # In the background, so that signals are handled while it runs.
-    timeout -k 60 600 bash "cases/$1.sh" < /dev/null > "$work/case" 2>&1 &
+    timeout -k 60 $((600 + 30 * ${ROUNDS:-0})) bash "cases/$1.sh" < /dev/null > "$work/case" 2>&1 &
     case_pid=$!
     wait "$case_pid" || status=$?
     case_pid=
@@ -49,19 +87,15 @@ play() { # play CASE
     echo "    $((SECONDS - begin)) s"
 }
 
-directories() { ls -d "${masked[@]}" 2> /dev/null; }
-before=$(directories)
 check "the API server starts" kube_up
 [ -n "$no_node" ] || check "the kubelet starts" kubelet_up
 [ "$failed" -eq 0 ] || exit 1
-for name in "$@"; do
-    play "$name"
+while next=$(next_case) && [ -n "$next" ]; do
+    { echo "# $next" && play "$next"; } > "$work/said" 2>&1
+    print_whole < "$work/said"
     [ -n "$no_node" ] || remove_pods
 done
 directory=$rig
 check "the rig ends" kube_down
 check "and leaves no process, mount, cgroup or file" leaves_nothing "$directory"
-# shellcheck disable=SC2317  # check calls it
-as_before() { [ "$(directories)" = "$before" ] || masked_elsewhere "${masked[0]}"; }
-check "nor a directory of the host's" as_before
 exit "$failed"

@@ -68,7 +68,9 @@ Words Witness::judge_victims(const std::vector<Event>& events, const std::vector
     const bool growing = std::any_of(hostile.begin(), hostile.end(), [](const Pod& pod) { return pod.grows; });
     const Event* last = nullptr;
     bool last_gone = false;
+    bool restarted = false;  // since then: the agent that was killed knew what is owed, and of the end of its victim
     for (const auto& event : events) {
+        restarted = restarted || event.reason == "AgentStarted";
         if (last != nullptr && event.reason == "Evicted" && event.pod == last->pod) last_gone = true;
         if (event.reason != "Evicting" || (last != nullptr && last->pod == event.pod)) continue;
         const double apart = last == nullptr ? period_s : event.seconds - last->seconds;
@@ -77,14 +79,15 @@ Words Witness::judge_victims(const std::vector<Event>& events, const std::vector
             const double back = event.available_mib - last->available_mib;
             const double owed = victim == nullptr ? 0 : static_cast<double>(victim->mib);
             if (apart == 0) wrong.push_back("two victims of one look: " + last->pod + " and " + event.pod);
-            if (!last_gone) wrong.push_back(event.pod + " was chosen while " + last->pod + " was still there");
-            if (!growing && back < returned * owed && back >= 0) {
+            if (!last_gone && !restarted)
+                wrong.push_back(event.pod + " was chosen while " + last->pod + " was still there");
+            if (!growing && !restarted && back < returned * owed && back >= 0) {
                 wrong.push_back(event.pod + " was chosen after " + std::to_string(apart) + " s, of " + last->pod +
                                 "'s " + std::to_string(owed) + " MiB came back " + std::to_string(back));
             }
         }
         last = &event;
-        last_gone = false;
+        last_gone = restarted = false;
     }
     return wrong;
 }

@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # Installs exactly the Debian packages that are missing; at once finished when none is. Touches nothing else.
-# usage: deps.sh GROUP...     (build lint vm kube sanitize image arm64 peers)
+# usage: deps.sh GROUP...     (build lint vm kube cri sanitize image arm64 peers)
 set -euo pipefail
 
 declare -A packages=(
     [build]="cmake ninja-build g++ clang llvm pkg-config bpftool libbpf-dev libelf-dev zlib1g-dev libcgroup-dev libsystemd-dev
              libspdlog-dev libfmt-dev libexpected-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libgtest-dev libgmock-dev
-             libbenchmark-dev libcurl4-openssl-dev prometheus-cpp-dev libmicrohttpd-dev"
+             libbenchmark-dev libcurl4-openssl-dev prometheus-cpp-dev libmicrohttpd-dev dbus-daemon"
     [lint]="clang-format clang-tidy shellcheck"
     [vm]="qemu-system-x86 busybox-static cpio xz-utils e2fsprogs binutils"
-    [kube]="busybox-static curl openssl binutils libcurl4 golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev
-            golang-github-xeipuuv-gojsonschema-dev"
+    [kube]="busybox-static curl openssl binutils strace libcurl4 golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev
+            golang-github-xeipuuv-gojsonschema-dev golang-google-grpc-dev"
+    [cri]="busybox-static binutils libcurl4"
     [sanitize]="libclang-rt-14-dev"
-    [image]="binutils libcurl4"
-    [arm64]="g++-aarch64-linux-gnu qemu-user-static mmdebstrap"
+    [image]="binutils libcurl4 libmicrohttpd12"
+    [arm64]="g++-aarch64-linux-gnu qemu-user-static qemu-system-arm mmdebstrap busybox-static cpio xz-utils e2fsprogs"
     [peers]="mmdebstrap"
 )
 

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # Every test, suite by suite; the last line is "N passed, N failed" over all of them. A suite that cannot run here, or was
-# not asked for, is listed with the reason. Nothing stops at the first failure.
-# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli adversary soak fuzz vm kube; all but unit and kube)     env: BUILD JOBS CASES
+# not selected, is listed with the reason. Nothing stops at the first failure.
+# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli cri adversary soak fuzz vm kube; all but unit and kube)     env: BUILD JOBS CASES
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 build=${BUILD:-build}
 jobs=${JOBS:-$(nproc)}
-all=(lint unit asan tsan kernel cli adversary soak fuzz vm kube)
-[ $# -gt 0 ] || set -- lint asan tsan kernel cli adversary soak fuzz vm # asan is unit, with the sanitizers
+all=(lint unit asan tsan kernel cli cri adversary soak fuzz vm kube)
+[ $# -gt 0 ] || set -- lint asan tsan kernel cli cri adversary soak fuzz vm # asan is unit, with the sanitizers
 wanted=("$@")
 mkdir -p "$build/test-logs"
 build=$(cd "$build" && pwd) # ctest and the tests change directory
@@ -157,6 +157,13 @@ suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" o
     count_lines cli "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }
 
+suite_cri() { # a real containerd of two versions, unpacked once
+    local log=$logs/cri.log status=0 begin=$SECONDS
+    compile cri "$build" cri_tests || return
+    CRI_TESTS=$build/cri_tests timeout -k 60 900 tests/cri/run.sh > "$log" 2>&1 < /dev/null || status=$?
+    count_lines cri "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
+}
+
 suite_adversary() { # hostile pods against a real agent, a file for each attack
     local log=$logs/adversary.log status begin=$SECONDS
     compile adversary "$build" evictd attacker || return
@@ -206,7 +213,7 @@ suite_vm() { # "ok", "not ok" or "skip" a case and boot; failures come with thei
 
 suite_kube() { # a real API server, kubelet and containerd, built once
     local log=$logs/kube.log status=0 begin=$SECONDS
-    compile kube "$build" evictd vm_load || return
+    compile kube "$build" evictd vm_load kube_agents kube_protobuf kube_survey || return
     tests/kube/build.sh > "$log" 2>&1 < /dev/null || status=$?
     cat "$log"
     if [ "$status" -eq 75 ]; then report kube 0 0 1 "$(tail -n 1 "$log")" && return; fi
@@ -220,7 +227,7 @@ for suite in "${all[@]}"; do
     if [[ " ${wanted[*]} " == *" $suite "* ]]; then
         "suite_$suite"
     else
-        note="not asked for"
+        note="not selected"
         [ "$suite" != unit ] || note="runs with the sanitizers, as asan; SUITES=unit runs it without"
         summary+=("$(printf '%-9s %s' "$suite" "$note")")
     fi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # shellcheck shell=bash
-# Reads tests/vm/cases/*.case; what a key means stands in README.md. Sourced. Who sources it sets $cases (the directory)
+# Reads tests/vm/cases/*.case; what a key means is in README.md. Sourced. Who sources it sets $cases (the directory)
 # and, for what depends on the machine, $has and $known (words: the boot's capabilities, all capabilities).
 # shellcheck disable=SC2154
 
@@ -26,6 +26,23 @@ values() { # values CASE KEY: one a line; of KEY(CONDITION) only where the condi
 }
 value() { values "$1" "$2" | tail -n 1; }
 limit_of() { local seconds; seconds=$(value "$1" TIMEOUT); echo "${seconds:-60}"; }
+
+verdict() { # verdict CASE STATUS SECONDS LIMIT LOG: what it broke of what it promised, in words; nothing if it kept all
+    local wrong="" exit_status pattern
+    exit_status=$(value "$1" EXIT)
+    if [ "$3" -ge "$4" ]; then
+        wrong="no end after $4 s"
+    elif [ "$2" -ne "${exit_status:-0}" ]; then
+        wrong="exit status $2, not ${exit_status:-0}"
+    fi
+    while IFS= read -r pattern; do
+        [ -z "$pattern" ] || grep -qE -- "$pattern" "$5" || wrong+="${wrong:+; }no line matches '$pattern'"
+    done < <(values "$1" EXPECT)
+    while IFS= read -r pattern; do
+        [ -z "$pattern" ] || ! grep -qE -- "$pattern" "$5" || wrong+="${wrong:+; }a line matches '$pattern'"
+    done < <(values "$1" REFUSE)
+    printf '%s' "$wrong"
+}
 
 check_case() { # check_case NAME: a key that nobody reads is a check that never fails
     local line number=0 word conditions=" "

@@ -8,6 +8,8 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=../tools/other_release.sh
+. "$(dirname "$0")/../tools/other_release.sh"
 
 # What to ask apt for: a package that depends on the newest kernel of its line. Of this release, or of the one named.
 declare -A metapackage=([6.1]=linux-image-cloud-amd64 [6.12]=linux-image-6.12-cloud-amd64
@@ -29,35 +31,6 @@ work=$(mktemp -d "$cache/unpack.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # An archive that does not answer must not hold up the other boots.
 apt=(-qq -o APT::Sandbox::User=root -o Acquire::http::Timeout=30 -o Acquire::Retries=1)
-
-# Another release is looked up in package lists of our own: the machine's sources with another suite, its keys, and neither
-# /etc/apt nor its lists touched. A line whose suite the archive does not have (sid-updates, sid-security) is left out.
-other_release() { # other_release SUITE
-    local code file parts=$work/apt/parts
-    code=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    [ -n "$code" ] || return 1
-    mkdir -p "$parts" "$work"/apt/{lists/partial,cache/archives/partial}
-    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-        [ ! -e "$file" ] || sed -n "/^deb .*\b$code\b/s/\b$code\b/$1/gp" "$file" > "$parts/of-${file##*/}"
-    done
-    for file in /etc/apt/sources.list.d/*.sources; do
-        [ ! -e "$file" ] || sed -E "s/^Types:.*/Types: deb/; /^#/d; /^Suites:/s/\b$code\b/$1/g" "$file" > "$parts/${file##*/}"
-    done
-    [ "$1" != sid ] || only_plain_sid "$parts"
-    apt+=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$parts" -o "Dir::State::lists=$work/apt/lists"
-        -o "Dir::Cache=$work/apt/cache")
-    timeout 240 apt-get "${apt[@]}" update >&2
-}
-only_plain_sid() { # only_plain_sid DIR: sid has no -updates, no -security and no -backports
-    local file
-    for file in "$1"/*.list; do [ ! -e "$file" ] || sed -i '/\bsid-[a-z]/d' "$file"; done
-    for file in "$1"/*.sources; do
-        [ -e "$file" ] || continue
-        sed -E '/^Suites:/s/ *\bsid-[a-z-]+//g' "$file" |
-            awk 'BEGIN { RS = ""; ORS = "\n\n" } /(^|\n)Suites: *sid/' > "$file.part"
-        mv "$file.part" "$file"
-    done
-}
 
 depends_of() { apt-cache "${apt[@]}" depends "$1" 2>/dev/null | sed -n "s/^ *Depends: \($2[0-9].*\)/\1/p" | head -n 1; }
 

@@ -75,24 +75,13 @@ $(tail -n 30 "${4%.log}.dmesg" 2>/dev/null | sed 's/^/  /')
 }
 
 judge() { # judge CASE STATUS SECONDS: what the case promised against what it did
-    local name=$1 status=$2 seconds=$3 log=$work/$1.log wrong="" exit_status pattern
+    local name=$1 status=$2 seconds=$3 log=$work/$1.log wrong
     if [ "$name" = host ]; then
         if [ "$status" -eq 0 ]; then pass host "$seconds" "a $kernel kernel, $cgroups, has $has"; return; fi
         fail host "$seconds" "not the machine that matrix.yaml says: $(sed -n 's/^WRONG //p' "$log" | paste -sd';')" "$log"
         return
     fi
-    exit_status=$(value "$name" EXIT)
-    if [ "$seconds" -ge "$(limit_of "$name")" ]; then
-        wrong="no end after $(limit_of "$name") s"
-    elif [ "$status" -ne "${exit_status:-0}" ]; then
-        wrong="exit status $status, not ${exit_status:-0}"
-    fi
-    while IFS= read -r pattern; do
-        [ -z "$pattern" ] || grep -qE -- "$pattern" "$log" || wrong="${wrong:+$wrong; }no line matches '$pattern'"
-    done < <(values "$name" EXPECT)
-    while IFS= read -r pattern; do
-        [ -z "$pattern" ] || ! grep -qE -- "$pattern" "$log" || wrong="${wrong:+$wrong; }a line matches '$pattern'"
-    done < <(values "$name" REFUSE)
+    wrong=$(verdict "$name" "$status" "$seconds" "$(limit_of "$name")" "$log")
     if [ -n "$wrong" ]; then fail "$name" "$seconds" "$wrong" "$log"; else pass "$name" "$seconds" "$(value "$name" NAME)"; fi
 }
 

@@ -68,6 +68,40 @@ enum class SoftEvictionGrace : std::uint8_t { pod, kubelet };
 // evictd's conditions, or these and a taint for each that holds.
 enum class NodeStatusUse : std::uint8_t { off, conditions, taints };
 
+// images.ImageGCPolicy, with the kubelet's defaults.
+struct ImageGcPolicy {
+    int high_threshold_percent = 85;
+    int low_threshold_percent = 80;
+    Duration min_age = std::chrono::minutes(2);
+    Duration max_age{0};  // 0: no image is too old
+};
+
+// kubecontainer.GCPolicy. A negative maximum is none.
+struct ContainerGcPolicy {
+    Duration min_age{0};
+    int max_per_pod_container = 1;
+    int max_containers = -1;
+    bool evict_non_deleted_pods = false;  // true in DeleteAllUnusedContainers, when the node is short of disk
+};
+
+// Which images go when the node is short of disk: all that are unused, as from the kubelet, or those unused for the
+// longest time until the thresholds and their minimum reclaim are met.
+enum class ReclaimedImages : std::uint8_t { unused, enough };
+
+// Logs that go when the node is short of disk, before a pod is evicted: none, or those that were rotated away, of the
+// container with the most of them first.
+enum class ReclaimedLogs : std::uint8_t { off, truncate_rotated };
+
+// What is removed before a pod is evicted for disk, and what never is.
+struct GarbageConfig {
+    ImageGcPolicy image_gc;
+    ReclaimedImages images = ReclaimedImages::unused;
+    std::vector<std::string> keep_images;  // patterns (policy/glob.hpp) of names of images that stay
+    ReclaimedLogs logs = ReclaimedLogs::off;
+    bool routine = false;  // also on the kubelet's own periods, by its water marks and ages, without pressure
+    Duration deadline = std::chrono::seconds(30);  // then a pod is evicted, whatever has been removed
+};
+
 // What the policy decides by. Thresholds stand in the order of ParseThresholdConfig: hard, soft, allocatable copies.
 struct EvictionConfig {
     std::vector<Threshold> thresholds;
@@ -91,22 +125,12 @@ struct EvictionConfig {
     // where there is a server.
     bool pod_statuses = false;
     bool soft_eviction_api = false;
-};
-
-// images.ImageGCPolicy, with the kubelet's defaults.
-struct ImageGcPolicy {
-    int high_threshold_percent = 85;
-    int low_threshold_percent = 80;
-    Duration min_age = std::chrono::minutes(2);
-    Duration max_age{0};  // 0: no image is too old
-};
-
-// kubecontainer.GCPolicy. A negative maximum is none.
-struct ContainerGcPolicy {
-    Duration min_age{0};
-    int max_per_pod_container = 1;
-    int max_containers = -1;
-    bool evict_non_deleted_pods = false;  // true in DeleteAllUnusedContainers, when the node is short of disk
+    bool admission = true;  // pods that arrive under a condition are rejected as by the kubelet; needs `pod_statuses`
+    // What the cluster has controllers for, done for this node; each needs `pod_statuses`.
+    bool taint_eviction = false;            // NoExecute taints
+    bool active_deadlines = false;          // spec.activeDeadlineSeconds
+    std::int32_t kept_terminated_pods = 0;  // pod GC deletes ended pods beyond this many; 0: none
+    GarbageConfig garbage{};
 };
 
 enum class ApiServerUse : std::uint8_t { automatic, off };
@@ -121,6 +145,8 @@ struct ClusterConfig {
     std::string kubeconfig{};  // empty: the pod's service account, in a pod; elsewhere there is no API server
     std::string kubelet_url = "https://127.0.0.1:10250";  // empty: the kubelet is not asked
     std::string kubelet_ca_file = "/var/lib/kubelet/pki/kubelet.crt";
+    // Of the kubelet's Pods API, which is watched instead where it is there; empty: it is not looked for.
+    std::string kubelet_pods_socket = "/var/lib/kubelet/pods-api/pods-api.sock";
     KubeletConfigUse kubelet_config = KubeletConfigUse::off;
     bool pod_status = true;         // evicted pods are reported to the API server
     bool soft_eviction_api = true;  // for soft thresholds its Eviction API is asked first
@@ -139,7 +165,7 @@ struct AgentConfig {
     BpfUse bpf = BpfUse::automatic;
     std::string bpffs_path = "/sys/fs/bpf/evictd";
     std::string socket_path = "/run/evictd/evictd.sock";
-    std::string intents_path = "/run/evictd/intents";  // on a tmpfs: what the API server has not answered yet
+    std::string intents_path = "/run/evictd/intents";  // on a tmpfs: evictions that are not over
     std::string http_address{};                        // "127.0.0.1:20262", where /metrics is; empty: nowhere
     std::string event_log_path = "/var/log/evictd/events.jsonl";
     Bytes event_log_max_size = 16_MiB;
@@ -156,7 +182,6 @@ struct AgentConfig {
 
 struct Config {
     EvictionConfig eviction;
-    ImageGcPolicy image_gc;
     int guaranteed_oom_score_adj = -997;  // guaranteedOOMScoreAdj; older kubelets had -998
     std::vector<std::string> enforce_node_allocatable{"pods"};
     std::string cgroup_driver;  // "systemd", "cgroupfs" or empty: found by listing

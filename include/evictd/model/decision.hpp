@@ -12,14 +12,17 @@
 
 #include "evictd/model/config.hpp"
 #include "evictd/model/ended_pod.hpp"
+#include "evictd/model/garbage.hpp"
 #include "evictd/model/ids.hpp"
 #include "evictd/model/kernel_watch.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/model/next_look.hpp"
 #include "evictd/model/node_status.hpp"
+#include "evictd/model/node_view.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/pod_status.hpp"
+#include "evictd/model/removal.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/units.hpp"
 
@@ -76,6 +79,7 @@ enum class Exemption : std::uint8_t {
     no_processes,         // none is left, and little memory
     memory_not_returned,  // none is left, and its memory was reported as not returned
     terminating,          // it was deleted, and ends sooner than an eviction would end it
+    own_pod,              // evictd itself runs in it
 };
 
 // A pod's place in the victim order: ranking[0] goes first. `pod` is an index into Observation::pods.
@@ -91,10 +95,10 @@ struct RankedPod {
 };
 
 // What can be given back before a pod is evicted, in this order.
-enum class NodeReclaim : std::uint8_t { containers, images };
+enum class NodeReclaim : std::uint8_t { containers, images, logs };
 template <>
 struct Names<NodeReclaim> {
-    static constexpr Words<2> words{"containers", "images"};
+    static constexpr Words<3> words{"containers", "images", "logs"};
 };
 
 // A limit of a pod's own that it broke. Needs no threshold.
@@ -116,6 +120,7 @@ struct Eviction {
     bool immediate = true;     // hard: SIGKILL at once, without the grace period
     std::string message;       // the kubelet's, to the letter
     std::map<std::string, std::string> annotations;
+    std::vector<Condition> rejected_for{};  // it arrived while these held, and is not admitted; no threshold then
 };
 
 // A pod being evicted, from the decision to its last process. Times not reached yet are the epoch.
@@ -188,11 +193,15 @@ struct Decision {
     Signal ranked_by = Signal::memory_available;  // the first met threshold's
     std::optional<Eviction> evict;                // at most one
     std::vector<Eviction> limit_evictions;        // instead of it: every pod that broke a limit of its own
+    std::vector<Eviction> rejections;             // beside it: pods that arrived under a condition
     std::vector<NodeReclaim> reclaim;             // reclaim these, then look again: no pod is evicted before
     std::vector<std::string> notes;               // settings that were overruled, in the kubelet's words
     std::vector<ShedPod> shed;                    // no new sockets; pods not listed get sockets again
     std::vector<Rung> ladder;                     // pods not listed are released
     std::vector<DesiredPodStatus> pod_statuses;   // what the API server is to show; one for each pod at most
+    DesiredGarbage garbage;                       // what of the runtime and its logs is removed, by name
+    std::vector<Removal> removals;                // other pods that the API server is asked to end, beside evictions
+    ShutdownWord shutdown = ShutdownWord::none;   // the node shuts down: no pod is evicted
     std::optional<PodUid> steer_to;  // the pod that the kernel's OOM killer should kill; no other is raised
     KernelWatch watch;
     std::optional<DesiredNodeStatus> node_status;  // what the API server shows of this node; none: nothing of ours

@@ -33,7 +33,6 @@ struct EndedPod {
     EndStage stage = EndStage::killed;
     CgroupId cgroup;            // the one it was last killed in; 0: by an agent before this one, or not yet
     MonotonicTime begun_at;     // decided
-    MonotonicTime detected_at;  // of the cause of that look; epoch: an agent before this one began it
     MonotonicTime killed_at;    // the look that decided the last SIGKILL
     MonotonicTime answered_at;  // the last answer
     std::int32_t answered = 0;  // the attempt that was answered last; 0: none
@@ -43,6 +42,7 @@ struct EndedPod {
     bool seen_ended = false;    // since then the sources have shown a phase that is final
     bool awaited_long = false;  // they had not, long after an answer: it was sent again for that once
     bool dry_run = false;
+    bool rejection = false;        // it was not admitted
     std::int32_t restarts = 0;     // killed again because processes came back
     std::int32_t corrections = 0;  // because the phase went back
     MonotonicTime act_at;          // of asking: the next request; of held_down: the next kill
@@ -60,11 +60,12 @@ enum class EndStepKind : std::uint8_t {
     held_down,
     given_up,
     stayed_ended,  // the watch is over
+    withdrawn,     // the pressure was over before the API server granted it: nothing was signalled
 };
 template <>
 struct Names<EndStepKind> {
-    static constexpr Words<10> words{"accepted",  "unreachable", "rejected",  "refused",  "resumed",
-                                     "restarted", "went_back",   "held_down", "given_up", "stayed_ended"};
+    static constexpr Words<11> words{"accepted",  "unreachable", "rejected", "refused",      "resumed",  "restarted",
+                                     "went_back", "held_down",   "given_up", "stayed_ended", "withdrawn"};
 };
 
 // Something happened to such a pod at this look, for people and tools.
@@ -72,7 +73,6 @@ struct EndStep {
     EndStepKind kind = EndStepKind::accepted;
     DesiredPodStatus desired;  // the attempt it is about
     MonotonicTime at;
-    MonotonicTime detected_at;  // as of EndedPod
     MonotonicTime sent_at;      // of an answer: the request
     std::int32_t restarts = 0;  // until now
     std::string error;

@@ -56,10 +56,13 @@ enum class NextLookReason : std::uint8_t {
     listing,               // a pod's cgroup could not be opened
     claim,                 // another agent works on the pods
     pod_status,            // an evicted pod is watched, or the API server is asked again
+    arrival,               // a pod that is to be rejected has no process yet
+    removal,               // a taint's toleration or an active deadline ends, or the API server is asked again
+    reclaim,               // a reclaim is over, or its deadline ends
 };
 template <>
 struct Names<NextLookReason> {
-    static constexpr Words<20> words{"period",
+    static constexpr Words<23> words{"period",
                                      "threshold_grace",
                                      "stall_grace",
                                      "transition_period",
@@ -78,7 +81,10 @@ struct Names<NextLookReason> {
                                      "exits_requested",
                                      "listing",
                                      "claim",
-                                     "pod_status"};
+                                     "pod_status",
+                                     "arrival",
+                                     "removal",
+                                     "reclaim"};
 };
 
 struct NextLook {

@@ -9,14 +9,17 @@
 #include <optional>
 #include <vector>
 
+#include "evictd/model/garbage.hpp"
 #include "evictd/model/ids.hpp"
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/ladder.hpp"
 #include "evictd/model/memory_available.hpp"
 #include "evictd/model/next_look.hpp"
+#include "evictd/model/node_view.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/model/pod_status.hpp"
+#include "evictd/model/runtime.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/stall.hpp"
 #include "evictd/model/units.hpp"
@@ -84,6 +87,10 @@ struct ObservedPod {
     bool populated = false;                   // some process is left in it
     std::optional<MonotonicTime> emptied_at;  // when its last process went; others may have come since
     std::optional<PodStall> stall;            // none: its tasks did not stall, or nothing counts it
+    bool holds_us = false;                    // evictd itself runs in it; false also where it cannot be told
+    // When it came to this node, at the earliest. None: it was there before the agent looked, or that is not known.
+    std::optional<MonotonicTime> arrived_at{};
+    bool departed = false;  // no source has it any more; its cgroup is still there
 };
 
 // What the kernel says of the cgroup of a victim that decide() follows: of that very cgroup, whatever the pods' sources
@@ -123,6 +130,9 @@ struct Cause {
 // readings say.
 struct ReclaimOutcome {
     std::vector<std::string> errors;
+    std::uint64_t pass = 0;                  // of DesiredGarbage; 0: whichever it is
+    std::vector<GarbageOutcome> removals{};  // one for each that was begun
+    std::optional<Bytes> freed{};            // by statfs, until the deadline; none: it could not be measured
 };
 
 struct Observation {
@@ -146,6 +156,10 @@ struct Observation {
     Watching watching;           // what the kernel reports by itself until the next look, and what it does not
     std::vector<PodStatusOutcome> pod_statuses;  // what came of Decision::pod_statuses since the last look
     std::vector<DesiredPodStatus> recalled;      // what an agent before this one had begun; with the first look
+    bool pods_current = false;                   // the API server's pods are here, and its watch is not interrupted
+    std::optional<NodeView> node;                // none: it was never heard
+    std::optional<LogindView> logind;            // none: it never answered
+    RuntimePtr runtime{};                        // none: there is no runtime, or it was never listed
 };
 
 }  // namespace evictd

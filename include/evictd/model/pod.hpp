@@ -104,12 +104,15 @@ struct Pod {
     std::optional<WallTime> start_time;
     std::optional<WallTime> deletion_time;  // metadata.deletionTimestamp
     std::map<std::string, std::string> annotations;
-    std::string source;           // file or service it was read from, for people
+    std::string source;           // file or service it was read from
     std::int64_t generation = 0;  // metadata.generation; 0: not known
 
     [[nodiscard]] std::string full_name() const { return name_space + "/" + name; }
 };
 using PodPtr = std::shared_ptr<const Pod>;
+
+// Pod::source of pods that the API server lists now; those of the kubelet alone may be deleted there.
+inline constexpr std::string_view api_server_source = "API server";
 
 // The container whose cgroup has this name: runtimes name it after the container's id, and who makes cgroups by hand
 // after the container. Null: none that is known, such as the pod's sandbox.

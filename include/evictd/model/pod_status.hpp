@@ -40,7 +40,9 @@ struct DesiredPodStatus {
     // Counts the requests that the policy wants for this pod. A higher one is a new request, with a new value of the
     // annotation that makes the kubelet tear the pod down; the same one is never sent again once it was answered.
     std::int32_t attempt = 1;
-    MonotonicTime decided_at;  // of this attempt
+    MonotonicTime decided_at;   // of this attempt
+    MonotonicTime detected_at;  // of the cause of the look that began it: with the UID, what this eviction is known by
+    bool can_wait = false;      // no eviction: its request shares the client's rate limit, and no restart resumes it
     friend bool operator==(const DesiredPodStatus&, const DesiredPodStatus&) = default;
 };
 

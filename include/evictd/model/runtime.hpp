@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,13 +14,25 @@
 
 namespace evictd {
 
+using RuntimeLabels = std::map<std::string, std::string>;
+
+// What a directory or a file system holds, as of a time that may be long ago.
+struct RuntimeUsage {
+    Bytes used{};
+    std::optional<std::int64_t> inodes{};  // none: the runtime does not say
+    WallTime at{};
+};
+
 struct RuntimeImage {
     std::string id;
     Bytes size;
     WallTime first_detected;
     std::optional<WallTime> last_used;  // none: never
     bool pinned = false;
-    bool in_use = false;  // by a container, running or not
+    bool in_use = false;                 // by a container, running or not; also where that cannot be told
+    std::vector<std::string> tags{};     // "registry.k8s.io/pause:3.9"; none: it is dangling
+    std::vector<std::string> digests{};  // "registry.k8s.io/pause@sha256:..."
+    std::string spec{};                  // ImageSpec.image; empty: the runtime does not say
 };
 
 struct RuntimeSandbox {
@@ -26,6 +40,21 @@ struct RuntimeSandbox {
     std::string pod;  // its uid
     bool ready = false;
     WallTime created;
+    std::string name{};  // the pod's
+    std::string namespace_name{};
+    std::uint32_t attempt = 0;
+    std::string handler{};  // its RuntimeClass's; empty: the runtime's own
+    RuntimeLabels labels{};
+    RuntimeLabels annotations{};
+};
+
+// What only PodSandboxStatus says.
+struct RuntimeSandboxDetails {
+    RuntimeSandbox sandbox{};
+    std::string address{};  // empty: it has none, or the node's
+    bool host_network = false;
+    bool host_pid = false;
+    bool host_ipc = false;
 };
 
 enum class ContainerState : std::uint8_t { created, running, exited, unknown };
@@ -37,11 +66,64 @@ struct RuntimeContainer {
     std::string sandbox;
     ContainerState state = ContainerState::exited;
     WallTime created;
+    std::uint32_t attempt = 0;
+    std::string image{};      // as its manifest names it, or the image's ID
+    std::string image_ref{};  // what it runs: the image's digest or ID, as the runtime likes it
+    std::string image_id{};   // empty: the runtime does not say
+    RuntimeLabels labels{};   // io.kubernetes.pod.name and others of the kubelet's
+    RuntimeLabels annotations{};
+    std::optional<RuntimeUsage> layer{};  // its writable layer; none: not measured yet, or not asked
+};
+
+// What only ContainerStatus says.
+struct RuntimeContainerDetails {
+    RuntimeContainer container{};
+    std::optional<WallTime> started{};  // none: not yet
+    std::optional<WallTime> finished{};
+    int exit_code = 0;
+    std::string reason{};  // "OOMKilled" is not "ended by OOM": a child that was killed leaves it behind for good
+    std::string log_path{};
+    std::string cgroup{};  // below the cgroup root, "/kubepods/..."; empty: the runtime does not say
+    std::int32_t pid = 0;  // of its first process; 0: it has none, or the runtime does not say
+};
+
+// A file system as ImageFsInfo has it: the runtime knows no capacity.
+struct RuntimeFilesystem {
+    std::string directory{};  // in it, not where it is mounted
+    RuntimeUsage usage{};
+};
+
+struct RuntimeFilesystems {
+    std::vector<RuntimeFilesystem> images{};
+    std::vector<RuntimeFilesystem> containers{};
+};
+
+struct RuntimeVersion {
+    std::string name{};  // "containerd"
+    std::string version{};
+    std::string api{};  // "v1"
+};
+
+struct RuntimeCondition {
+    std::string type{};  // "RuntimeReady", "NetworkReady"
+    bool status = false;
+    std::string reason{};
+    std::string message{};
+};
+
+struct RuntimeEvent {
+    enum class Kind : std::uint8_t { created, started, stopped, deleted, other };
+    std::string id{};  // a container's, or the sandbox's own
+    Kind kind = Kind::other;
+    WallTime at{};
+    std::string sandbox{};  // whose it is; empty where a sandbox was deleted: nothing is said of it then
+    std::string pod{};      // its uid; empty as above
 };
 
 // NAMESPACE_NAME_UID below /var/log/pods.
 struct LogDirectory {
     std::string name;
+    std::optional<Bytes> size{};  // none: not measured
 };
 
 // A link to a container's log below /var/log/containers.
@@ -51,6 +133,22 @@ struct LogLink {
     std::optional<ContainerState> container;  // none: the runtime does not know it
 };
 
+// A log that the kubelet has rotated away, "0.log.20261125-150405.gz". The runtime no longer writes to it.
+struct RotatedLog {
+    std::string path;
+    std::string container;  // its id
+    std::string pod;        // its uid
+    Bytes size;
+};
+
+// Which lists were read to their end. What is missing in one that is not whole is unknown, not absent.
+struct RuntimeLists {
+    bool images = false;
+    bool sandboxes = false;
+    bool containers = false;
+    bool logs = false;
+};
+
 struct Runtime {
     std::string sandbox_image;
     std::vector<RuntimeImage> images;
@@ -58,6 +156,13 @@ struct Runtime {
     std::vector<RuntimeContainer> containers;
     std::vector<LogDirectory> log_directories;
     std::vector<LogLink> log_links;
+    std::vector<RotatedLog> rotated_logs{};
+    RuntimeLists whole{};
+    MonotonicTime at{};     // when the first of the lists was asked for
+    MonotonicTime since{};  // since when uses of images are followed: an earlier one is not known
 };
+
+// Shared by all observations until the next inventory; never changed.
+using RuntimePtr = std::shared_ptr<const Runtime>;
 
 }  // namespace evictd

@@ -12,8 +12,10 @@
 #include "evictd/model/config.hpp"
 #include "evictd/model/decision.hpp"
 #include "evictd/model/ended_pod.hpp"
+#include "evictd/model/garbage.hpp"
 #include "evictd/model/ids.hpp"
 #include "evictd/model/ladder.hpp"
+#include "evictd/model/removal.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/units.hpp"
 
@@ -67,6 +69,17 @@ struct PassedOver {
 struct Reclaiming {
     std::vector<NodeReclaim> asked;
     std::vector<MetThreshold> acting;  // as they were met, the one that is handled first in front
+    DesiredGarbage garbage{};          // its pass is 0 until an inventory is there that it can be chosen from
+    bool more = false;                 // by the sizes it is enough; if it was not, more can go
+};
+
+// Garbage collection beside and between reclaims.
+struct Collecting {
+    std::uint64_t passes = 0;                    // begun so far
+    DesiredGarbage routine{};                    // under way; pass 0: none
+    std::optional<MonotonicTime> containers_at;  // the last routine pass over containers, and over images
+    std::optional<MonotonicTime> images_at;
+    std::optional<MonotonicTime> futile_inventory;  // when it was made: a reclaim found nothing to remove in it
 };
 
 // How something changed lately, bytes from interval to interval.
@@ -106,6 +119,11 @@ struct State {
     std::optional<MonotonicTime> awaiting_since;            // evictions wait for unknown pods, one after the other
     std::vector<EndedPod> ended;                            // in the API, too; one for each uid
     std::optional<MonotonicTime> node_stall_last_observed;  // a threshold on the node's stalls was met
+    std::array<std::optional<MonotonicTime>, condition_count> condition_since;  // reported without a break
+    std::vector<PodUid> rejected;                // as they arrived, and still listed by some source: once for each
+    std::vector<TaintEviction> taint_evictions;  // scheduled
+    std::vector<Removal> removals;               // begun; one for each uid
+    Collecting collecting{};
 };
 
 }  // namespace evictd

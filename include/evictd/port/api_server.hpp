@@ -19,6 +19,10 @@ namespace evictd::port {
 // once. A server that answers one of these with 429 or 503 and Retry-After is left alone by all of them for that long.
 enum class ApiPriority : std::uint8_t { eviction, other };
 
+// A server that has just started answers 403 to everybody until it has read the roles: for seconds. One that does so
+// for longer means it.
+inline constexpr Duration longest_start = std::chrono::minutes(1);
+
 struct ApiRequest {
     std::string method = "GET";
     std::string path;  // with its query, "/api/v1/nodes/n1"
@@ -26,6 +30,9 @@ struct ApiRequest {
     std::string body{};                          // at most 1 MiB
     Duration timeout = std::chrono::seconds(5);  // from when it is sent; what it waited for the rate limit is not in it
     ApiPriority priority = ApiPriority::other;
+    // For the rate limit, a pause that the server asked for, or a connection. Then it is answered with an error of kind
+    // unreachable and never sent: who asked may want something else by now. Less than who asked waits for the answer.
+    Duration longest_wait = std::chrono::seconds(10);
 };
 
 struct ApiReply {

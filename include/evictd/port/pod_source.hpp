@@ -4,9 +4,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "evictd/model/node_view.hpp"
 #include "evictd/model/pod.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/signal_source.hpp"
@@ -20,6 +22,10 @@ struct PodSet {
     // What cannot be read or watched for now. The pods that were known of it are still in `pods`, and the source tries
     // again.
     std::vector<Error> unread{};
+    // Of a source that has the API server: whether it is up to date with it by the server's last word, and this node's
+    // object. None: it has no API server, or has not heard it.
+    std::optional<bool> current{};
+    std::optional<NodeView> node{};
 };
 
 class PodSource {

@@ -43,7 +43,19 @@ check "none of them is reached before evictd's" none_first
 follows() { restart_kubelet 96 && wait_for 90 threshold_is memory.available 96Mi && logged '"reason":"ConfigReloaded"'; }
 check "a kubelet that is started with others is followed" follows
 stop_agent
-restart_kubelet 128
+kept() { # without the kubelet
+    stop_recorded "$node/kubelet.pid"
+    [ "$(stat -c %a "$work/state/kubelet_config")" = 600 ] && start_agent && threshold_is memory.available 96Mi &&
+        status_says '"chosen":"/configz,kept".*whatitansweredat' && status_says "/$(cgroup_of "$rig")/kubepods"
+}
+check "while a kubelet does not answer, what it answered last is in force" kept
+stop_agent
+floor() { rm "$work/state/kubelet_config" && start_agent && threshold_is memory.available 100Mi && status_says 'notknown;untilitanswers,memory.available<100Mi'; }
+write_config "# no threshold of its own" # with its cgroupRoot
+check "where nothing was kept, its default for memory" floor
+answers_again() { restart_kubelet 128 && wait_for 90 threshold_is memory.available 128Mi && status_says '"chosen":"/configz"' && [ -s "$work/state/kubelet_config" ]; }
+check "until it answers" answers_again
+stop_agent
 cluster off
 write_config 'evictionHard: {memory.available: 64Mi}'
 start_agent

@@ -70,10 +70,34 @@ END
     wait_for 90 status_says '"name":"web-n1"[^}]*}[^}]*"exemption":"static_pod"' && kubectl get pod web-n1 > /dev/null
 }
 check "a static pod is known, and is never evicted" static_pod
+
+program=${KUBE_PROTOBUF:-$(dirname "$EVICTD")/kube_protobuf}
+pods_as() { # pods_as TYPE FILE: the API server's pods in that encoding
+    curl -sf --max-time 20 --cacert "$rig/pki/ca.crt" -H "Authorization: Bearer $(cat "$rig/evictd.token")" -H "Accept: $1" -o "$2" \
+        "$(cat "$rig/url")/api/v1/pods"
+}
+same_pods() { # pods may change between the two requests
+    pods_as application/vnd.kubernetes.protobuf "$work/protobuf" && pods_as application/json "$work/json" &&
+        "$program" "$work/protobuf" "$work/json" > "$work/out" 2>> "$work/err" && says '^[4-9] pods|^[1-9][0-9]+ pods'
+}
+if [ -x "$program" ]; then
+    check "pods in protobuf, as the kubelet's Pods API sends them, are read as those in JSON" wait_for 20 same_pods
+else
+    skip "pods in protobuf" "no $program (tests/tools/build.sh build kube_protobuf)"
+fi
 rm -f "$node/manifests/web.yaml"
 
 deleted() { kubectl delete pod quick --timeout=30s > /dev/null && wait_for 10 eval '! knows quick'; }
 check "a deleted pod is forgotten" deleted
+
+forced() { # its kubelet is away, and ends nothing; its last list was read before the pod was created
+    make_pod forced "" "" vm_load hold 4 && wait_for 20 pod_is forced Running && wait_for 10 knows forced &&
+        stop_recorded "$node/kubelet.pid" && kubectl delete pod forced --force --grace-period=0 > /dev/null 2>&1 &&
+        sleep 3 && ! kubectl get pod forced > /dev/null 2>&1 && status_says '"name":"forced",[^}]*}[^}]*"populated":true'
+}
+check "one that is deleted by force stays in the victim order while its processes run" forced
+kubelet_back() { kubelet_up && wait_for 90 eval '! knows forced'; }
+check "and is forgotten when the kubelet has ended them" kubelet_back
 
 api_away() { api_server_down && wait_for 20 status_says 'APIserver[^}]*"fault"' && knows burstable; }
 check "while the API server is away, its pods stay known and status says so" api_away

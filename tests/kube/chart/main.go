@@ -5,7 +5,7 @@
 // schema, templates with sprig's functions, include, toYaml and the built-in objects. Can compare the result with other
 // manifests: the same objects, whatever the order and the style; what is YAML in a ConfigMap counts as YAML.
 //
-// usage: chart [-release NAME] [-namespace NAME] [-kube VERSION] [-api GROUP/VERSION/KIND] [-values FILE] [-equals FILE] CHART
+// usage: chart [-release NAME] [-namespace NAME] [-kube VERSION] [-api GROUP/VERSION/KIND] [-values FILE] [-equals FILE | -json KIND/NAME] CHART
 package main
 
 import (
@@ -200,6 +200,21 @@ func compare(rendered, file string) (differences []string, err error) {
 	return differences, nil
 }
 
+// The object KIND/NAME of what was rendered.
+func asJSON(rendered, wanted string) error {
+	all, err := objectsOf(rendered)
+	for _, one := range all {
+		metadata, _ := one["metadata"].(object)
+		if fmt.Sprint(one["kind"], "/", metadata["name"]) == wanted {
+			return json.NewEncoder(os.Stdout).Encode(one)
+		}
+	}
+	if err == nil {
+		err = errors.New("the chart has no " + wanted)
+	}
+	return err
+}
+
 func run() error {
 	var apis apiVersions
 	release := flag.String("release", "evictd", "")
@@ -207,6 +222,7 @@ func run() error {
 	kube := flag.String("kube", "v1.20.2", "")
 	more := flag.String("values", "", "")
 	equals := flag.String("equals", "", "")
+	wanted := flag.String("json", "", "")
 	flag.Var(&apis, "api", "")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -237,6 +253,9 @@ func run() error {
 		"Release":      object{"Name": *release, "Namespace": *namespace, "Service": "Helm"},
 		"Capabilities": object{"KubeVersion": object{"Version": *kube}, "APIVersions": apis},
 	})
+	if err == nil && *wanted != "" {
+		return asJSON(text, *wanted)
+	}
 	if err != nil || *equals == "" {
 		fmt.Print(text)
 		return err

@@ -76,6 +76,70 @@ TEST_F(PodStatuses, ADryRunNotesNothing) {
     EXPECT_EQ(statuses.size(), 1U) << "the reconciler pretends";
 }
 
+TEST_F(PodStatuses, ThePodThatEvictdRunsInIsNoCandidate) {
+    eviction.pod_statuses = true;
+    declare(100_MiB);
+    tree.handle(hog_id)->ours = true;
+    make();
+    evict_hog();
+    EXPECT_FALSE(last().decision.evict && last().decision.evict->pod.value == "hog");
+    for (const auto& ranked : last().decision.ranking) {
+        const bool is_hog = last().observation.pods[ranked.pod].pod->uid.value == "hog";
+        EXPECT_EQ(ranked.exemption == Exemption::own_pod, is_hog);
+    }
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    EXPECT_TRUE(intents.empty() || intents[0].first.pod.value != "hog");
+}
+
+// It was moved there after its cgroup was first seen.
+TEST_F(PodStatuses, TheApiServerIsNeverAskedToEvictThePodThatEvictdRunsIn) {
+    eviction.soft_eviction_api = true;
+    eviction.thresholds.at(0).grace_period = std::chrono::milliseconds(1);
+    start();
+    tree.handle(hog_id)->ours = true;
+    evict_hog();
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    ASSERT_TRUE(last().decision.evict);
+    EXPECT_EQ(last().decision.pod_statuses.at(0).end, PodEnd::evicted);
+    EXPECT_TRUE(statuses.empty() || statuses.back().empty());
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_EQ(last().decision.end_steps.at(0).kind, EndStepKind::rejected);
+    ASSERT_EQ(last().outcomes.size(), 1U);
+    EXPECT_EQ(last().outcomes[0].status, OutcomeStatus::refused) << "nor does a signal reach it";
+}
+
+// Without a signal, too: its active deadline is over.
+TEST_F(PodStatuses, TheApiServerIsNeverAskedToFailThePodThatEvictdRunsIn) {
+    eviction.active_deadlines = true;
+    start();
+    Pod overdue = *pod("hog");
+    overdue.active_deadline = std::chrono::seconds(1);
+    overdue.start_time = clock.wall() - std::chrono::seconds(2);
+    const port::PodSet set{
+        .pods = {pod("quiet"), std::make_shared<const Pod>(overdue)}, .rejected = {}, .current = true};
+    tree.handle(hog_id)->ours = true;
+    set_pods(set);
+    ASSERT_EQ(last().decision.pod_statuses.size(), 1U) << "the policy has not seen it";
+    EXPECT_TRUE(statuses.empty() || statuses.back().empty());
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    ASSERT_EQ(last().decision.removals.size(), 1U);
+    EXPECT_NE(last().decision.removals[0].error.find("evictd itself runs in this pod"), std::string::npos);
+}
+
+TEST_F(PodStatuses, WhileLogindShutsDownNoPodIsKilledAndAtItsNoOneIsAtOnce) {
+    start();
+    agent->note_logind({.shuts_down = true, .said_at = clock.monotonic(), .current = true});
+    evict_hog();
+    EXPECT_EQ(last().decision.shutdown, ShutdownWord::logind);
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    clock.advance(std::chrono::milliseconds(1));
+    agent->note_logind({.shuts_down = false, .said_at = clock.monotonic(), .current = true});
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1) << last().decision.why;
+}
+
 TEST_F(PodStatuses, WhatAnAgentBeforeHadBegunIsPartOfTheFirstLook) {
     eviction.pod_statuses = true;
     recalled = {{.pod = {"hog"},

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -156,6 +157,75 @@ TEST_F(ConfigReaderTest, TheKubeletIsAskedWhenItIsHeardAgainAndAChangeIsMerged) 
     }
     write("config.yaml", "imageGCHighThresholdPercent: 90\n");  // a look happened meanwhile
     EXPECT_THAT(heard(3), ElementsAre("kubelet", "grace 1m0s", "grace 1m0s"));
+}
+
+// It is asked as soon as it is heard, and its answer counts although it is the same.
+TEST_F(ConfigReaderTest, AnAnswerThatWasKeptIsConfirmedByTheNext) {
+    write("config.yaml", "");
+    const std::string answer = R"({"kubeletconfig":{"evictionPressureTransitionPeriod":"1m"}})";
+    start("config.yaml", {.ask_kubelet = [=] { return Result<std::string>(answer); },
+                          .is_kubelet_heard = [] { return true; },
+                          .kubelet = config::KubeletText{"kept", answer},
+                          .is_kubelet_kept = true,
+                          .merges_kubelet = true,
+                          .keep_kubelet = [=, this](const std::string& text) { note(text == answer ? "kept" : text); },
+                          .on_kubelet = [this](const config::KubeletText& kubelet) { note(kubelet.name); }});
+    EXPECT_THAT(heard(3), ElementsAre("kept", "the kubelet's /configz", "grace 1m0s"));
+}
+
+TEST_F(ConfigReaderTest, WhatIsKnownAtTheStartIsKeptAndWhatIsNoConfigurationIsNot) {
+    write("config.yaml", "");
+    start("config.yaml", {.ask_kubelet = [] { return Result<std::string>("<html>"); },
+                          .is_kubelet_heard = [] { return true; },
+                          .kubelet_listener = [starts = 0]() mutable { return std::to_string(++starts); },
+                          .kubelet = config::KubeletText{"/configz", "known"},
+                          .merges_kubelet = true,
+                          .keep_kubelet = [this](const std::string& text) { note(text); },
+                          .on_kubelet = [this](const config::KubeletText&) { note("kubelet"); }});
+    EXPECT_THAT(heard(2), ElementsAre("known", "refused"));
+}
+
+// Between two lists of its pods, which are minutes apart.
+TEST_F(ConfigReaderTest, AKubeletThatListensAnewIsAskedAgain) {
+    write("config.yaml", "");
+    std::atomic<int> answers{0};
+    start("config.yaml",
+          {.ask_kubelet =
+               [&] {
+                   return Result<std::string>(R"({"kubeletconfig":{"evictionPressureTransitionPeriod":")" +
+                                              std::to_string(++answers) + R"(m"}})");
+               },
+           .is_kubelet_heard = [] { return true; },
+           .kubelet_listener = [&] { return answers == 0 ? "one" : "another"; },
+           .merges_kubelet = true,
+           .on_kubelet = [](const config::KubeletText&) {}});
+    EXPECT_THAT(heard(2), ElementsAre("grace 1m0s", "grace 2m0s"));
+}
+
+// What was known of it before is kept: a file that changes then is read over that.
+TEST_F(ConfigReaderTest, AReplyOfTheKubeletsThatIsNoConfigurationIsRefusedAndNotKept) {
+    write("config.yaml", "");
+    start("config.yaml", {.ask_kubelet = [] { return Result<std::string>("<html>"); },
+                          .is_kubelet_heard = [] { return true; },
+                          .merges_kubelet = true,
+                          .on_kubelet = [this](const config::KubeletText&) { note("kubelet"); }});
+    EXPECT_THAT(heard(1), ElementsAre("refused"));
+    write("config.yaml", transition("2m"));
+    EXPECT_THAT(heard(2), ElementsAre("refused", "grace 2m0s"));
+}
+
+// Another program writes beside it without a pause.
+TEST_F(ConfigReaderTest, ABusyDirectoryDoesNotPutItOffForEver) {
+    write("config.yaml", transition("1m"));
+    start("config.yaml", {.longest_write = 50ms});
+    std::atomic<bool> is_read{false};
+    std::thread busy([&] {
+        for (int i = 0; !is_read; i++) write("other", std::to_string(i));
+    });
+    write("config.yaml", transition("2m"));
+    EXPECT_THAT(heard(1), ElementsAre("grace 2m0s"));
+    is_read = true;
+    busy.join();
 }
 
 }  // namespace

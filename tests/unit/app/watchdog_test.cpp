@@ -7,8 +7,10 @@
 #include <future>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "fakes/fake_clock.hpp"
+#include "publish/status_client.hpp"
 
 namespace evictd::app {
 namespace {
@@ -72,6 +74,29 @@ TEST_F(Watchdogs, ReportsATaskThatLastsLongOnce) {
 TEST_F(Watchdogs, WithholdsThePingAfterAFailure) {
     proof.fail("evictd-pods", {ErrorKind::failed, "event loop", "a callback failed: x", ""});
     EXPECT_EQ(look(), std::pair(false, std::string("evictd-pods failed")));
+}
+
+// What a probe hears, from the moment on at which the service manager hears that all is well or not.
+TEST_F(Watchdogs, AnswersProbes) {
+    const auto path = "/tmp/evictd-watchdog-" + std::to_string(::getpid()) + ".health";
+    const auto heard = [&](std::function<bool()> is_ready) {
+        std::promise<void> looked;
+        auto once = [&looked, first = true](const std::string& /*text*/) mutable {
+            if (std::exchange(first, false)) looked.set_value();
+        };
+        auto watchdog = Watchdog::make(
+            {.proof = proof, .alive = once, .withheld = once, .health_path = path, .is_ready = std::move(is_ready)});
+        looked.get_future().wait();
+        auto client = publish::StatusClient::connect(path);
+        return client ? client->hear().value_or("") : client.error().text();
+    };
+    EXPECT_EQ(heard([] { return true; }), R"({"v":1,"alive":true,"ready":true})");
+    EXPECT_EQ(heard([] { return false; }), R"({"v":1,"alive":true,"ready":false,"detail":"no observation yet"})");
+    const auto watched = proof.watch("main", loop, sys::Duty::main);
+    (void)proof.check();
+    clock.advance(21s);
+    EXPECT_EQ(heard([] { return true; }),
+              R"({"v":1,"alive":false,"ready":false,"detail":"main has not answered for 21 s"})");
 }
 
 TEST_F(Watchdogs, AsksThreeTimesInTheManagersPeriod) {

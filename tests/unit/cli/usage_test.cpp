@@ -41,5 +41,12 @@ TEST(DemoOptions, NoSteeringIsOfTheOomRaceOnly) {
     EXPECT_EQ(fault_of("--no-steering --scenario spike"), "--no-steering: requires --scenario oomrace");
 }
 
+TEST(DemoOptions, ClusterIsPlayedByAScriptThatHasNeitherJsonNorAnAgentWithoutBpf) {
+    EXPECT_EQ(fault_of("--scenario cluster"), "");
+    EXPECT_EQ(fault_of("--scenario cluster -o json"), "--output json: not available with --scenario cluster");
+    EXPECT_EQ(fault_of("--scenario cluster --no-bpf"), "--no-bpf: not available with --scenario cluster");
+    EXPECT_EQ(fault_of("--scenario cluster --no-steering"), "--no-steering: requires --scenario oomrace");
+}
+
 }  // namespace
 }  // namespace evictd::command

@@ -61,10 +61,11 @@ TEST(NodeObject, AConditionIsWrittenOnlyWhereItDiffers) {
 
 TEST(NodeObject, ConditionsAreMergedByTypeAndRemovedByADirective) {
     const ConditionsChange change{{{"evictd.io/X", "True", "R", "M", "2026-01-01T00:00:00Z"}}, {"evictd.io/Y"}};
-    EXPECT_EQ(conditions_patch(change, noon()),
-              R"({"status":{"conditions":[{"type":"evictd.io/X","status":"True",)"
-              R"("lastHeartbeatTime":"2026-01-02T12:00:00Z","lastTransitionTime":"2026-01-01T00:00:00Z",)"
-              R"("reason":"R","message":"M"},{"$patch":"delete","type":"evictd.io/Y"}]}})");
+    EXPECT_EQ(
+        conditions_patch(*read_node(node_text), change, noon()),
+        R"({"metadata":{"uid":"u1","resourceVersion":"7"},"status":{"conditions":[{"type":"evictd.io/X","status":"True",)"
+        R"("lastHeartbeatTime":"2026-01-02T12:00:00Z","lastTransitionTime":"2026-01-01T00:00:00Z",)"
+        R"("reason":"R","message":"M"},{"$patch":"delete","type":"evictd.io/Y"}]}})");
 }
 
 TEST(NodeObject, ReadsAPageOfAList) {

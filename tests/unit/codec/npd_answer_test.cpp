@@ -59,6 +59,18 @@ TEST(NpdAnswer, AConditionThatOnlyTheTransitionPeriodHoldsIsStillAProblem) {
     EXPECT_EQ(answer.line, "MemoryPressure held; memory.available 2Gi, threshold 100Mi");
 }
 
+// A status of another version, or of an agent that has not decided on it.
+TEST(NpdAnswer, AConditionThatTheStatusDoesNotHaveIsNeverOk) {
+    auto document = calm();
+    document["conditions"] = json::array();
+    EXPECT_EQ(asked(document, NpdCondition::memory_pressure).status, NpdStatus::unknown);
+    document["signals"][0]["available"] = "80Mi";
+    document["signals"][0]["thresholds"][0] = threshold("100Mi", "met");
+    const auto answer = asked(document, NpdCondition::memory_pressure);
+    EXPECT_EQ(answer.status, NpdStatus::problem);
+    EXPECT_EQ(answer.line, "memory.available 80Mi below 100Mi (hard)");
+}
+
 TEST(NpdAnswer, WhatIsNotMeasuredIsUnknownAndNotOk) {
     auto document = calm();
     document["signals"].push_back(

@@ -41,6 +41,8 @@ public:
     void fill(bool& value) { value = one_in(2); }
     void fill(std::int64_t& value) { value = number(most_used); }
     void fill(std::int32_t& value) { value = static_cast<std::int32_t>(number(INT32_MAX)); }
+    void fill(std::uint32_t& value) { value = static_cast<std::uint32_t>(random_()); }
+    void fill(GarbageList& value) { value = GarbageList(make<std::vector<Garbage>>()); }
     void fill(std::uint64_t& value) { value = one_in(3) ? ~0ULL : random_(); }
     void fill(float& value) { value = std::bit_cast<float>(static_cast<std::uint32_t>(random_() & 0xff7fffffU)); }
     template <class E>
@@ -57,6 +59,7 @@ public:
         if (one_in(4)) value.spell("1.250k");
     }
     void fill(PodPtr& value) { value = std::make_shared<const Pod>(make<Pod>()); }
+    void fill(RuntimePtr& value) { value = std::make_shared<const Runtime>(make<Runtime>()); }
     void fill(Duration& value) { value = Duration(number(longest_time)); }
     void fill(std::chrono::seconds& value) { value = std::chrono::seconds(number(INT64_MAX)); }
     void fill(MonotonicTime& value) { value = MonotonicTime(make<Duration>()); }
@@ -104,7 +107,7 @@ bool same(const T& a, const T& b) {
     if constexpr (DescribedStruct<T>) {
         return std::apply([&](const auto&... each) { return (same(a.*each.member, b.*each.member) && ...); },
                           fields_of<T>());
-    } else if constexpr (std::same_as<T, PodPtr>) {
+    } else if constexpr (std::same_as<T, PodPtr> || std::same_as<T, RuntimePtr>) {
         return a && b ? same(*a, *b) : a == b;
     } else if constexpr (std::same_as<T, Quantity>) {
         return a.nano() == b.nano() && a.format() == b.format() && a.spelling() == b.spelling();

@@ -83,9 +83,19 @@ protected:
         }
         emit(tick);
     }
+    void removals() {
+        Tick tick = sample::calm();
+        for (const auto kind : {RemovalKind::taint, RemovalKind::deadline, RemovalKind::garbage}) {
+            tick.decision.removals.push_back(
+                {.kind = kind, .desired = {}, .why = {}, .begun_at = tick.observation.at, .error = {}});
+        }
+        tick.decision.removals.push_back({.desired = {.attempt = 2}, .why = {}, .answered = 2, .error = "403"});
+        emit(tick);
+    }
     void evictions() {
         emit(sample::evicting());
         Tick tick = sample::evicted();
+        tick.decision.rejections.emplace_back().rejected_for = {Condition::memory_pressure};
         tick.decision.failed = {sample::victim()};
         tick.decision.failed[0].failed = true;
         tick.decision.awaited.emplace().fresh = true;
@@ -103,6 +113,7 @@ TEST_F(EmittedReasons, AreThoseOfTheTable) {
     rungs();
     evictions();
     end_steps();
+    removals();
     const auto& names = names_of<Reason>();
     EXPECT_EQ(emitted, std::set<std::string>(names.begin(), names.end()));
 }

@@ -67,5 +67,23 @@ TEST(StatusError, KeepsItsKindAndItsWords) {
     EXPECT_FALSE(error_from_json("nonsense"));
 }
 
+TEST(Health, ThereAndBack) {
+    EXPECT_EQ(health_json_line({.is_alive = true, .is_ready = true, .detail = {}}),
+              R"({"v":1,"alive":true,"ready":true})");
+    const auto read =
+        health_from_json(health_json_line({.is_alive = true, .is_ready = false, .detail = "no \"look\""}));
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(read->is_alive);
+    EXPECT_FALSE(read->is_ready);
+    EXPECT_EQ(read->detail, "no \"look\"");
+}
+
+TEST(Health, WhatIsNoSuchLineIsNone) {
+    for (const auto* line : {"", "ok", "[]", "{}", R"({"alive":true})", R"({"alive":"true","ready":true})",
+                             R"({"v":1,"alive":true,"ready")", R"({"error":{"kind":"failed"}})"}) {
+        EXPECT_FALSE(health_from_json(line)) << line;
+    }
+}
+
 }  // namespace
 }  // namespace evictd::codec

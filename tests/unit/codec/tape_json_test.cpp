@@ -23,9 +23,15 @@ void expect_round_trip(unsigned seed) {
         pods.push_back(pod);
         return static_cast<std::uint32_t>(pods.size());
     };
+    RuntimePtr runtime;
+    const auto number_of_runtime = [&](const RuntimePtr& one) {
+        runtime = one;
+        return 7U;
+    };
     std::string text;
-    ValueWriter(text, number).write(value);
-    ValueReader reader([&](std::uint32_t wanted) { return pods.at(wanted - 1); });
+    ValueWriter(text, number, number_of_runtime).write(value);
+    ValueReader reader([&](std::uint32_t wanted) { return pods.at(wanted - 1); },
+                       [&](std::uint32_t wanted) { return wanted == 7 ? runtime : RuntimePtr{}; });
     T back = RandomValues(seed + 1).make<T>();  // whatever was in it before does not shine through
     const auto json = ValueReader::Json::parse(text, nullptr, false);
     ASSERT_TRUE(reader.read(json, back)) << reader.fault() << " in " << text;
@@ -38,6 +44,7 @@ TEST(TapeJson, EveryFieldOfWhatIsDecidedOverComesBackExactly) {
         expect_round_trip<EvictionConfig>(seed);
         expect_round_trip<State>(seed);
         expect_round_trip<Pod>(seed);
+        expect_round_trip<Runtime>(seed);
         expect_round_trip<KernelEvent>(seed);
         expect_round_trip<Threshold>(seed);
     }
@@ -163,6 +170,41 @@ TEST_F(Tapes, APodThatLeftAndCameBackIsWrittenAnew) {
     without.observation.pods.pop_back();
     (void)read(writer.look(without, false));
     EXPECT_EQ(read(writer.look(tick, false)).observation.pods.back().pod->name, "dns");
+}
+
+TEST_F(Tapes, AnInventoryIsWrittenOnceForAllLooksThatShareIt) {
+    Runtime runtime;
+    runtime.images.emplace_back().id = "sha256:77";
+    Tick tick = recorded(sample::calm());
+    tick.observation.pods.clear();
+    tick.decision.ranking.clear();
+    tick.observation.runtime = std::make_shared<const Runtime>(runtime);
+    const auto first = writer.look(tick, true);
+    const auto second = writer.look(tick, false);
+    EXPECT_THAT(first, HasSubstr("sha256:77"));
+    EXPECT_THAT(second, Not(HasSubstr("sha256:77")));
+    runtime.images[0].id = "sha256:88";
+    tick.observation.runtime = std::make_shared<const Runtime>(runtime);
+    const auto third = writer.look(tick, false);
+    ASSERT_TRUE(read(first).observation.runtime);
+    EXPECT_EQ(read(second).observation.runtime->images.at(0).id, "sha256:77");
+    EXPECT_EQ(read(third).observation.runtime->images.at(0).id, "sha256:88");
+    const auto header = writer.header({});
+    (void)reader.read(header);
+    const auto lost = reader.read(second);
+    ASSERT_FALSE(lost);
+    EXPECT_THAT(lost.error().text(), HasSubstr("inventory"));
+    EXPECT_THAT(writer.look(tick, true), HasSubstr("sha256:88"));
+}
+
+TEST_F(Tapes, WhatIsToGoIsComparedByAReplay) {
+    Tick tick = recorded(sample::calm());
+    tick.decision.garbage.pass = 3;
+    tick.decision.garbage.forced = true;
+    const Garbage logs{GarbageKind::log_directory, "a_b_c", "a/b", {"c"}, {}, "its pod is gone"};
+    tick.decision.garbage.removals = GarbageList({logs});
+    EXPECT_THAT(read(writer.look(tick, true)).desired,
+                HasSubstr(R"("garbage":{"pass":3,"forced":true,"removals":["log directory a_b_c"]})"));
 }
 
 TEST_F(Tapes, AfterAHeaderNothingOfWhatStoodBeforeIsNeeded) {

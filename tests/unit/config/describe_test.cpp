@@ -59,7 +59,7 @@ TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
 TEST(Describe, ShowsSettingsThatAreNotTheDefaults) {
     const auto config = load(
         "evictionHard: {}\nevictionMaxPodGracePeriod: 30\ncgroupRoot: /kubelet\n"
-        "evictd: {dryRun: true, bpf: required, eventLog: {maxSize: 1Mi}, lookPeriod: 10s}\n",
+        "evictd: {dryRun: true, bpf: required, eventLog: {maxSize: 1Mi}, lookPeriod: 10s, podManifestPath: ''}\n",
         "f.yaml");
     ASSERT_TRUE(config);
     const std::string text = describe(*config, false);
@@ -69,6 +69,7 @@ TEST(Describe, ShowsSettingsThatAreNotTheDefaults) {
     EXPECT_THAT(text, HasSubstr("evictd.dryRun                  true\n"));
     EXPECT_THAT(text, HasSubstr("evictd.bpf                     required\n"));
     EXPECT_THAT(text, HasSubstr("evictd.eventLog.maxSize        1Mi\n"));
+    EXPECT_THAT(text, HasSubstr("evictd.podManifestPath         (none)\n"));
     EXPECT_THAT(text, Not(HasSubstr("lookPeriod")));
 }
 

@@ -6,12 +6,23 @@
 #include <gmock/gmock.h>
 
 #include "config/load.hpp"
+#include "fakes/temp_dir.hpp"
 
 namespace evictd::config {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+// 8 GiB of memory, 100 GiB on disk.
+std::optional<Amount> capacity_of(Signal signal) {
+    return Amount{signal == Signal::memory_available ? std::int64_t{8} << 30U : std::int64_t{100} << 30U};
+}
+std::optional<Amount> unknown_capacity(Signal /*signal*/) { return std::nullopt; }
+std::vector<std::string> first(const EvictionConfig& own, const EvictionConfig& kubelet,
+                               const CapacityOf& capacity = capacity_of) {
+    return kubelet_acts_first(own, kubelet, capacity);
+}
 
 EvictionConfig eviction(const std::string& text) { return load(text, "a.yaml")->eviction; }
 
@@ -20,13 +31,28 @@ TEST(KubeletActsFirst, AHigherThresholdOfTheKubeletsIs) {
     const auto own = [](const std::string& hard) {
         return eviction("evictionHard: {" + hard + "}\nenforceNodeAllocatable: [none]");
     };
-    EXPECT_THAT(kubelet_acts_first(own("memory.available: 100Mi"), kubelet),
+    EXPECT_THAT(first(own("memory.available: 100Mi"), kubelet),
                 ElementsAre("the kubelet evicts for memory.available below 200Mi, evictd only later"));
-    EXPECT_THAT(kubelet_acts_first(own("memory.available: 200Mi"), kubelet), IsEmpty());
-    EXPECT_THAT(kubelet_acts_first(own("memory.available: 300Mi"), kubelet), IsEmpty());
-    EXPECT_THAT(kubelet_acts_first(own("memory.available: 1%"), kubelet), IsEmpty());  // depends on the capacity
-    EXPECT_THAT(kubelet_acts_first(own("pid.available: 10"), kubelet),
+    EXPECT_THAT(first(own("memory.available: 200Mi"), kubelet), IsEmpty());
+    EXPECT_THAT(first(own("memory.available: 300Mi"), kubelet), IsEmpty());
+    EXPECT_THAT(first(own("pid.available: 10"), kubelet),
                 ElementsAre("the kubelet evicts for memory.available below 200Mi, evictd has no threshold on it"));
+}
+
+TEST(KubeletActsFirst, AnAmountAndAShareAreComparedByTheCapacity) {
+    const auto hard = [](const std::string& threshold) {
+        return eviction("evictionHard: {" + threshold + "}\nenforceNodeAllocatable: [none]");
+    };
+    const auto share = hard("memory.available: 5%");  // 409.6 MiB
+    EXPECT_THAT(first(hard("memory.available: 409Mi"), share),
+                ElementsAre("the kubelet evicts for memory.available below 5%, evictd only later"));
+    EXPECT_THAT(first(hard("memory.available: 410Mi"), share), IsEmpty());
+    EXPECT_THAT(first(share, hard("memory.available: 410Mi")),
+                ElementsAre("the kubelet evicts for memory.available below 410Mi, evictd only later"));
+    EXPECT_THAT(first(share, hard("memory.available: 409Mi")), IsEmpty());
+    EXPECT_THAT(first(hard("nodefs.available: 9Gi"), hard("nodefs.available: 10%")),
+                ElementsAre("the kubelet evicts for nodefs.available below 10%, evictd only later"));
+    EXPECT_THAT(first(share, hard("memory.available: 410Mi"), unknown_capacity), IsEmpty());
 }
 
 TEST(KubeletActsFirst, ALongerGracePeriodMakesItLater) {
@@ -36,8 +62,8 @@ TEST(KubeletActsFirst, ALongerGracePeriodMakesItLater) {
             "evictionSoftGracePeriod: {memory.available: " +
             grace + "}");
     };
-    EXPECT_THAT(kubelet_acts_first(soft("30s"), soft("30s")), IsEmpty());
-    EXPECT_THAT(kubelet_acts_first(soft("1m"), soft("30s")),
+    EXPECT_THAT(first(soft("30s"), soft("30s")), IsEmpty());
+    EXPECT_THAT(first(soft("1m"), soft("30s")),
                 ElementsAre("the kubelet evicts for memory.available below 10% for 30s, evictd only later"));
 }
 
@@ -48,6 +74,21 @@ TEST(LoadKubelet, TheReplyIsUnwrappedAndForeignKeysAreIgnored) {
     ASSERT_TRUE(config);
     EXPECT_EQ(config->cgroup_root, "/k");
     ASSERT_EQ(config->eviction.thresholds.size(), 2U);  // and its copy for what is allocatable
+}
+
+// An agent without a threshold protects nothing.
+TEST(LoadKubelet, WhileItIsUnknownItsDefaultForMemoryHoldsUnlessTheFileHasThresholds) {
+    const auto none = load_files(std::nullopt, std::nullopt, unknown_kubelet());
+    ASSERT_TRUE(none) << none.error().front().text();
+    const auto memory = load("evictionHard: {memory.available: 100Mi}", "a.yaml");
+    ASSERT_TRUE(memory);
+    EXPECT_EQ(none->eviction.thresholds, memory->eviction.thresholds);
+    const auto own = load("evictionHard: {memory.available: 1Gi}\nenforceNodeAllocatable: [none]", "a.yaml");
+    fakes::TempDir dir;
+    dir.write("a.yaml", "evictionHard: {memory.available: 1Gi}\nenforceNodeAllocatable: [none]");
+    const auto merged = load_files(std::nullopt, dir / "a.yaml", unknown_kubelet());
+    ASSERT_TRUE(own && merged);
+    EXPECT_EQ(merged->eviction.thresholds, own->eviction.thresholds);
 }
 
 TEST(LoadKubelet, AnythingElseIsAFaultAndNotTheDefaults) {

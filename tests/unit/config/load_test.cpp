@@ -57,8 +57,8 @@ TEST(Load, WhatKubeadmWritesMeansTheDefaults) {
         ASSERT_TRUE(config) << config.error()[0].text();
         EXPECT_EQ(config->eviction.thresholds, Config(*load("", "")).eviction.thresholds);
         EXPECT_EQ(config->eviction.pressure_transition_period, 5min);
-        EXPECT_EQ(config->image_gc.min_age, 2min);
-        EXPECT_EQ(config->image_gc.max_age, 0s);
+        EXPECT_EQ(config->eviction.garbage.image_gc.min_age, 2min);
+        EXPECT_EQ(config->eviction.garbage.image_gc.max_age, 0s);
         EXPECT_EQ(config->cgroup_driver, "systemd");
     }
 }
@@ -71,14 +71,15 @@ TEST(Load, EveryEvictionKeyOfAKubeletConfigurationIsRead) {
     EXPECT_EQ(config->eviction.pressure_transition_period, 90s);
     EXPECT_EQ(config->eviction.max_pod_grace_period, -1s);
     EXPECT_FALSE(config->eviction.local_storage_isolation);
-    EXPECT_EQ(config->image_gc.high_threshold_percent, 90);
-    EXPECT_EQ(config->image_gc.low_threshold_percent, 0) << "zero is a percentage, not the default";
-    EXPECT_EQ(config->image_gc.min_age, 10min);
-    EXPECT_EQ(config->image_gc.max_age, 168h);
+    EXPECT_EQ(config->eviction.garbage.image_gc.high_threshold_percent, 90);
+    EXPECT_EQ(config->eviction.garbage.image_gc.low_threshold_percent, 0) << "zero is a percentage, not the default";
+    EXPECT_EQ(config->eviction.garbage.image_gc.min_age, 10min);
+    EXPECT_EQ(config->eviction.garbage.image_gc.max_age, 168h);
 }
 
 TEST(Load, ImageGarbageCollectionHasTheKubeletsDefaults) {
-    const ImageGcPolicy policy = load("imageMinimumGCAge: 0s\nimageGCHighThresholdPercent: null", "f").value().image_gc;
+    const ImageGcPolicy policy =
+        load("imageMinimumGCAge: 0s\nimageGCHighThresholdPercent: null", "f").value().eviction.garbage.image_gc;
     EXPECT_EQ(policy.high_threshold_percent, 85);
     EXPECT_EQ(policy.low_threshold_percent, 80);
     EXPECT_EQ(policy.min_age, 2min);
@@ -251,7 +252,7 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         {"evictd: {bpffsPath: /sys/fs/x/..//bpf/}",
          "f.yaml:1: evictd.bpffsPath: the BPF filesystem itself, where others have their pins (/sys/fs/bpf/evictd)"},
         {"evictd: {statePath: var}", "f.yaml:1: evictd.statePath: \"var\" is not a path from the root"},
-        {"evictd: {socketPath: /" + std::string(107, 's') + "}", "f.yaml:1: evictd.socketPath: longer than 107 bytes"},
+        {"evictd: {socketPath: /" + std::string(100, 's') + "}", "f.yaml:1: evictd.socketPath: longer than 100 bytes"},
         {"evictd: {httpAddress: localhost:80}",
          "f.yaml:1: evictd.httpAddress: invalid address \"localhost:80\" (expected 127.0.0.1:20262, or [::1]:20262)"},
         {"evictd: {httpAddress: 127.0.0.1}", "f.yaml:1: evictd.httpAddress: invalid address \"127.0.0.1\""},

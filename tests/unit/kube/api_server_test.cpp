@@ -122,8 +122,8 @@ TEST_F(ApiServerTest, AnAnswerThatIsLateCutOffOrTooLargeIsAnError) {
 }
 
 TEST_F(ApiServerTest, SendsWhatWasAskedForBeforeItHadAConnection) {
-    ClusterPods early(
-        "of a test", [] { return fail(ErrorKind::failed, "kubeconfig", "is missing"); }, "n1", {}, 10ms);
+    ClusterPods early("of a test", [] { return fail(ErrorKind::failed, "kubeconfig", "is missing"); }, "n1", {},
+                      {.first_back_off = 10ms});
     ASSERT_TRUE(early.api()->send(urgent("/x"), replies.take()));
     EXPECT_EQ(replies.size(), 0U);
     ASSERT_TRUE(early.start(listener.hear()));
@@ -185,6 +185,41 @@ TEST_F(ApiServerTest, AServerThatAsksForAPauseGetsOneFromAllOthers) {
     EXPECT_LT(sys::SystemClock().monotonic() - began, 900ms) << "an eviction does not wait";
     EXPECT_TRUE(ask({.path = "/other"}));
     EXPECT_GE(sys::SystemClock().monotonic() - began, 1s);
+}
+
+// A DELETE that was withdrawn meanwhile must not be sent after the pause.
+TEST_F(ApiServerTest, WhatWaitedTooLongIsAnsweredAndNeverSent) {
+    const auto end = serve([this](const std::string&, const std::string& path, const Connection& to) {
+        if (is_pods(path)) return serve_pods(path, to);
+        if (path == "/old") asked++;
+        to.reply(path == "/limit" ? 429 : 200, "", "Retry-After: 1\r\n");
+        return true;
+    });
+    ASSERT_TRUE(ask({.path = "/limit"}));
+    const auto began = sys::SystemClock().monotonic();
+    const auto old = ask({.method = "DELETE", .path = "/old", .longest_wait = 50ms});
+    EXPECT_LT(sys::SystemClock().monotonic() - began, 900ms) << "answered when it is too old";
+    ASSERT_FALSE(old);
+    EXPECT_EQ(old.error().kind, ErrorKind::unreachable);
+    EXPECT_TRUE(ask({.path = "/x"})) << "after the pause";
+    EXPECT_EQ(asked, 0);
+}
+
+TEST_F(ApiServerTest, WhatWaitedTooLongLeavesItsPlaceToOthers) {
+    ClusterPods early("of a test", [] { return fail(ErrorKind::failed, "kubeconfig", "is missing"); }, "n1", {},
+                      {.first_back_off = 10ms});
+    for (std::size_t i = 0; i < ApiServer::most_waiting; i++) {
+        ASSERT_TRUE(early.api()->send({.path = "/old", .longest_wait = 1s}, replies.take()));
+    }
+    EXPECT_FALSE(early.api()->send({.path = "/x"}, [](const auto&) {}));
+    usleep(1'010'000);
+    EXPECT_TRUE(early.api()->send({.path = "/x"}, [](const auto&) {}));
+    EXPECT_EQ(replies.size(), 0U) << "they are answered in the server's thread";
+    ASSERT_TRUE(early.start(listener.hear()));
+    for (const auto& reply : replies.wait_for(ApiServer::most_waiting)) {
+        ASSERT_FALSE(reply);
+        EXPECT_NE(reply.error().text().find("waited too long"), std::string::npos) << reply.error().text();
+    }
 }
 
 TEST_F(ApiServerTest, BodiesAndTheirTypeAreSentUpToALimit) {

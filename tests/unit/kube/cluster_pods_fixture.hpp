@@ -31,6 +31,14 @@ inline std::string list_json(const std::string& items, const std::string& metada
 inline std::string event_json(const std::string& type, const std::string& object) {
     return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
+inline bool is_streaming_list(const std::string& path) {
+    return path.find("sendInitialEvents=true") != std::string::npos;
+}
+// Of a streaming list (metav1.InitialEventsAnnotationKey).
+inline std::string end_of_list_json(const std::string& version) {
+    return event_json("BOOKMARK", R"({"kind":"Pod","metadata":{"resourceVersion":")" + version +
+                                      R"(","annotations":{"k8s.io/initial-events-end":"true"}}})");
+}
 inline bool is_watch(const std::string& path) { return path.find("watch=true") != std::string::npos; }
 
 // Steps that the test sets and the server waits for.
@@ -65,20 +73,30 @@ protected:
         }
         ClusterPodsTest& test;
     };
+    // Without streaming lists, as servers up to 1.31 are, unless `streams_lists`.
     [[nodiscard]] End serve(fakes::HttpServer::Handler handler) {
-        server.emplace(std::move(handler));
+        server.emplace([this, handler = std::move(handler)](const std::string& method, const std::string& path,
+                                                            const Connection& to) {
+            if (streams_lists || !is_streaming_list(path)) return handler(method, path, to);
+            to.reply(422,
+                     R"({"kind":"Status","reason":"Invalid","message":"resourceVersionMatch is forbidden for watch"})");
+            return true;
+        });
         const auto load = [this]() -> Result<ApiAccess> {
             if (loads++ == 0 && first_load_fails) return fail(ErrorKind::failed, "kubeconfig", "is not there yet");
             return ApiAccess{
                 .server = {.url = server->url(), .tls = {}}, .token_file = {}, .token = "t", .from = "test"};
         };
-        source.emplace("of a test", load, "n1", std::nullopt, std::chrono::milliseconds(10));
+        source.emplace("of a test", load, "n1", std::nullopt, times, node_times);
         EXPECT_TRUE(source->start(listener.hear()));
         return End(*this);
     }
     Listener listener;
     std::atomic<int> loads = 0;
     bool first_load_fails = false;
+    bool streams_lists = false;
+    ApiPodsTimes times{.first_back_off = std::chrono::milliseconds(10)};
+    std::optional<ApiNodeTimes> node_times;
     std::optional<fakes::HttpServer> server;
     std::optional<ClusterPods> source;
 };

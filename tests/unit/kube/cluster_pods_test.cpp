@@ -109,5 +109,62 @@ TEST_F(ClusterPodsTest, AWatchThatIsCutGoesOnWhereItWas) {
     EXPECT_TRUE(listener.until([](const port::PodSet& set) { return set.unread.empty(); }));
 }
 
+// Headers are no event: a watch that only begins, each time, shows nothing of what happens.
+TEST_F(ClusterPodsTest, WatchesThatOnlyBeginAreReplacedByAList) {
+    times.longest_silence = std::chrono::milliseconds(40);
+    times.longest_quiet = std::chrono::milliseconds(200);
+    std::atomic<int> lists = 0;
+    const auto served = serve([&](const std::string&, const std::string& path, const Connection& to) {
+        if (is_watch(path)) {
+            to.begin();
+            to.hold();
+            return false;
+        }
+        const bool first = lists++ == 0;
+        EXPECT_TRUE(path.ends_with(first ? "resourceVersion=0" : "resourceVersion=10")) << "not the newest: " << path;
+        to.reply(200, list_json(pod_json(first ? "a" : "b")));
+        return true;
+    });
+    EXPECT_TRUE(listener.until_pods("b"));
+}
+
+TEST_F(ClusterPodsTest, WatchesThatBeginAndEndAreReplacedByAList) {
+    times.longest_quiet = std::chrono::milliseconds(200);
+    std::atomic<int> lists = 0;
+    const auto served = serve([&](const std::string&, const std::string& path, const Connection& to) {
+        if (is_watch(path)) {
+            to.begin();
+            to.end();
+            return true;
+        }
+        to.reply(200, list_json(pod_json(lists++ == 0 ? "a" : "b")));
+        return true;
+    });
+    EXPECT_TRUE(listener.until_pods("b"));
+}
+
+// Nor are bytes that are no event: they put the list off no longer.
+TEST_F(ClusterPodsTest, AWatchThatTricklesIsReplacedByAList) {
+    times.longest_silence = std::chrono::milliseconds(100);
+    times.longest_quiet = std::chrono::milliseconds(200);
+    std::atomic<int> lists = 0;
+    std::atomic<bool> ended = false;
+    const auto served = serve([&](const std::string&, const std::string& path, const Connection& to) {
+        if (!is_watch(path)) {
+            to.reply(200, list_json(pod_json(lists++ == 0 ? "a" : "b")));
+            return true;
+        }
+        to.begin();
+        while (lists == 1 && !ended) {
+            to.chunk("\n");
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        to.hold();
+        return false;
+    });
+    EXPECT_TRUE(listener.until_pods("b"));
+    ended = true;
+}
+
 }  // namespace
 }  // namespace evictd::kube

@@ -115,12 +115,28 @@ TEST_F(Observing, YoungPodsThatNoSourceKnowsAreSeenWithWhatTheyHold) {
     EXPECT_EQ(seen[0].first_seen, clock.monotonic());
     EXPECT_EQ(seen[0].working_set, 125_MiB);
     EXPECT_TRUE(seen[0].populated);
-    table.set_pods(0, {pod("uid-a"), pod("late")});
+    Pod late = *pod("late");
+    late.origin = PodOrigin::static_file;
+    table.set_pods(0, {pod("uid-a"), std::make_shared<const Pod>(late)});
     EXPECT_TRUE(look().unknown_pods.empty());
     table.set_pods(0, {pod("uid-a")});
     EXPECT_EQ(look().unknown_pods.size(), 1U);
     clock.advance(unknown_pod_period);
     EXPECT_TRUE(look().unknown_pods.empty()) << "its manifest is not expected any more";
+}
+
+// A pod that is deleted by force: its processes run for its grace period, and it is ranked by what they hold.
+TEST_F(Observing, APodThatLeftTheApiServerIsSeenWithWhatItHoldsWhileItsCgroupIsThere) {
+    declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 150_MiB, .inactive_file = 5_MiB, .processes = 1, .pod = "uid-a"}},
+            {"uid-a"});
+    table.set_pods(0, {});
+    const auto seen = look();
+    ASSERT_EQ(seen.pods.size(), 1U);
+    EXPECT_EQ(seen.pods[0].pod->full_name(), "default/uid-a");
+    EXPECT_EQ(seen.pods[0].usage->working_set, 145_MiB);
+    EXPECT_TRUE(seen.pods[0].populated);
+    EXPECT_TRUE(seen.unknown_pods.empty());
 }
 
 TEST_F(Observing, ARemovedCgroupsPagesAreItsPodsAndARemovedPodsAreTheRoots) {

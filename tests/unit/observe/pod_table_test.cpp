@@ -13,10 +13,11 @@
 namespace evictd::observe {
 namespace {
 
-PodPtr pod_from(const std::string& uid, const std::string& source = "") {
+PodPtr pod_from(const std::string& uid, const std::string& source = "", PodOrigin origin = PodOrigin::api) {
     Pod made;
     made.uid = {uid};
     made.source = source;
+    made.origin = origin;
     return std::make_shared<const Pod>(std::move(made));
 }
 
@@ -57,6 +58,54 @@ TEST(PodTable, ACgroupMadeLaterIsFoundByItsEvent) {
     table.apply(life(CgroupChange::made, 2, "uid-a"), at(1), tree);
     EXPECT_EQ(table.rows()[0].cgroup->id().value, 2U);
     EXPECT_NE(table.cgroup_of({"uid-a"}), nullptr);
+}
+
+// A pod that may have been there is not said to have arrived: it may be refused for that.
+TEST(PodTable, OnlyACgroupThatIsProvedNewIsAnArrival) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_cgroups(*tree.list_pods(), at(10));
+    table.set_pods(0, {pod_from("uid-a"), pod_from("uid-b")}, at(20));
+    EXPECT_EQ(table.rows()[0].arrived_at, std::nullopt) << "the first listing had it";
+    table.apply(life(CgroupChange::made, 2, "uid-a"), at(30), tree);
+    EXPECT_EQ(table.rows()[0].arrived_at, std::nullopt) << "its making is reported late";
+}
+
+TEST(PodTable, AnArrivalIsTheEarlierOfItsCgroupAndItsListing) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod_from("uid-a")}, at(10));
+    table.apply(life(CgroupChange::made, 2, "uid-a"), at(20), tree);
+    EXPECT_EQ(table.rows()[0].arrived_at, at(10));
+    table.apply(life(CgroupChange::made, 3, "uid-b"), at(20), tree);
+    table.set_pods(0, {pod_from("uid-a"), pod_from("uid-b")}, at(30));
+    EXPECT_EQ(table.rows()[0].arrived_at, at(10)) << "it was listed all the time";
+    EXPECT_EQ(table.rows()[1].arrived_at, at(20));
+}
+
+TEST(PodTable, ACgroupThatIsMadeAgainIsNoArrival) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod_from("uid-a")}, at(10));
+    table.apply(life(CgroupChange::made, 2, "uid-a"), at(20), tree);
+    table.apply(life(CgroupChange::removed, 2), at(30), tree);
+    table.apply(life(CgroupChange::made, 2, "uid-a"), at(40), tree);
+    EXPECT_EQ(table.rows()[0].arrived_at, at(10));
+}
+
+// Where nothing reports a new cgroup, the listing before is when it was not there yet.
+TEST(PodTable, WhatALaterListingFindsArrivedAfterTheOneBefore) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_cgroups({}, at(10));
+    table.set_cgroups(*tree.list_pods(), at(20));
+    table.set_pods(0, {pod_from("uid-a")}, at(30));
+    EXPECT_EQ(table.rows()[0].arrived_at, at(10));
+    PodTable partial;
+    partial.set_cgroups({}, at(10));
+    partial.add_cgroups(*tree.list_pods(), at(20));
+    partial.set_pods(0, {pod_from("uid-a")}, at(30));
+    EXPECT_EQ(partial.rows()[0].arrived_at, std::nullopt);
 }
 
 TEST(PodTable, UnknownPodsAreNamedByAgeAndThenByUid) {
@@ -129,9 +178,10 @@ TEST(PodTable, AnUnknownCgroupIsAsOldAsItWasFirstSeen) {
     table.set_cgroups(*tree.list_pods(), at(9));
     ASSERT_EQ(table.unknown().size(), 2U);
     for (const auto& one : table.unknown()) EXPECT_EQ(one.first_seen, at(5));
-    table.set_pods(0, {pod_from("uid-a"), pod_from("uid-b")});
+    const auto manifest = [](const std::string& uid) { return pod_from(uid, "", PodOrigin::static_file); };
+    table.set_pods(0, {manifest("uid-a"), manifest("uid-b")});
     EXPECT_TRUE(table.unknown().empty());
-    table.set_pods(0, {pod_from("uid-b")});
+    table.set_pods(0, {manifest("uid-b")});
     ASSERT_EQ(table.unknown().size(), 1U) << "its manifest was removed, and it still runs";
     EXPECT_EQ(table.unknown()[0].first_seen, at(5));
     tree.declare({{.id = 1, .level = 1}, {.id = 9, .level = 2, .pod = "uid-a"}});
@@ -143,6 +193,53 @@ TEST(PodTable, AnUnknownCgroupIsAsOldAsItWasFirstSeen) {
     EXPECT_EQ(table.unknown().size(), 1U) << "news of the old one";
     table.apply(life(CgroupChange::removed, 9), at(13), tree);
     EXPECT_TRUE(table.unknown().empty());
+}
+
+// Else a pod that is deleted by force would hide for as long as its grace period, which is its own choice.
+TEST(PodTable, APodOfTheApiServerIsKeptUntilItsCgroupIsRemoved) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod_from("uid-a", "as it was"), pod_from("uid-b"), pod_from("uid-c")});
+    table.set_cgroups(*tree.list_pods(), at(0));
+    table.set_pods(0, {pod_from("uid-b"), pod_from("uid-d")});
+    ASSERT_EQ(table.rows().size(), 3U) << "uid-c has no cgroup";
+    EXPECT_EQ(table.rows()[0].pod->source, "as it was");
+    EXPECT_TRUE(table.rows()[0].departed);
+    EXPECT_EQ(table.rows()[0].cgroup->id(), CgroupId{2});
+    EXPECT_FALSE(table.rows()[1].departed);
+    EXPECT_TRUE(table.unknown().empty());
+    table.apply(life(CgroupChange::emptied, 2), at(1), tree);
+    table.set_pods(0, {pod_from("uid-b")});
+    ASSERT_EQ(table.rows().size(), 2U) << "other processes may come";
+    EXPECT_EQ(table.rows()[0].emptied_at, at(1));
+    table.apply(life(CgroupChange::removed, 2), at(2), tree);
+    ASSERT_EQ(table.rows().size(), 1U);
+    EXPECT_EQ(table.rows()[0].pod->uid, PodUid{"uid-b"});
+}
+
+TEST(PodTable, ADepartedPodIsForgottenByAListingWithoutItsCgroup) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod_from("uid-a")});
+    table.set_cgroups(*tree.list_pods(), at(0));
+    table.set_pods(0, {});
+    table.set_cgroups(*tree.list_pods(), at(1));
+    EXPECT_EQ(table.rows().size(), 1U);
+    tree.declare({{.id = 1, .level = 1}});
+    table.set_cgroups(*tree.list_pods(), at(2));
+    EXPECT_TRUE(table.rows().empty());
+}
+
+TEST(PodTable, ADepartedPodThatASourceHasAgainIsThatSources) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod_from("uid-a", "before")});
+    table.set_cgroups(*tree.list_pods(), at(0));
+    table.set_pods(0, {});
+    table.set_pods(1, {pod_from("uid-a", "after")});
+    ASSERT_EQ(table.rows().size(), 1U);
+    EXPECT_EQ(table.rows()[0].pod->source, "after");
+    EXPECT_FALSE(table.rows()[0].departed);
 }
 
 TEST(PodTable, AListingThatMayLackSomeTakesNoneAway) {

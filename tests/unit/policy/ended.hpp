@@ -29,6 +29,8 @@ struct Ended : Node {
         Observation observation = observe(since);
         observation.pod_statuses = std::exchange(answers, {});
         observation.recalled = std::exchange(recalled, {});
+        observation.node = node_view;
+        observation.logind = logind_view;
         observation.watching.exits = true;
         observation.wall = WallTime(std::chrono::hours(1000)) + since;
         Verdict verdict = decide(config, observation, state);
@@ -74,6 +76,8 @@ struct Ended : Node {
 
     std::vector<PodStatusOutcome> answers;
     std::vector<DesiredPodStatus> recalled;
+    std::optional<NodeView> node_view;
+    std::optional<LogindView> logind_view;
 };
 
 inline std::vector<std::string> kills(const Decision& decision) {

@@ -105,14 +105,14 @@ TEST_F(NodeStatus, HasAConditionOfStallsOfTheNode) {
     EXPECT_THAT(look(5min + 3s).node_status->taints, IsEmpty());
 }
 
-// A pod that thrashes at a limit of its own is no reason to keep other pods away from the node for its stalls.
+// A pod that thrashes at a limit of its own is no reason to keep other pods away from the node.
 TEST_F(NodeStatus, IsNotAboutStallsOfASinglePod) {
     node.pods = {pod({.name = "thrasher", .cgroup = 2})};
     node.config.stalls = {{.scope = StallScope::pod, .share = ten_percent}};
     node.find("thrasher").stall = PodStall{.some = {50ms, 500ms, 5s}, .reclaimed = 1_MiB};
     const auto decision = look(1s);
     EXPECT_FALSE(decision.stalls_met.empty());
-    EXPECT_THAT(said(decision), ElementsAre("evictd.io/MemoryPressure=True EvictdHasInsufficientMemory"));
+    EXPECT_THAT(said(decision), ElementsAre("evictd.io/MemoryPressure=False EvictdHasSufficientMemory"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using Words = std::vector<std::string>;
 
 constexpr MonotonicTime boot{std::chrono::hours(1)};
 
-std::shared_ptr<Pod> pod(const std::string& name, PodPhase phase = PodPhase::running) {
+std::shared_ptr<Pod> gc_pod(const std::string& name, PodPhase phase = PodPhase::running) {
     auto made = std::make_shared<Pod>();
     made->uid = {"uid-" + name};
     made->name_space = "default";
@@ -25,7 +25,7 @@ std::shared_ptr<Pod> pod(const std::string& name, PodPhase phase = PodPhase::run
 }
 
 PodPtr ended(const std::string& name, std::optional<Duration> created, const std::string& reason = "") {
-    auto made = pod(name, PodPhase::failed);
+    auto made = gc_pod(name, PodPhase::failed);
     made->status_reason = reason;
     made->creation_time.reset();
     if (created) made->creation_time = WallTime(*created);
@@ -81,7 +81,7 @@ TEST(PodGc, TerminatedPodsBeyondTheThresholdGoEvictedFirstThenTheOldest) {
                  ended("evicted-young", 8h, "Evicted"),
                  ended("evicted-old", 7h, "Evicted"),
                  ended("no-time", std::nullopt),
-                 pod("alive")};
+                 gc_pod("alive")};
     EXPECT_EQ(at_once(look, 1), (Words{"delete evicted-old", "delete evicted-young", "delete no-time", "delete old"}));
     EXPECT_EQ(at_once(look, 4), (Words{"delete evicted-old"}));
     EXPECT_EQ(at_once(look, 5), Words{});
@@ -94,7 +94,7 @@ TEST(PodGc, EquallyOldPodsGoByName) {
 }
 
 TEST(PodGc, EvictedMeansFailedWithThatVeryReason) {
-    auto succeeded = pod("succeeded", PodPhase::succeeded);
+    auto succeeded = gc_pod("succeeded", PodPhase::succeeded);
     succeeded->status_reason = "Evicted";
     PodGcLook look;
     look.pods = {succeeded, ended("b", 5h, "evicted"), ended("c", 9h, "Evicted")};
@@ -112,16 +112,16 @@ TEST(PodGc, TheThresholdIs12500UnlessSetAndZeroIsNone) {
 TEST(PodGc, OnlySucceededAndFailedPodsHaveTerminated) {
     PodGcLook look;
     for (const PodPhase phase : {PodPhase::pending, PodPhase::running, PodPhase::unknown}) {
-        look.pods.push_back(pod("alive", phase));
+        look.pods.push_back(gc_pod("alive", phase));
     }
     look.pods.push_back(ended("failed", 1h));
-    auto succeeded = pod("succeeded", PodPhase::succeeded);
+    auto succeeded = gc_pod("succeeded", PodPhase::succeeded);
     look.pods.push_back(succeeded);
     EXPECT_EQ(at_once(look, 1), (Words{"delete failed"}));
 }
 
 TEST(PodGc, ATerminatingPodThatWasNeverScheduledGoes) {
-    auto unscheduled = pod("unscheduled", PodPhase::pending);
+    auto unscheduled = gc_pod("unscheduled", PodPhase::pending);
     unscheduled->node_name.clear();
     auto terminating = std::make_shared<Pod>(*unscheduled);
     terminating->name = "terminating";
@@ -136,7 +136,7 @@ TEST(PodGc, ATerminatingPodThatWasNeverScheduledGoes) {
 }
 
 TEST(PodGc, APodIsDeletedOnce) {
-    auto both = pod("both", PodPhase::failed);
+    auto both = gc_pod("both", PodPhase::failed);
     both->node_name.clear();
     both->deletion_time = WallTime(2h);
     PodGcLook look;
@@ -145,10 +145,10 @@ TEST(PodGc, APodIsDeletedOnce) {
 }
 
 TEST(PodGc, PodsOfALostNodeGoAfterQuarantineAndOneLookUp) {
-    auto lost = pod("lost");
+    auto lost = gc_pod("lost");
     lost->node_name = "away";
     PodGcLook look;
-    look.pods = {lost, pod("here"), ended("dead", 1h)};
+    look.pods = {lost, gc_pod("here"), ended("dead", 1h)};
     auto dead = std::make_shared<Pod>(*look.pods.back());
     dead->node_name = "away";
     look.pods.back() = dead;
@@ -172,13 +172,13 @@ TEST(PodGc, PodsOfALostNodeGoAfterQuarantineAndOneLookUp) {
 TEST(PodGc, NoPodIsJudgedByUnknownNodes) {
     Collector collector;
     PodGcLook look;
-    look.pods = {pod("a")};
+    look.pods = {gc_pod("a")};
     EXPECT_EQ(collector.at(0s, look), Words{});
     EXPECT_EQ(collector.at(100s, look), Words{});
 }
 
 TEST(PodGc, APodWithoutANodeHasLostNone) {
-    auto unbound = pod("unbound", PodPhase::pending);
+    auto unbound = gc_pod("unbound", PodPhase::pending);
     unbound->node_name.clear();
     PodGcLook look;
     look.pods = {unbound};
@@ -190,7 +190,7 @@ TEST(PodGc, APodWithoutANodeHasLostNone) {
 
 struct Orphan : ::testing::Test {
     Orphan() {
-        look.pods = {pod("known")};
+        look.pods = {gc_pod("known")};
         look.remains = {{{"uid-known"}, RemainsKind::cgroup, "/known"},
                         {{"uid-gone"}, RemainsKind::sandbox, "s"},
                         {{"uid-gone"}, RemainsKind::cgroup, "/cg"}};
@@ -232,7 +232,7 @@ TEST_F(Orphan, WhatExistsAfterAllOrCannotBeAskedWaitsAnotherQuarantine) {
 TEST_F(Orphan, APodThatAppearsInQuarantineLeavesIt) {
     collector.at(0s, look);
     PodGcLook appeared = look;
-    appeared.pods.push_back(pod("gone"));
+    appeared.pods.push_back(gc_pod("gone"));
     EXPECT_EQ(collector.at(39s, appeared), Words{});
     EXPECT_EQ(collector.at(41s, look), Words{});
     EXPECT_EQ(collector.at(81s, look), (Words{"look up pod uid-gone"}));

@@ -173,6 +173,7 @@ TEST(Rank, ShowsWhyAPodIsExempt) {
         {{.name = "critical", .priority = 2'000'000'000}, Exemption::critical},
         {{.name = "static", .priority = 2'000'000'001, .origin = PodOrigin::static_file}, Exemption::static_pod},
         {{.name = "mirror", .origin = PodOrigin::mirror}, Exemption::mirror},
+        {{.name = "ours"}, Exemption::own_pod},
         {{.name = "flying"}, Exemption::in_flight},
         {{.name = "failed"}, Exemption::failed_before},
         {{.name = "reborn"}, Exemption::none},
@@ -184,6 +185,7 @@ TEST(Rank, ShowsWhyAPodIsExempt) {
     for (const auto& [words, expected] : rows) {
         Observation observation;
         observation.pods = {pod(words)};
+        observation.pods[0].holds_us = words.name == "ours";
         EXPECT_EQ(rank_pods({}, Signal::memory_available, observation, state).at(0).exemption, expected) << words.name;
     }
 }

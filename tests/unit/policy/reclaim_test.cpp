@@ -57,10 +57,12 @@ struct DiskNode : Node {
         pods = {pod({.name = "web"})};
         pods[0].usage->disk.rootfs = 5_GiB;
     }
+    RuntimePtr runtime{};
     Decision disk_look(Duration since, Bytes available, bool reclaimed = false) {
         set(available, Signal::nodefs_available, 100_GiB);
         Observation observation = observe(since);
         observation.fs_layout = FsLayout::single;
+        observation.runtime = runtime;
         if (reclaimed) observation.reclaimed.emplace();
         Verdict verdict = decide(config, observation, state);
         state = std::move(verdict.state);
@@ -111,6 +113,12 @@ TEST(ReclaimNodeLevelResources, TheMessageHasTheThresholdThatWasMetBefore) {
 
 TEST(ReclaimNodeLevelResources, IsAskedForOnceWhileItRuns) {
     DiskNode node({disk(10_GiB)});
+    Runtime runtime;
+    runtime.images.emplace_back().id = "unused";
+    runtime.images.back().first_detected = WallTime(-24h);
+    runtime.whole = {.images = true, .sandboxes = true, .containers = true, .logs = true};
+    runtime.at = boot;
+    node.runtime = std::make_shared<const Runtime>(runtime);
     EXPECT_THAT(node.disk_look(0s, 9_GiB).reclaim.size(), 2U);
     const Decision meanwhile = node.disk_look(1s, 9_GiB);
     EXPECT_THAT(meanwhile.reclaim, IsEmpty());

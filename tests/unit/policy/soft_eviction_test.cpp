@@ -133,6 +133,80 @@ TEST(SoftEviction, RejectedItIsTerminatedAtOnce) {
     EXPECT_THAT(kinds(node.look(10ms)), ElementsAre(ActionKind::terminate));
 }
 
+TEST(SoftEviction, RefusedItIsWithdrawnOnceThePressureIsOver) {
+    Asking node;
+    node.say(Result::refused, 1, 10ms, 20s);
+    node.look(10ms);
+    node.set(500_MiB);
+    const auto over = node.look(1s);
+    EXPECT_THAT(steps(over), ElementsAre(Step::withdrawn));
+    EXPECT_THAT(over.actions, IsEmpty());
+    EXPECT_THAT(over.pod_statuses, IsEmpty());
+    EXPECT_THAT(over.in_flight, IsEmpty());
+    EXPECT_EQ(node.ended()->stage, EndStage::over);
+    EXPECT_THAT(node.look(1min).actions, IsEmpty()) << "it lives";
+    node.set(90_MiB);
+    EXPECT_FALSE(node.look(61s).evict) << "a new grace period";
+    const auto again = node.look(62s);
+    EXPECT_EQ(evicted(again), "uid-big");
+    EXPECT_EQ(again.pod_statuses.at(0).attempt, 2) << "attempts are counted on";
+}
+
+TEST(SoftEviction, WhileTheNodeShutsDownItIsWithdrawn) {
+    for (const auto result : {Result::refused, Result::rejected, Result::unreachable}) {
+        Asking node;
+        node.logind_view = LogindView{.shuts_down = true, .said_at = at(1s), .current = true};
+        node.say(result, 1, 1s);
+        node.look(1s);
+        EXPECT_THAT(node.look(2s).actions, IsEmpty()) << name(result) << ": the kubelet ends it";
+        EXPECT_EQ(node.ended()->stage, EndStage::over) << name(result);
+    }
+}
+
+TEST(SoftEviction, ARequestUnderWayIsAwaitedAlsoWhenThePressureIsOver) {
+    Asking node;
+    node.set(500_MiB);
+    EXPECT_EQ(node.look(1s).pod_statuses.size(), 1U) << "the server may have accepted it";
+    node.say(Result::accepted, 1, 1100ms);
+    EXPECT_THAT(steps(node.look(1100ms)), ElementsAre(Step::accepted));
+    EXPECT_EQ(node.ended()->stage, EndStage::granted);
+}
+
+TEST(SoftEviction, NothingIsSignalledForAPressureThatIsOver) {
+    for (const auto result : {Result::refused, Result::rejected, Result::unreachable}) {
+        Asking node;
+        node.set(500_MiB);
+        node.say(result, 1, 1s);
+        node.look(1s);
+        EXPECT_THAT(node.look(2s).actions, IsEmpty()) << name(result);
+        EXPECT_EQ(node.ended()->stage, EndStage::over) << name(result);
+        EXPECT_THAT(node.state.in_flight, IsEmpty()) << name(result);
+    }
+}
+
+TEST(SoftEviction, AMinimumReclaimThatIsMissingIsStillPressure) {
+    Asking node;
+    node.config.thresholds.at(1).min_reclaim = ThresholdValue{quantity(50_MiB)};
+    node.state = {};
+    node.look(-1s);
+    node.look(0s);
+    node.say(Result::refused, 1, 10ms, 20s);
+    node.look(10ms);
+    node.set(120_MiB);
+    EXPECT_THAT(steps(node.look(1s)), IsEmpty());
+    node.set(151_MiB);
+    EXPECT_THAT(steps(node.look(2s)), ElementsAre(Step::withdrawn));
+}
+
+TEST(SoftEviction, APressureThatCannotBeReadIsNotOver) {
+    Asking node;
+    node.say(Result::refused, 1, 10ms, 20s);
+    node.look(10ms);
+    node.readings = {};
+    EXPECT_THAT(steps(node.look(1s)), IsEmpty());
+    EXPECT_EQ(node.ended()->stage, EndStage::asking);
+}
+
 TEST(SoftEviction, AHardThresholdDoesNotWaitForTheApiServer) {
     Asking node;
     node.set(30_MiB);

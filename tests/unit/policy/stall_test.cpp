@@ -172,6 +172,18 @@ TEST_F(Stalling, APodsOwnStallIsComparedByItself) {
     EXPECT_THAT(decision.why, HasSubstr("tasks of default/worker stalled on"));
 }
 
+// It may wait for its own limit: new pods do not have to stay away from the node for that.
+TEST_F(Stalling, APodsOwnStallIsNoConditionOfTheNode) {
+    node.config.node_status = NodeStatusUse::taints;
+    node.config.stalls = {{.scope = StallScope::pod, .window = StallWindow::second, .share = ten_percent}};
+    node.find("worker").stall->some[1] = 200ms;
+    const auto decision = look(1s);
+    ASSERT_THAT(decision.stalls_met, SizeIs(1));
+    EXPECT_THAT(decision.conditions, IsEmpty());
+    ASSERT_TRUE(decision.node_status);
+    EXPECT_THAT(decision.node_status->taints, IsEmpty());
+}
+
 TEST_F(Stalling, ForAPodsOwnNoPodIsEvictedWhereNoCulpritIsFound) {
     node.config.stalls = {{.scope = StallScope::pod, .share = ten_percent}};
     for (auto& pod : node.pods) pod.stall.reset();

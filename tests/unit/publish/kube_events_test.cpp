@@ -7,11 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "fakes/fake_clock.hpp"
-#include "fakes/scripted_api_server.hpp"
-#include "fakes/temp_dir.hpp"
-#include "publish/event_sender.hpp"
-#include "sys/file.hpp"
+#include "unit/publish/kube_events_fixture.hpp"
 
 namespace evictd::publish {
 namespace {
@@ -20,69 +16,12 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-codec::KubeEvent oom(const std::string& message = "killed", const std::string& pod = "web") {
-    return {.name = {},
-            .object = {.name_space = "shop", .name = pod, .uid = "u1", .field_path = "spec.containers{main}"},
-            .reason = "OOMKilling",
-            .message = message,
-            .annotations = {},
-            .first = WallTime(1767225600s),
-            .last = WallTime(1767225600s)};
-}
-codec::KubeEvent eviction() {
-    auto event = oom("The node was low on resource: memory. ");
-    event.reason = "Evicted";
-    event.annotations = {{"starved_resource", "memory"}};
-    return event;
-}
-
-struct KubeEventsTest : ::testing::Test {
-    KubeEventsTest() { restart(); }
-    void restart() {
-        sender.emplace(api, clock, EventSenderOptions{.node = "n1", .spool_path = path, .dry_run = dry_run},
-                       std::make_shared<EventAnswers>());
-        sender->load();
-        sender->work();
-    }
-    void add(codec::KubeEvent event) {
-        sender->add(std::move(event));
-        sender->work();
-    }
-    void answer(long status, const std::string& body = {}) {
-        api->answer(status, body);
-        sender->work();
-    }
-    void after(Duration time) {
-        clock.advance(time);
-        sender->work();
-    }
-    std::vector<std::string> asked() {
-        std::vector<std::string> all;
-        for (; seen < api->requests.size(); ++seen)
-            all.push_back(api->requests[seen].method + " " + api->requests[seen].path);
-        return all;
-    }
-    [[nodiscard]] const std::string& body() const { return api->requests.back().body; }
-    [[nodiscard]] std::string spooled() const { return sys::read_file(path, 1 << 20).value_or("none"); }
-
-    std::shared_ptr<fakes::ScriptedApiServer> api = std::make_shared<fakes::ScriptedApiServer>();
-    fakes::FakeClock clock;
-    fakes::TempDir dir;
-    std::string path = dir / "kube_events";
-    bool dry_run = false;
-    std::size_t seen = 0;
-    std::optional<EventSender> sender;
-};
-
-constexpr const char* post = "POST /api/v1/namespaces/shop/events";
-
 TEST_F(KubeEventsTest, AnEventHasTheFieldsThatKubectlShows) {
-    add(eviction());
-    EXPECT_THAT(asked(), ElementsAre(post));
+    add(eviction_event());
+    EXPECT_THAT(asked(), ElementsAre(post_event));
     EXPECT_EQ(body(),
               R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"web.18867251edfa0000","namespace":"shop",)"
               R"("annotations":{"starved_resource":"memory"}},"involvedObject":{"kind":"Pod","namespace":"shop",)"
@@ -95,23 +34,28 @@ TEST_F(KubeEventsTest, AnEventHasTheFieldsThatKubectlShows) {
     EXPECT_EQ(spooled(), "");
 }
 
+TEST_F(KubeEventsTest, ALongNameIsCutWhereALabelMayEnd) {
+    add(oom_event("killed", std::string(235, 'a') + "-web"));
+    EXPECT_THAT(body(), HasSubstr(R"("name":")" + std::string(235, 'a') + R"(.18867251edfa0000")"));
+}
+
 TEST_F(KubeEventsTest, TheSameAgainIsCountedInTheOneThatIsThere) {
-    add(oom());
+    add(oom_event());
     answer(201);
-    add(oom());
+    add(oom_event());
     const auto all = asked();
-    EXPECT_THAT(all, ElementsAre(post, StartsWith("PATCH /api/v1/namespaces/shop/events/web.")));
+    EXPECT_THAT(all, ElementsAre(post_event, StartsWith("PATCH /api/v1/namespaces/shop/events/web.")));
     EXPECT_EQ(body(), R"({"count":2,"lastTimestamp":"2026-01-01T00:00:00Z","message":"killed"})");
     answer(404);  // expired
-    EXPECT_THAT(asked(), ElementsAre(post));
+    EXPECT_THAT(asked(), ElementsAre(post_event));
     EXPECT_THAT(body(), HasSubstr(R"("count":2)"));
 }
 
 TEST_F(KubeEventsTest, WhatWaitsIsCountedWithoutARequestOfItsOwn) {
-    add(eviction());  // its answer is late
-    add(oom());
-    add(oom());
-    add(oom());
+    add(eviction_event());  // its answer is late
+    add(oom_event());
+    add(oom_event());
+    add(oom_event());
     EXPECT_EQ(sender->waiting(), 2U);
     answer(201);
     EXPECT_THAT(body(), HasSubstr(R"("count":3)"));
@@ -119,7 +63,7 @@ TEST_F(KubeEventsTest, WhatWaitsIsCountedWithoutARequestOfItsOwn) {
 
 TEST_F(KubeEventsTest, TheTenthSimilarOneIsCombined) {
     for (int i = 0; i < 12; ++i) {
-        add(oom("killed " + std::to_string(i)));
+        add(oom_event("killed " + std::to_string(i)));
         answer(201);
     }
     EXPECT_THAT(api->requests[9].body, HasSubstr("(combined from similar events): killed 9"));
@@ -127,31 +71,33 @@ TEST_F(KubeEventsTest, TheTenthSimilarOneIsCombined) {
     EXPECT_THAT(body(), HasSubstr(R"("count":3,)"));
     EXPECT_THAT(body(), HasSubstr("similar events): killed 11"));
     clock.advance(10min + 1s);
-    add(oom("killed later"));
+    add(oom_event("killed later"));
     EXPECT_THAT(body(), HasSubstr(R"("message":"killed later")"));
 }
 
 TEST_F(KubeEventsTest, AnObjectHasTwentyFiveAndThenOneInFiveMinutesButEvictionsAlways) {
     for (int i = 0; i < 40; ++i) {
-        add(oom());
+        add(oom_event());
         if (api->unanswered() > 0) answer(200);
     }
     EXPECT_THAT(asked(), SizeIs(25));
-    add(eviction());
-    EXPECT_THAT(asked(), ElementsAre(post));
+    auto one = eviction_event();
+    one.name = "web.0123456789";
+    add(one);
+    EXPECT_THAT(asked(), ElementsAre(post_event));
     answer(201);
     clock.advance(5min);
-    add(oom());
-    add(oom());
+    add(oom_event());
+    add(oom_event());
     EXPECT_THAT(asked(), SizeIs(1));
 }
 
 TEST_F(KubeEventsTest, WhileTheServerIsAwayTheyWaitAndTheOldestComesFirst) {
-    add(eviction());
+    add(eviction_event());
     api->hang_up();
     sender->work();
-    add(oom("one", "a"));
-    add(oom("two", "b"));
+    add(oom_event("one", "a"));
+    add(oom_event("two", "b"));
     EXPECT_THAT(asked(), SizeIs(1)) << "a new event is no reason to come sooner";
     after(1s);
     answer(503);
@@ -169,7 +115,7 @@ TEST_F(KubeEventsTest, WhileTheServerIsAwayTheyWaitAndTheOldestComesFirst) {
 
 // Killed at any point: before it was sent, or after the server had it and before it was struck off.
 TEST_F(KubeEventsTest, TheNextAgentDeliversThemUnderTheSameName) {
-    add(eviction());
+    add(eviction_event());
     const auto before = body();
     restart();
     EXPECT_EQ(body(), before);
@@ -184,7 +130,7 @@ TEST_F(KubeEventsTest, TheNextAgentDeliversThemUnderTheSameName) {
 }
 
 TEST_F(KubeEventsTest, WhatIsLeftOfATornFileIsDelivered) {
-    add(eviction());
+    add(eviction_event());
     const auto text = spooled();
     ASSERT_TRUE(sys::write_atomically(path, text + "=" + text.substr(1, 40)));
     testing::internal::CaptureStderr();
@@ -199,15 +145,15 @@ TEST_F(KubeEventsTest, WhatIsLeftOfATornFileIsDelivered) {
 TEST_F(KubeEventsTest, ARefusalIsSaidOnceAndCounted) {
     testing::internal::CaptureStderr();
     for (int i = 0; i < 3; ++i) {
-        add(oom("killed " + std::to_string(i)));
-        answer(403, R"({"message":"events is forbidden"})");
+        add(oom_event("killed " + std::to_string(i)));
+        answer(422, R"({"message":"invalid"})");
     }
-    add(oom("of a namespace that goes"));
+    add(oom_event("of a namespace that goes"));
     answer(403, R"({"message":"namespace shop because it is being terminated"})");
-    add(oom("of one that is gone"));
+    add(oom_event("of one that is gone"));
     answer(404);
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "evictd: warning: the API server refuses kube events, which are dropped: 403: events is forbidden\n");
+              "evictd: warning: the API server refuses kube events, which are dropped: 422: invalid\n");
     EXPECT_EQ(sender->lost(), 5U);
     EXPECT_EQ(sender->waiting(), 0U);
 }
@@ -216,20 +162,32 @@ TEST_F(KubeEventsTest, AFullDiskIsSaidOnceAndHoldsUpNothing) {
     path = dir / "missing/kube_events";
     restart();
     testing::internal::CaptureStderr();
-    add(eviction());
+    add(eviction_event());
     answer(201);
-    add(oom());
+    add(oom_event());
     EXPECT_THAT(asked(), SizeIs(2));
     const auto said = testing::internal::GetCapturedStderr();
     EXPECT_EQ(said.find("are lost if evictd ends"), said.rfind("are lost if evictd ends")) << said;
     EXPECT_THAT(said, HasSubstr("are lost if evictd ends"));
 }
 
+TEST_F(KubeEventsTest, AnEventThatHasANameHappensOnce) {
+    auto named = eviction_event();
+    named.name = "web.0123456789";
+    add(named);
+    add(named);
+    EXPECT_EQ(sender->waiting(), 1U);
+    EXPECT_THAT(body(), HasSubstr(R"("name":"web.0123456789")"));
+    answer(409);  // the agent before had sent it
+    EXPECT_EQ(sender->waiting(), 0U);
+    EXPECT_EQ(sender->lost(), 0U);
+}
+
 TEST_F(KubeEventsTest, RoomIsMadeByOtherEventsThanEvictions) {
-    add(eviction());
+    add(eviction_event());
     api->hang_up();
     sender->work();
-    for (int i = 0; i < 400; ++i) sender->add(oom("killed", "p" + std::to_string(i)));
+    for (int i = 0; i < 400; ++i) sender->add(oom_event("killed", "p" + std::to_string(i)));
     sender->work();
     EXPECT_EQ(sender->waiting(), EventSpool::most_events);
     EXPECT_EQ(sender->lost(), 401 - EventSpool::most_events);
@@ -238,7 +196,7 @@ TEST_F(KubeEventsTest, RoomIsMadeByOtherEventsThanEvictions) {
 }
 
 TEST_F(KubeEventsTest, RetryAfterIsHeededForOneMinuteAtMost) {
-    add(eviction());
+    add(eviction_event());
     api->answer(port::ApiReply{.status = 503, .body = {}, .retry_after = 3600s});
     sender->work();
     after(59s);
@@ -249,8 +207,8 @@ TEST_F(KubeEventsTest, RetryAfterIsHeededForOneMinuteAtMost) {
 
 // An admission webhook fails the events of one namespace.
 TEST_F(KubeEventsTest, AnEventThatTheServerAlwaysFailsLetsOthersGoFirstAndIsDroppedInTheEnd) {
-    add(oom("bad", "a"));
-    add(oom("good", "b"));
+    add(oom_event("bad", "a"));
+    add(oom_event("good", "b"));
     for (int i = 0; i < 5; ++i) {
         EXPECT_THAT(body(), HasSubstr("bad"));
         answer(500);
@@ -270,8 +228,8 @@ TEST_F(KubeEventsTest, AnEventThatTheServerAlwaysFailsLetsOthersGoFirstAndIsDrop
 }
 
 TEST_F(KubeEventsTest, AServerThatFailsEverythingCostsNoEvent) {
-    add(oom("one", "a"));
-    add(oom("two", "b"));
+    add(oom_event("one", "a"));
+    add(oom_event("two", "b"));
     for (int i = 0; i < 60; ++i) answer(503), after(10min);
     EXPECT_EQ(sender->waiting(), 2U);
     answer(201);
@@ -286,16 +244,16 @@ TEST_F(KubeEventsTest, ASpoolThatCannotBeReadStaysAsItIs) {
     testing::internal::CaptureStderr();
     restart();
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("loop"));
-    add(eviction());
+    add(eviction_event());
     answer(201);
     EXPECT_TRUE(std::filesystem::is_symlink(path));
 }
 
 TEST_F(KubeEventsTest, AnAnswerThatNeverComesIsGivenUp) {
-    add(eviction());
+    add(eviction_event());
     after(15s);
     after(1s);
-    EXPECT_THAT(asked(), ElementsAre(post, post));
+    EXPECT_THAT(asked(), ElementsAre(post_event, post_event));
     answer(201);  // the first one's, late
     EXPECT_EQ(sender->waiting(), 1U);
     answer(409);
@@ -306,7 +264,7 @@ TEST_F(KubeEventsTest, ADryRunSendsAndWritesNothing) {
     dry_run = true;
     restart();
     testing::internal::CaptureStderr();
-    add(eviction());
+    add(eviction_event());
     EXPECT_THAT(asked(), IsEmpty());
     EXPECT_EQ(spooled(), "none");
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("dry run: event Evicted on Pod shop/web"));

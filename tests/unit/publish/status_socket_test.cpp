@@ -5,8 +5,13 @@
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "fakes/temp_dir.hpp"
+#include "publish/status_client.hpp"
+#include "publish/unix_address.hpp"
+#include "sys/fd.hpp"
 #include "unit/codec/sample_records.hpp"
 #include "unit/publish/status_socket_fixture.hpp"
 
@@ -233,6 +238,34 @@ TEST_F(StatusSocketTest, AFileThatAnotherAgentPutThereStays) {
     std::ofstream(path()) << "another's";
     fanout_.reset();
     EXPECT_TRUE(std::filesystem::exists(path()));
+}
+
+// An agent that is killed while it answers: half of the events are not all of them.
+TEST(StatusClient, AStreamWithoutItsEndWasCutOff) {
+    fakes::TempDir dir;
+    const auto address = unix_address(dir / "socket");
+    const sys::Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_TRUE(address);
+    ASSERT_EQ(::bind(listener.get(), generic(*address), sizeof(*address)), 0);
+    ASSERT_EQ(::listen(listener.get(), 1), 0);
+    for (const std::string answer : {"{}\n", "{}\n{", "{}\n\n"}) {
+        auto client = StatusClient::connect(dir / "socket");
+        ASSERT_TRUE(client);
+        {
+            const sys::Fd agent(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+            ASSERT_EQ(::send(agent.get(), answer.data(), answer.size(), MSG_NOSIGNAL),
+                      static_cast<ssize_t>(answer.size()));
+        }
+        int lines = 0;
+        const auto read = client->stream({.verb = codec::RequestVerb::events}, [&](std::string_view) {
+            lines++;
+            return true;
+        });
+        EXPECT_EQ(lines, 1);
+        EXPECT_EQ(read.has_value(), answer.ends_with("\n\n")) << answer;
+        EXPECT_EQ(read ? "" : read.error().why,
+                  answer.ends_with("\n\n") ? "" : "closed the connection before its answer was complete");
+    }
 }
 
 TEST(StatusClient, APathThatIsTooLongIsAnError) {

@@ -15,6 +15,7 @@
 #include "fakes/fake_clock.hpp"
 #include "fakes/temp_dir.hpp"
 #include "reconcile/intent_store.hpp"
+#include "reconcile/intent_writer.hpp"
 #include "reconcile/ledger_file.hpp"
 #include "sys/clock.hpp"
 
@@ -35,7 +36,8 @@ DesiredPodStatus sample(const std::string& uid = "0b4ab4c2-3a55-4a2f-9c53-0f7b9b
             .disruption_target = true,
             .generation = 7,
             .attempt = attempt,
-            .decided_at = MonotonicTime(77s)};
+            .decided_at = MonotonicTime(77s),
+            .detected_at = MonotonicTime(76s)};
 }
 
 std::unique_ptr<IntentFile> opened(const std::string& path) {
@@ -151,6 +153,24 @@ TEST(Intents, AFileThatIsNotOnesOwnIsSetAsideOrRefused) {
     EXPECT_FALSE(fs::exists(temp / "elsewhere"));
 }
 
+// evictd undo of another version.
+TEST(Intents, AFileOfAnotherLayoutIsNotReadAsIntents) {
+    const fakes::TempDir temp;
+    const auto path = temp / "run/intents";
+    ASSERT_TRUE(opened(path)->note(sample(), noted_at));
+    EXPECT_EQ(IntentFile::read_left(path).value().size(), 1U);
+    const auto noted = bytes_of(path);
+    for (const std::size_t at : {std::size_t{0}, sizeof(std::uint64_t)}) {
+        auto other = noted;
+        other[at] = static_cast<char>(other[at] + 1);
+        temp.write("run/intents", other);
+        EXPECT_FALSE(IntentFile::read_left(path)) << "of the head, byte " << at;
+        EXPECT_EQ(bytes_of(path), other);
+    }
+    temp.write("run/intents", std::string(noted.size(), '\0'));
+    EXPECT_TRUE(IntentFile::read_left(path).value().empty()) << "allocated, and killed then";
+}
+
 TEST(Intents, HaveOneAgentAtATime) {
     const fakes::TempDir temp;
     const auto path = temp / "run/intents";
@@ -171,25 +191,26 @@ TEST(Intents, ADiskIsRefused) {
     const auto file = IntentFile::open(directory.path + "/intents");
     if (file) GTEST_SKIP() << "/var/tmp is a tmpfs here";
     EXPECT_NE(file.error().text().find("tmpfs"), std::string::npos) << file.error().text();
+    EXPECT_FALSE(fs::exists(directory.path + "/intents")) << "a file is left, which undo and the next agent would read";
 }
 
 TEST(Intents, AreTextOnDisk) {
-    const std::vector<Intent> intents{{sample(), noted_at}, {sample("uid-2", 3), noted_at + 1s}};
-    const auto text = intents_text(intents);
-    const auto read = intents_from(text);
+    const std::vector<Intent> intents{{sample(), noted_at}, {sample("uid-2", 3), noted_at + 1s, "boot-1"}};
+    const auto text = intents_text(intents, "boot-2");
+    const auto read = intents_from(text, "boot-2");
     EXPECT_EQ(read.intents, intents);
     EXPECT_EQ(read.fault, "");
     const auto first_line = text.find('\n', text.find('\n') + 1) + 1;
     for (std::size_t end = 0; end < text.size(); end++) {
-        const auto cut = intents_from(std::string_view(text).substr(0, end));
+        const auto cut = intents_from(std::string_view(text).substr(0, end), "boot-2");
         ASSERT_EQ(cut.intents.size(), end < first_line ? 0U : 1U) << end;
         ASSERT_EQ(cut.fault.empty(), end == text.find('\n') + 1 || end == first_line) << end;
     }
     for (std::size_t i = text.find('\n') + 1; i < first_line - 1; i++) {
         auto changed = text;
         changed[i] = changed[i] == '0' ? '1' : '0';
-        ASSERT_EQ(intents_from(changed).intents.size(), 1U) << i;
-        ASSERT_EQ(intents_from(changed).fault, "invalid line 2");
+        ASSERT_EQ(intents_from(changed, "boot-2").intents.size(), 1U) << i;
+        ASSERT_EQ(intents_from(changed, "boot-2").fault, "invalid line 2");
     }
 }
 
@@ -198,20 +219,48 @@ TEST(Intents, TheNewestOfEachPodComesFromBothPlacesAndABrokenLedgerIsSetAside) {
     const auto file = opened(temp / "run/intents");
     const auto ledger = temp / "state/intents";
     ASSERT_TRUE(write_ledger(
-        ledger, intents_text({{sample("uid-1", 1), noted_at}, {sample("uid-2", 2), noted_at}}) + "half a li"));
+        ledger,
+        intents_text({{sample("uid-1", 1), noted_at}, {sample("uid-2", 2), noted_at}}, boot_id()) + "half a li"));
     ASSERT_TRUE(file->note(sample("uid-1", 2), noted_at + 1s));
     IntentStore store(file.get(), ledger);
     const auto left = list_intents(temp / "elsewhere/intents", ledger);
     EXPECT_EQ(left.left.size(), 2U);
     EXPECT_EQ(left.failed.size(), 1U);
+    temp.write("state/intents.123.new", "half");
     const auto intents = store.recover();
+    EXPECT_FALSE(fs::exists(ledger + ".123.new")) << "of a writer that was killed";
     EXPECT_EQ(intents, (std::vector<Intent>{{sample("uid-1", 2), noted_at + 1s}, {sample("uid-2", 2), noted_at}}));
     EXPECT_TRUE(fs::exists(ledger + ".broken"));
-    store.keep(intents);
+    store.apply({.unfinished = intents, .settled = {}});
     EXPECT_TRUE(file->read().empty()) << "on disk now";
-    EXPECT_EQ(intents_from(read_ledger(ledger)->value()).intents, intents);
-    store.keep({});
+    EXPECT_EQ(intents_from(read_ledger(ledger)->value(), boot_id()).intents, intents);
+    store.apply({});
     EXPECT_FALSE(fs::exists(ledger));
+}
+
+TEST(Intents, TheNewestIsThatOfThisBootThenByTheMonotonicClockWhateverTheWallClockDid) {
+    auto second = sample("uid-1", 2);
+    second.decided_at += 1s;
+    const std::vector<Intent> intents{
+        {sample("uid-1", 1), noted_at + 1h}, {second, noted_at}, {sample("uid-1", 9), noted_at + 2h, "boot-1"}};
+    EXPECT_EQ(newest_of_each(intents), (std::vector<Intent>{intents[1]}));
+    EXPECT_EQ(newest_of_each({intents[2], intents[1], intents[0]}), (std::vector<Intent>{intents[1]}));
+}
+
+TEST(Intents, AreWrittenInAThreadOfTheirOwnTheNewestOfAll) {
+    const fakes::TempDir temp;
+    const auto file = opened(temp / "run/intents");
+    const auto ledger = temp / "state/intents";
+    ASSERT_TRUE(file->note(sample("uid-1"), noted_at));
+    ASSERT_TRUE(file->note(sample("uid-2"), noted_at));
+    auto writer = IntentWriter::make(IntentStore(file.get(), ledger));
+    ASSERT_TRUE(writer);
+    (*writer)->write({.unfinished = {{sample("uid-1"), noted_at}, {sample("uid-2"), noted_at}}, .settled = {}});
+    (*writer)->write({.unfinished = {{sample("uid-2"), noted_at}}, .settled = {{{"uid-1"}, 1}}});
+    writer->reset();  // what was handed over is written
+    EXPECT_TRUE(file->read().empty()) << "one is on disk, one is settled";
+    EXPECT_EQ(intents_from(read_ledger(ledger)->value(), boot_id()).intents,
+              (std::vector<Intent>{{sample("uid-2"), noted_at}}));
 }
 
 TEST(Intents, NotingOneTakesMicroseconds) {

@@ -104,8 +104,9 @@ TEST_F(NodeStatusKeeperTest, ReadsThenTaintsThenSetsConditions) {
     EXPECT_THAT(asked(), ElementsAre(patch_node));
     EXPECT_EQ(body(), R"({"metadata":{"uid":"u1","resourceVersion":"7"},"spec":{"taints":[)" + std::string(foreign) +
                           "," + ours + "]}}");
-    answer(200, "{}");
+    answer(200, node(std::string(foreign) + "," + ours, is_false, "8"));
     EXPECT_THAT(asked(), ElementsAre(patch_status));
+    EXPECT_THAT(body(), HasSubstr(R"({"metadata":{"uid":"u1","resourceVersion":"8"},"status":)"));
     EXPECT_THAT(body(), HasSubstr(R"("status":"True","lastHeartbeatTime":"2026-01-01T00:00:00Z",)"
                                   R"("lastTransitionTime":"2026-01-01T00:00:00Z","reason":"Low")"));
     EXPECT_THAT(body(), Not(HasSubstr("Ready")));
@@ -179,6 +180,17 @@ TEST_F(NodeStatusKeeperTest, AForeignChangeMeanwhileIsReadAgain) {
     EXPECT_THAT(body(), HasSubstr(R"("resourceVersion":"8"},"spec":{"taints":[)" + std::string(foreign)));
 }
 
+// Another evictd has written conditions between our reading and our patch.
+TEST_F(NodeStatusKeeperTest, ConditionsThatChangedMeanwhileAreReadAgain) {
+    want(pressure());
+    answer(200, node(ours, is_false));
+    EXPECT_THAT(body(), HasSubstr(R"("resourceVersion":"7"},"status":)"));
+    answer(409, R"({"message":"the object has been modified"})");
+    answer(200, node(ours, is_true, "8"));
+    EXPECT_THAT(asked(), ElementsAre(get_node, patch_status, get_node)) << "and nothing is left to write";
+    EXPECT_TRUE(keeper->figures().confirmed_at);
+}
+
 TEST_F(NodeStatusKeeperTest, ConflictsWithoutEndAreSlowedDown) {
     want(pressure());
     for (int i = 0; i < 6; ++i) {
@@ -222,14 +234,37 @@ TEST_F(NodeStatusKeeperTest, WithoutTheRightToSetConditionsItTaints) {
     EXPECT_THAT(notes, ElementsAre(HasSubstr("conditions are not shown")));
 }
 
-TEST_F(NodeStatusKeeperTest, WithoutTheRightToReadItTriesEveryTenMinutes) {
+TEST_F(NodeStatusKeeperTest, WithoutTheRightToReadItTriesSoonAndAtLastEveryTenMinutes) {
     want(pressure());
     answer(403);
     want(calm());
-    after(10min - 1s);
+    after(2s - 1ms);
     EXPECT_THAT(asked(), ElementsAre(get_node));
+    after(1ms);
+    EXPECT_THAT(asked(), ElementsAre(get_node));
+    for (int i = 0; i < 8; ++i) answer(403), after(10min);
+    (void)asked();
+    answer(403);
+    after(10min - 1s);
+    EXPECT_THAT(asked(), IsEmpty());
     after(1s);
     EXPECT_THAT(asked(), ElementsAre(get_node));
+    EXPECT_THAT(notes, SizeIs(1));
+}
+
+// It has not read yet who may do what: kube-apiserver does so for a second or two.
+TEST_F(NodeStatusKeeperTest, AServerThatHasJustStartedAndRefusesIsAskedAgainSoon) {
+    want(pressure());
+    answer(200, node("", is_false));
+    answer(403, R"({"message":"forbidden"})");
+    answer(403, R"({"message":"forbidden"})");
+    (void)asked();
+    after(4s);
+    answer(200, node("", is_false));
+    answer(200, node(ours, is_false, "8"));
+    answer(200, node(ours, is_true, "9"));
+    EXPECT_THAT(asked(), ElementsAre(get_node, patch_node, patch_status));
+    EXPECT_EQ(keeper->figures().problem, "");
 }
 
 TEST_F(NodeStatusKeeperTest, TroubleIsRetriedWithBackOffAndTheNewestStateAlone) {
@@ -310,7 +345,8 @@ TEST_F(NodeStatusKeeperTest, AConditionThatIsUnknownIsRemovedAfterTheTransitionP
     EXPECT_THAT(asked(), ElementsAre(get_node));
     after(1s);
     answer(200, node("", is_false));
-    EXPECT_EQ(body(), R"({"status":{"conditions":[{"$patch":"delete","type":"evictd.io/MemoryPressure"}]}})");
+    EXPECT_EQ(body(), R"({"metadata":{"uid":"u1","resourceVersion":"7"},"status":{"conditions":[)"
+                      R"({"$patch":"delete","type":"evictd.io/MemoryPressure"}]}})");
 }
 
 TEST_F(NodeStatusKeeperTest, ACleanEndRemovesTaintsAndSetsConditionsToFalse) {
@@ -391,16 +427,21 @@ TEST_F(NodeStatusKeeperTest, OnceRemovesWhatIsThereAndIsQuietFromThenOn) {
     EXPECT_THAT(asked(), IsEmpty());
 }
 
-TEST_F(NodeStatusKeeperTest, OnceIsRetriedAfterTroubleButNotWithoutTheRightToRead) {
+TEST_F(NodeStatusKeeperTest, OnceIsRetriedAfterTroubleButNotForeverWithoutTheRightToRead) {
     once = true;
     restart();
     want({});
     answer(503);
     after(1s);
-    answer(403);
-    EXPECT_THAT(asked(), ElementsAre(get_node, get_node));
+    const auto begin = clock.monotonic();
+    for (int i = 0; i < 20 && keeper->due(); ++i) {
+        answer(403);
+        if (const auto due = keeper->due()) after(*due - clock.monotonic());
+    }
+    EXPECT_THAT(asked(), SizeIs(7)) << "after 2, 4, 8, 16 and 32 s";
     EXPECT_FALSE(keeper->due());
-    EXPECT_THAT(notes, SizeIs(1));
+    EXPECT_EQ(clock.monotonic() - begin, 62s) << "a server that starts takes less";
+    EXPECT_THAT(notes, SizeIs(1)) << "of the 503";
 }
 
 TEST_F(NodeStatusKeeperTest, ADryRunSendsNothingAndLogsEachChange) {

@@ -52,11 +52,16 @@ protected:
     }
     // Another agent, as after a SIGKILL: what is in memory is gone.
     void start(bool dry_run = false) {
-        IntentStore store(file.get(), temp / "state/intents");
-        auto noted = store.recover();
-        keeper.emplace(api, clock, std::move(store), PodStatusOptions{.node = "n1", .dry_run = dry_run},
-                       [this](PodStatusOutcome outcome) { told.push_back(std::move(outcome)); });
-        keeper->recover(std::move(noted));
+        store.emplace(file.get(), temp / "state/intents");
+        const auto noted = store->recover();
+        keeper.emplace(
+            api, clock, [this](const IntentChange& change) { store->apply(change); },
+            PodStatusOptions{.node = "n1", .dry_run = dry_run},
+            [this](PodStatusOutcome outcome) {
+                if (takes) told.push_back(std::move(outcome));
+                return takes;
+            });
+        keeper->recover(noted);
         keeper->connect([this] { woken++; });
     }
     void note_and_want(const DesiredPodStatus& wanted) {
@@ -65,9 +70,14 @@ protected:
     }
     // What is noted, on disk and in memory.
     std::vector<Intent> noted() {
-        auto all = intents_from(read_ledger(temp / "state/intents")->value_or("evictd intents 1\n")).intents;
+        auto all = intents_from(read_ledger(temp / "state/intents")->value_or("evictd intents 2\n"), boot_id()).intents;
         for (auto& intent : file->read()) all.push_back(std::move(intent));
         return newest_of_each(std::move(all));
+    }
+    // The policy desires nothing of the pod any more.
+    bool is_cleared_when_over() {
+        keeper->reconcile({});
+        return noted().empty();
     }
     void pass(Duration time) {
         clock.advance(time);
@@ -84,6 +94,8 @@ protected:
     std::unique_ptr<IntentFile> file;
     std::vector<PodStatusOutcome> told;
     int woken = 0;
+    bool takes = true;  // the agent's queue has room
+    std::optional<IntentStore> store;
     std::optional<PodStatusKeeper> keeper;
 };
 
@@ -97,6 +109,7 @@ TEST_F(PodStatusKeeperTest, AnAttemptIsSentAtOnceAndOnceThatIsAnswered) {
     ASSERT_EQ(api.sent.size(), 1U);
     EXPECT_EQ(sent(0), patch);
     EXPECT_EQ(api.sent[0].request.priority, port::ApiPriority::eviction);
+    EXPECT_EQ(api.sent[0].request.longest_wait, 15s) << "with its timeout, before it is sent again";
     ASSERT_EQ(noted().size(), 1U);
     clock.advance(3ms);
     api.answer(0, 200);
@@ -105,11 +118,12 @@ TEST_F(PodStatusKeeperTest, AnAttemptIsSentAtOnceAndOnceThatIsAnswered) {
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].result, PodStatusResult::accepted);
     EXPECT_EQ(told[0].answered_at - told[0].sent_at, 3ms);
-    EXPECT_TRUE(noted().empty());
+    EXPECT_EQ(noted().size(), 1U) << "an agent that is killed now leaves the rest of its watch to the next one";
     EXPECT_FALSE(keeper->due());
     keeper->reconcile({pod()});
     pass(1h);
     EXPECT_EQ(api.sent.size(), 1U);
+    EXPECT_TRUE(is_cleared_when_over());
 }
 
 TEST_F(PodStatusKeeperTest, AHigherAttemptIsANewRequestWithANewAnnotation) {
@@ -125,11 +139,62 @@ TEST_F(PodStatusKeeperTest, AHigherAttemptIsANewRequestWithANewAnnotation) {
     keeper->take_answers();
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].attempt, 2);
+    EXPECT_TRUE(is_cleared_when_over());
+}
+
+// The pod is watched only where the API server has accepted its end.
+TEST_F(PodStatusKeeperTest, WhatIsRejectedIsNotedNoMore) {
+    note_and_want(pod());
+    api.answer(0, 400, status("BadRequest", "{}"));
+    keeper->take_answers();
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].result, PodStatusResult::rejected);
     EXPECT_TRUE(noted().empty());
+}
+
+TEST_F(PodStatusKeeperTest, AnOlderAttemptIsNotedNoMoreOnceThereIsANewOne) {
+    note_and_want(pod());
+    api.answer(0, 200);
+    keeper->take_answers();
+    note_and_want(pod("uid-1", 2));
+    const auto left = noted();
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_EQ(left[0].status.attempt, 2);
+    EXPECT_FALSE(left[0].answered);
+    EXPECT_TRUE(file->read().empty()) << "its slot is free";
+}
+
+TEST_F(PodStatusKeeperTest, AnAcceptedEvictionIsResumedForAsLongAsItIsWatched) {
+    clock.advance(2h);
+    auto watched = pod();
+    watched.decided_at = clock.monotonic();
+    note_and_want(watched);
+    api.answer(0, 200);
+    keeper->take_answers();
+    const auto left = noted();
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_TRUE(left[0].answered);
+    EXPECT_TRUE(is_resumable(left[0], clock.monotonic() + 30s));
+    EXPECT_FALSE(is_resumable(left[0], clock.monotonic() + 31s));
+    clock.advance(1min);
+    api.sent.clear();
+    start();
+    EXPECT_TRUE(api.sent.empty()) << "what runs now is not ended for it";
+    keeper->reconcile({});
+    EXPECT_TRUE(noted().empty());
+}
+
+TEST_F(PodStatusKeeperTest, WhatIsRecoveredAndNotAdoptedIsNotedUntilItIsAnswered) {
+    ASSERT_TRUE(file->note(pod(), clock.wall()));
+    start();
+    api.answer(0, 404, not_found);
+    keeper->take_answers();
+    EXPECT_TRUE(noted().empty()) << "nothing else has to happen";
 }
 
 TEST_F(PodStatusKeeperTest, SeveralPodsAreInParallel) {
     std::vector<DesiredPodStatus> wanted;
+    wanted.reserve(20);
     for (int i = 0; i < 20; i++) wanted.push_back(pod("uid-" + std::to_string(i)));
     keeper->reconcile(wanted);
     EXPECT_EQ(api.sent.size(), 20U);
@@ -163,7 +228,7 @@ TEST_F(PodStatusKeeperTest, WhatIsNotAnsweredIsSentAgainUntilItIs) {
     keeper->take_answers();
     ASSERT_EQ(told.size(), 2U);
     EXPECT_EQ(told[1].result, PodStatusResult::accepted);
-    EXPECT_TRUE(noted().empty());
+    EXPECT_TRUE(is_cleared_when_over());
 }
 
 TEST_F(PodStatusKeeperTest, ThePausesDoubleUpToHalfAMinuteAndFollowTheServer) {
@@ -203,6 +268,43 @@ TEST_F(PodStatusKeeperTest, AnAnswerThatNeverComesIsNotWaitedForForEver) {
     EXPECT_EQ(told.back().result, PodStatusResult::accepted);
 }
 
+TEST_F(PodStatusKeeperTest, AnOutcomeThatCannotBeTakenIsToldAgain) {
+    note_and_want(pod());
+    takes = false;
+    api.answer(0, 200);
+    keeper->take_answers();
+    keeper->act_on_time();
+    EXPECT_TRUE(told.empty());
+    pass(100ms);
+    pass(100ms);
+    takes = true;
+    pass(100ms);
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].result, PodStatusResult::accepted);
+    EXPECT_FALSE(keeper->due());
+}
+
+// After a reboot the kubelet has started it anew, with the same UID.
+TEST_F(PodStatusKeeperTest, AnIntentOfAnotherBootEndsNoPodThatRuns) {
+    for (const auto& [body, is_patched] :
+         {std::pair(pod_json("Running"), false), std::pair(pod_json("Pending"), false),
+          std::pair(pod_json("Failed"), true), std::pair(pod_json("Failed", "Evicted"), false)}) {
+        ASSERT_TRUE(write_ledger(temp / "state/intents", intents_text({{pod(), clock.wall()}}, "another-boot")));
+        api.sent.clear();
+        start();
+        ASSERT_EQ(api.sent.size(), 1U);
+        EXPECT_EQ(sent(0), get);
+        api.answer(0, 200, body);
+        keeper->take_answers();
+        EXPECT_EQ(api.sent.size(), is_patched ? 2U : 1U) << body;
+        if (is_patched) {
+            api.answer(1, 200);
+            keeper->take_answers();
+        }
+        EXPECT_TRUE(is_cleared_when_over()) << body;
+    }
+}
+
 TEST_F(PodStatusKeeperTest, APodThatEndedByItselfMeanwhileKeepsItsEnd) {
     note_and_want(pod());
     api.cut(0);
@@ -212,7 +314,7 @@ TEST_F(PodStatusKeeperTest, APodThatEndedByItselfMeanwhileKeepsItsEnd) {
     keeper->take_answers();
     pass(50s);
     EXPECT_EQ(api.sent.size(), 2U);
-    EXPECT_TRUE(noted().empty());
+    EXPECT_TRUE(is_cleared_when_over());
 }
 
 TEST_F(PodStatusKeeperTest, WhatIsDesiredNoMoreIsWithdrawn) {
@@ -249,7 +351,7 @@ TEST_F(PodStatusKeeperTest, AnotherPodOfTheSameNameIsNeverPatched) {
         EXPECT_EQ(told[0].result, PodStatusResult::gone) << code;
         pass(1h);
         EXPECT_EQ(api.sent.size(), 1U) << code;
-        EXPECT_TRUE(noted().empty());
+        EXPECT_TRUE(is_cleared_when_over());
     }
 }
 
@@ -270,22 +372,56 @@ TEST_F(PodStatusKeeperTest, WhatTheServerRejectsIsNotTriedAgain) {
 }
 
 // As an API server that has not read the roles yet: seen for a second after it starts.
-TEST_F(PodStatusKeeperTest, MissingRightsMayPassWithinHalfAMinute) {
+TEST_F(PodStatusKeeperTest, MissingRightsMayPassWithinAMinute) {
     note_and_want(pod());
-    for (std::size_t i = 0; i < 5; i++) {
-        ASSERT_EQ(api.sent.size(), i + 1);
-        api.answer(i, 403, status("Forbidden", "{}", "no rights"));
+    for (std::size_t i = 0; i < 3; i++) {
+        api.answer(api.sent.size() - 1, 403, status("Forbidden", "{}", "no rights"));
         keeper->take_answers();
         EXPECT_EQ(noted().size(), 1U);
-        pass(50s);
+        pass(10s);
     }
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].result, PodStatusResult::unreachable);
-    api.answer(5, 403, status("Forbidden", "{}", "no rights"));
+    api.answer(api.sent.size() - 1, 200, pod_json("Running"));
+    keeper->take_answers();
+    api.answer(api.sent.size() - 1, 200);
     keeper->take_answers();
     ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[1].result, PodStatusResult::accepted);
+}
+
+TEST_F(PodStatusKeeperTest, MissingRightsForAMinuteAreARejection) {
+    note_and_want(pod());
+    const auto begin = clock.monotonic();
+    while (keeper->due() && api.sent.size() < 20) {
+        api.answer(api.sent.size() - 1, 403, status("Forbidden", "{}", "no rights"));
+        keeper->take_answers();
+        if (const auto due = keeper->due()) pass(*due - clock.monotonic());
+    }
+    ASSERT_EQ(told.size(), 2U);
     EXPECT_EQ(told[1].result, PodStatusResult::rejected);
-    EXPECT_TRUE(noted().empty());
+    EXPECT_GE(clock.monotonic() - begin, 1min);
+    EXPECT_LT(clock.monotonic() - begin, 2min);
+    EXPECT_TRUE(is_cleared_when_over());
+}
+
+// It asks for a PodDisruptionBudget, and the policy waits for it for seconds only.
+TEST_F(PodStatusKeeperTest, AnEvictionThatAServerForbidsWhichHasJustStartedIsAskedForAgain) {
+    auto soft = pod();
+    soft.end = PodEnd::evicted;
+    keeper->reconcile({soft});
+    api.answer(0, 403, status("Forbidden", "{}", "no rights"));
+    keeper->take_answers();
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].result, PodStatusResult::unreachable);
+    pass(1500ms);
+    ASSERT_EQ(api.sent.size(), 2U);
+    api.answer(1, 200, pod_json("Running"));
+    keeper->take_answers();
+    ASSERT_EQ(api.sent.size(), 3U);
+    api.answer(2, 201);
+    keeper->take_answers();
+    EXPECT_EQ(told.back().result, PodStatusResult::accepted);
 }
 
 TEST_F(PodStatusKeeperTest, ANameThatIsNoneIsNotSent) {
@@ -327,6 +463,21 @@ TEST_F(PodStatusKeeperTest, AnEvictionIsRefusedByABudgetOnlyAndFollowsTheServers
     EXPECT_EQ(sent(3), "DELETE /api/v1/namespaces/default/pods/web");
 }
 
+// A deadline is no eviction: its request waits its turn, and no later agent would kill the pod for it.
+TEST_F(PodStatusKeeperTest, WhatCanWaitSharesTheRateLimitAndIsNotNoted) {
+    auto overdue = pod();
+    overdue.reason = "DeadlineExceeded";
+    overdue.can_wait = true;
+    keeper->reconcile({overdue});
+    ASSERT_EQ(api.sent.size(), 1U);
+    EXPECT_EQ(api.sent[0].request.priority, port::ApiPriority::other);
+    EXPECT_TRUE(noted().empty());
+    keeper->reconcile({pod("uid-2")});
+    ASSERT_EQ(api.sent.size(), 2U);
+    EXPECT_EQ(api.sent[1].request.priority, port::ApiPriority::eviction);
+    EXPECT_EQ(noted().size(), 1U);
+}
+
 TEST_F(PodStatusKeeperTest, ADryRunSendsNothingAndLeavesWhatOthersNoted) {
     note_and_want(pod());
     api.sent.clear();
@@ -339,7 +490,7 @@ TEST_F(PodStatusKeeperTest, ADryRunSendsNothingAndLeavesWhatOthersNoted) {
     EXPECT_EQ(noted().size(), 1U);
 }
 
-// Killed with SIGKILL: noted and not sent, sent and not answered, answered and not cleared.
+// Killed with SIGKILL: noted and not sent, sent and not answered, answered and not over.
 TEST_F(PodStatusKeeperTest, TheNextAgentDeliversWhatIsNoted) {
     ASSERT_TRUE(file->note(pod(), clock.wall()));
     start();
@@ -355,7 +506,7 @@ TEST_F(PodStatusKeeperTest, TheNextAgentDeliversWhatIsNoted) {
     api.answer(2, 200, pod_json("Failed", "Evicted"));
     keeper->take_answers();
     EXPECT_EQ(api.sent.size(), 3U) << "the earlier PATCH had arrived";
-    EXPECT_TRUE(noted().empty());
+    EXPECT_TRUE(is_cleared_when_over());
     EXPECT_TRUE(told.empty()) << "the policy did not ask for it";
     start();
     EXPECT_EQ(api.sent.size(), 3U);
@@ -387,7 +538,7 @@ TEST_F(PodStatusKeeperTest, WhatIsNotedIsPatchedOnlyOnThisNodeWhileItRuns) {
             api.answer(1, 200);
             keeper->take_answers();
         }
-        EXPECT_TRUE(noted().empty()) << body;
+        EXPECT_TRUE(is_cleared_when_over()) << body;
     }
 }
 
@@ -405,7 +556,7 @@ TEST_F(PodStatusKeeperTest, WhatIsNotedIsNotLostToAnAnswerThatProvesNothing) {
     EXPECT_EQ(api.sent.size(), answers.size() + 1);
     api.answer(api.sent.size() - 1, 404, not_found);
     keeper->take_answers();
-    EXPECT_TRUE(noted().empty());
+    EXPECT_TRUE(is_cleared_when_over());
 }
 
 // The policy adopts what it is handed at the start, with the same decided_at.
@@ -454,6 +605,7 @@ TEST_F(PodStatusKeeperTest, AFullDiskLeavesIntentsInMemory) {
     ASSERT_EQ(api.sent.size(), 1U);
     api.answer(0, 200);
     keeper->take_answers();
+    keeper->reconcile({});
     EXPECT_TRUE(file->read().empty());
 }
 

@@ -124,6 +124,72 @@ steps:
     EXPECT_TRUE(steps.at(0).at("ranking").is_null());
 }
 
+const std::string node_with_runtime = R"(
+node: {capacity: {nodefs: 100Gi}}
+pods:
+- {metadata: {name: web, namespace: ns, uid: u1}, spec: {containers: [{name: app}]}, status: {phase: Running}}
+- {metadata: {name: job, namespace: ns, uid: u2}, spec: {containers: [{name: app}]}, status: {phase: Succeeded}}
+runtime:
+  images:
+  - {id: i1, size: 1Gi, firstDetected: -24h, lastUsed: -5h, tags: [example/one:1]}
+  - {id: i2, size: 1Gi, firstDetected: -24h, lastUsed: -4h}
+  - {id: i3, size: 1Gi, firstDetected: -24h, inUse: true}
+  sandboxes: [{id: s2, pod: u2, state: notready, created: -3h}]
+  containers:
+  - {id: c2, pod: u2, name: app, sandbox: s2, created: -2h, image: i3, size: 100Mi}
+  - {id: c1, pod: u1, name: app, state: running, created: -2h, image: i4}
+  rotatedLogs: [{path: /var/log/pods/ns_web_u1/app/0.log.20261125-150405, container: c1, pod: u1, size: 2Gi}]
+steps:
+)";
+
+std::string removed(const ordered_json& step) {
+    std::string said;
+    if (!step.contains("removed")) return said;
+    for (const auto& one : step.at("removed")) {
+        said += (said.empty() ? "" : ", ") + one.at("kind").get<std::string>() + " " + one.at("id").get<std::string>();
+    }
+    return said;
+}
+
+// What was removed is gone at the next step: nothing is named twice.
+TEST(Gc, AReclaimNamesWhatItRemoves) {
+    const auto steps =
+        play("config: {evictionHard: {nodefs.available: 10Gi}}" + node_with_runtime +
+             "- {at: 0s, available: {nodefs.available: 20Gi}, usage: {ns/web: {rootfs: 1Gi}}}\n"
+             "- {at: 1m, available: {nodefs.available: 9Gi}, gcFrees: {images: {nodefs.available: 2Gi}}}\n"
+             "- {at: 2m, available: {nodefs.available: 9Gi}}\n");
+    EXPECT_EQ(removed(steps.at(0)), "");
+    EXPECT_EQ(removed(steps.at(1)), "container c2, sandbox s2, image i1, image i2, image i3");
+    EXPECT_TRUE(steps.at(1).at("evict").is_null());
+    EXPECT_THAT(steps.at(1).at("why").get<std::string>(),
+                testing::HasSubstr("1 container, 1 sandbox and 3 images, 3.09Gi"));
+    EXPECT_EQ(removed(steps.at(2)), "");
+    EXPECT_EQ(steps.at(2).at("evict").at("pod"), "ns/web");
+}
+
+TEST(Gc, EnoughTakesRoundsAndThenLogs) {
+    const auto steps =
+        play("config: {evictionHard: {nodefs.available: 10Gi}, evictd: {gc: {images: enough, logs: truncateRotated}}}" +
+             node_with_runtime +
+             "- {at: 0s, available: {nodefs.available: 9728Mi}, usage: {ns/web: {rootfs: 1Gi}}}\n"
+             "- {at: 1m, available: {nodefs.available: 9728Mi}, usage: {ns/web: {rootfs: 1Gi}}}\n");
+    // 512Mi are missing: a round takes the container and one image, which frees nothing here.
+    EXPECT_EQ(removed(steps.at(0)),
+              "container c2, sandbox s2, image i1, image i2, image i3, "
+              "rotated log /var/log/pods/ns_web_u1/app/0.log.20261125-150405");
+    EXPECT_EQ(steps.at(0).at("evict").at("pod"), "ns/web");
+}
+
+TEST(Gc, RoutineRemovesOnItsOwnPeriods) {
+    const auto steps = play("config: {evictd: {gc: {routine: on}}, evictionHard: {}}" + node_with_runtime +
+                            "- {at: 0s, available: {nodefs.available: 18Gi}}\n- {at: 5m}\n"
+                            "- {at: 6m, available: {nodefs.available: 10Gi}}\n"
+                            "- {at: 10m}\n");
+    EXPECT_EQ(removed(steps.at(0)), "") << "below 85 %, and of a pod that is known the newest container stays";
+    EXPECT_EQ(removed(steps.at(2)), "") << "images are looked at every five minutes";
+    EXPECT_EQ(removed(steps.at(3)), "image i1, image i2") << "90 % used";
+}
+
 TEST(Gc, AnswersOnlyWhatIsAskedAndChangesNothing) {
     const auto steps = play(R"(
 pods: [{metadata: {name: a, uid: uid-1}, spec: {containers: [{name: app}]}, status: {phase: Running}}]

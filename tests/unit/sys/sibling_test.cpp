@@ -66,5 +66,14 @@ TEST_F(SiblingProgram, LiesInTheDirectoryOfTheRunningProgram) {
     EXPECT_THAT(missing.error().what, HasSubstr(own.parent_path().string() + "/no-such-program"));
 }
 
+TEST(SourceProgram, LiesInTheDirectoryAboveThatOfTheRunningProgram) {
+    const auto own = std::filesystem::read_symlink("/proc/self/exe");
+    const auto beside = own.parent_path().filename() / own.filename();
+    EXPECT_EQ(source_program(beside).value_or("none"), own.string());
+    const auto missing = source_program("tests/no-such-script");
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().what, (own.parent_path().parent_path() / "tests/no-such-script").string());
+}
+
 }  // namespace
 }  // namespace evictd::sys

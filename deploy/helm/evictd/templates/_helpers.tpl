@@ -24,12 +24,8 @@ app.kubernetes.io/name: evictd
 {{- toYaml $config -}}
 {{- end }}
 
-{{- define "evictd.httpPort" -}}
-{{- if .Values.metrics.enabled -}}
-{{- int .Values.metrics.port -}}
-{{- else -}}
-{{- regexFind "[0-9]+$" (default "" (get (default dict .Values.config.evictd) "httpAddress")) -}}
-{{- end -}}
+{{- define "evictd.socket" -}}
+{{- with get (default dict .Values.config.evictd) "socketPath" }}, --socket, {{ . | quote }}{{ end -}}
 {{- end }}
 
 {{- define "evictd.confined" -}}

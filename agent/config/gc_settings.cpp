@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "config/gc_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "evictd/model/text.hpp"
+
+namespace evictd::config {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<std::pair<std::string_view, ReclaimedImages>, 2> reclaimed_images_words{
+    {{"unused", ReclaimedImages::unused}, {"enough", ReclaimedImages::enough}}};
+constexpr std::array<std::pair<std::string_view, ReclaimedLogs>, 2> reclaimed_logs_words{
+    {{"off", ReclaimedLogs::off}, {"truncateRotated", ReclaimedLogs::truncate_rotated}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> routine_words{{{"off", false}, {"on", true}}};
+
+template <class Words, class Value>
+std::string word_for(const Words& words, Value wanted) {
+    for (const auto& [word, meaning] : words) {
+        if (meaning == wanted) return std::string(word);
+    }
+    return {};
+}
+
+// A reference has at most 255 bytes for its name, 128 for its tag, or 71 for its digest. Each image is held against
+// each pattern, so there must be an end to both.
+constexpr std::size_t longest_pattern = 512;
+constexpr std::size_t most_patterns = 256;
+
+}  // namespace
+
+void read_gc_images(const Value& setting, Config& config) {
+    auto& images = config.eviction.garbage.images;
+    images = setting.one_of(reclaimed_images_words).value_or(images);
+}
+
+std::string show_gc_images(const Config& config) {
+    return word_for(reclaimed_images_words, config.eviction.garbage.images);
+}
+
+// A pattern that is no name of an image would keep nothing, which is found out when the image is gone.
+void read_gc_keep_images(const Value& setting, Config& config) {
+    std::vector<std::string> patterns;
+    for (const Value& element : setting.elements()) {
+        const auto pattern = element.scalar();
+        if (!pattern) continue;
+        const bool plain = std::all_of(pattern->begin(), pattern->end(), [](char c) { return c > ' ' && c < 0x7f; });
+        if (pattern->empty() || pattern->size() > longest_pattern || !plain) {
+            element.refuse(in_quotes(*pattern) + " is no pattern for names of images",
+                           "such as registry.example/base/*, of 1 to 512 printable characters");
+        }
+        patterns.push_back(*pattern);
+    }
+    if (patterns.size() > most_patterns) setting.refuse("more than 256 patterns", "* matches any characters");
+    config.eviction.garbage.keep_images = std::move(patterns);
+}
+
+std::string show_gc_keep_images(const Config& config) {
+    std::string said;
+    for (const std::string& pattern : config.eviction.garbage.keep_images) said += (said.empty() ? "" : ", ") + pattern;
+    return excerpt(said);
+}
+
+void read_gc_logs(const Value& setting, Config& config) {
+    auto& logs = config.eviction.garbage.logs;
+    logs = setting.one_of(reclaimed_logs_words).value_or(logs);
+}
+
+std::string show_gc_logs(const Config& config) { return word_for(reclaimed_logs_words, config.eviction.garbage.logs); }
+
+void read_gc_routine(const Value& setting, Config& config) {
+    auto& routine = config.eviction.garbage.routine;
+    routine = setting.one_of(routine_words).value_or(routine);
+}
+
+std::string show_gc_routine(const Config& config) { return word_for(routine_words, config.eviction.garbage.routine); }
+
+// Shorter, no runtime has listed what it holds; longer, the disk is full before a pod is evicted.
+void read_gc_deadline(const Value& setting, Config& config) {
+    const auto deadline = setting.duration();
+    if (!deadline) return;
+    if (*deadline < 1s || *deadline > 10min) setting.refuse("out of range: " + to_string(*deadline), "1s to 10m");
+    config.eviction.garbage.deadline = *deadline;
+}
+
+std::string show_gc_deadline(const Config& config) { return to_string(config.eviction.garbage.deadline); }
+
+}  // namespace evictd::config

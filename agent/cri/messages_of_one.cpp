@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// The state of one sandbox and of one container, and an event.
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "cri/cgroup_path.hpp"
+#include "cri/message_parts.hpp"
+#include "cri/messages.hpp"
+#include "document/node.hpp"
+#include "document/value.hpp"
+
+namespace evictd::cri {
+namespace {
+
+constexpr std::int64_t node_mode = 2;  // NamespaceMode
+// Of containerd and CRI-O: the whole OCI specification, with every mount and variable.
+constexpr document::Limits info_limits{"the runtime's JSON", std::size_t{1} << 20U, 50'000, false};
+
+Status read_namespace_options(std::string_view bytes, RuntimeSandboxDetails& into) {
+    const std::array<bool*, 3> flags{&into.host_network, &into.host_pid, &into.host_ipc};
+    return for_each_field(bytes, [&](const Field& field) -> Status {
+        if (field.number < 1 || field.number > flags.size()) return {};
+        std::int64_t mode = 0;
+        auto taken = take_number(field, mode);
+        *flags.at(field.number - 1) = mode == node_mode;
+        return taken;
+    });
+}
+
+Status read_namespace(std::string_view bytes, RuntimeSandboxDetails& into) {
+    return for_each_field(bytes, [&](const Field& field) -> Status {
+        return field.number == 2 ? take_message(field, into, read_namespace_options) : Status{};
+    });
+}
+
+Status read_linux(std::string_view bytes, RuntimeSandboxDetails& into) {
+    return for_each_field(bytes, [&](const Field& field) -> Status {
+        return field.number == 1 ? take_message(field, into, read_namespace) : Status{};
+    });
+}
+
+Status read_network(std::string_view bytes, std::string& into) {
+    return for_each_field(
+        bytes, [&](const Field& field) -> Status { return field.number == 1 ? take_text(field, into) : Status{}; });
+}
+
+Status read_sandbox_status(std::string_view bytes, RuntimeSandboxDetails& into) {
+    auto& sandbox = into.sandbox;
+    sandbox.ready = true;  // the enumeration's zero
+    auto read = for_each_field(bytes, [&](const Field& field) -> Status {
+        switch (field.number) {
+            case 1:
+                return take_text(field, sandbox.id);
+            case 2:
+                return take_message(field, sandbox, read_sandbox_metadata);
+            case 3:
+                return take_sandbox_state(field, sandbox.ready);
+            case 4:
+                return take_time(field, sandbox.created);
+            case 5:
+                return take_message(field, into.address, read_network);
+            case 6:
+                return take_message(field, into, read_linux);
+            case 7:
+                return take_entry(field, sandbox.labels);
+            case 8:
+                return take_entry(field, sandbox.annotations);
+            case 9:
+                return take_text(field, sandbox.handler);
+            default:
+                return {};
+        }
+    });
+    return read ? check_id(sandbox.id, "a sandbox") : read;
+}
+
+// 0: not yet.
+Status take_moment(const Field& field, std::optional<WallTime>& into) {
+    WallTime time{};
+    auto taken = take_time(field, time);
+    if (time > WallTime{}) into = time;
+    return taken;
+}
+
+Status take_exit_code(const Field& field, int& into) {
+    std::int64_t code = 0;
+    auto taken = take_number(field, code);
+    into = static_cast<int>(code);
+    return taken;
+}
+
+Status take_identity(const Field& field, RuntimeContainer& into) {
+    switch (field.number) {
+        case 1:
+            return take_text(field, into.id);
+        case 2:
+            return take_message(field, into, read_container_metadata);
+        case 3:
+            return take_container_state(field, into.state);
+        case 4:
+            return take_time(field, into.created);
+        case 8:
+            return take_message(field, into.image, read_image_spec);
+        case 9:
+            return take_text(field, into.image_ref);
+        case 12:
+            return take_entry(field, into.labels);
+        case 13:
+            return take_entry(field, into.annotations);
+        case 17:
+            return take_text(field, into.image_id);
+        default:
+            return {};
+    }
+}
+
+Status read_container_status(std::string_view bytes, RuntimeContainerDetails& into) {
+    into.container.state = ContainerState::created;  // the enumeration's zero
+    auto read = for_each_field(bytes, [&](const Field& field) -> Status {
+        switch (field.number) {
+            case 5:
+                return take_moment(field, into.started);
+            case 6:
+                return take_moment(field, into.finished);
+            case 7:
+                return take_exit_code(field, into.exit_code);
+            case 10:
+                return take_text(field, into.reason);
+            case 15:
+                return take_text(field, into.log_path);
+            default:
+                return take_identity(field, into.container);
+        }
+    });
+    note_pod(into.container);
+    return read ? check_id(into.container.id, "a container") : read;
+}
+
+// An entry of `info`, which is JSON that each runtime writes as it likes: without what is looked for in it, it is not
+// known. `note` gets its root, where that is a map.
+template <class Note>
+void read_info(const RuntimeLabels& info, const std::string& key, Note note) {
+    const auto found = info.find(key);
+    if (found == info.end()) return;
+    auto documents = document::parse(found->second, key, document::Syntax::json, info_limits);
+    if (documents.size() != 1 || !documents.front().faults.empty()) return;
+    document::Reading reading(std::move(documents.front()), key);
+    if (const auto root = reading.root(); root.is_map()) note(root);
+}
+
+void note_info(const document::Value& root, RuntimeContainerDetails& into) {
+    into.pid = static_cast<std::int32_t>(root["pid"].integer(0, std::numeric_limits<std::int32_t>::max()).value_or(0));
+    if (!root["runtimeSpec"].is_map()) return;
+    into.container.sandbox = root["sandboxID"].text().value_or("");
+    into.cgroup = cgroup_of(root["runtimeSpec"]["linux"]["cgroupsPath"].text().value_or(""));
+}
+
+template <class Into>
+Result<Into> whole(Status read, Into into) {
+    if (!read) return tl::unexpected(read.error());
+    return into;
+}
+
+}  // namespace
+
+Result<RuntimeSandboxDetails> read_sandbox(std::string_view message) {
+    RuntimeSandboxDetails details;
+    auto read = for_each_field(message, [&](const Field& field) -> Status {
+        return field.number == 1 ? take_message(field, details, read_sandbox_status) : Status{};
+    });
+    if (read) read = check_id(details.sandbox.id, "the sandbox");
+    return whole(std::move(read), std::move(details));
+}
+
+Result<RuntimeContainerDetails> read_container(std::string_view message) {
+    RuntimeContainerDetails details;
+    RuntimeLabels info;
+    auto read = for_each_field(message, [&](const Field& field) -> Status {
+        if (field.number == 1) return take_message(field, details, read_container_status);
+        return field.number == 2 ? take_entry(field, info) : Status{};
+    });
+    if (read) read = check_id(details.container.id, "the container");
+    if (read) read_info(info, "info", [&](const document::Value& root) { note_info(root, details); });
+    return whole(std::move(read), std::move(details));
+}
+
+Result<std::string> read_sandbox_image(std::string_view message) {
+    RuntimeLabels info;
+    std::string image;
+    auto read = for_each_field(
+        message, [&](const Field& field) -> Status { return field.number == 2 ? take_entry(field, info) : Status{}; });
+    // "config": containerd's.
+    if (read) {
+        read_info(info, "config",
+                  [&](const document::Value& root) { image = root["sandboxImage"].text().value_or(""); });
+    }
+    return whole(std::move(read), std::move(image));
+}
+
+// Field 4 was the sandbox's metadata in cri-api 0.25, which no released runtime sends: containerd 1.7 sends its status.
+Result<RuntimeEvent> read_event(std::string_view message) {
+    RuntimeEvent event;
+    std::int64_t kind = 0;
+    RuntimeSandboxDetails details;
+    auto read = for_each_field(message, [&](const Field& field) -> Status {
+        switch (field.number) {
+            case 1:
+                return take_text(field, event.id);
+            case 2:
+                return take_number(field, kind);
+            case 3:
+                return take_time(field, event.at);
+            case 4:
+                return take_message(field, details, read_sandbox_status);
+            default:
+                return {};
+        }
+    });
+    constexpr std::array<RuntimeEvent::Kind, 4> kinds{RuntimeEvent::Kind::created, RuntimeEvent::Kind::started,
+                                                      RuntimeEvent::Kind::stopped, RuntimeEvent::Kind::deleted};
+    if (kind >= 0 && static_cast<std::size_t>(kind) < kinds.size())
+        event.kind = kinds.at(static_cast<std::size_t>(kind));
+    event.sandbox = std::move(details.sandbox.id);
+    event.pod = std::move(details.sandbox.pod);
+    if (read) read = check_id(event.id, "an event");
+    return whole(std::move(read), std::move(event));
+}
+
+}  // namespace evictd::cri

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "cri/runtime.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "cri/fields.hpp"
+#include "cri/messages.hpp"
+#include "http/grpc_status.hpp"
+#include "http/wire_writer.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::cri {
+namespace {
+
+constexpr std::string_view runtime_service = "runtime.v1.RuntimeService";
+constexpr std::string_view image_service = "runtime.v1.ImageService";
+// A request that no server can read, so that none acts on it: one that has the method says so, and one that lacks it
+// does not look at it.
+constexpr std::string_view not_a_request = "\x07";
+
+ErrorKind kind_of(int code) {
+    switch (static_cast<http::GrpcCode>(code)) {
+        case http::GrpcCode::not_found:
+            return ErrorKind::vanished;
+        case http::GrpcCode::cancelled:
+        case http::GrpcCode::deadline_exceeded:
+        case http::GrpcCode::unavailable:
+            return ErrorKind::unreachable;
+        case http::GrpcCode::permission_denied:
+        case http::GrpcCode::unauthenticated:
+            return ErrorKind::not_permitted;
+        default:
+            return ErrorKind::failed;
+    }
+}
+
+tl::unexpected<Error> refused(std::string_view method, const Answer& answer) {
+    const bool is_unknown = answer.code == static_cast<int>(http::GrpcCode::unimplemented);
+    return fail(kind_of(answer.code), "container runtime's " + std::string(method),
+                http::grpc_code_text(answer.code) + (answer.text.empty() ? "" : ": " + answer.text),
+                is_unknown ? "evictd needs a runtime with CRI v1, as containerd 1.6 and CRI-O 1.23 have it" : "");
+}
+
+// Where distributions build containerd 1.6 against a newer cri-api, it can read the request and lacks the method.
+bool is_before_events(const RuntimeVersion& version) {
+    constexpr std::string_view series = "1.";
+    std::string_view text = version.version;
+    if (text.starts_with('v')) text.remove_prefix(1);
+    if (version.name != "containerd" || !text.starts_with(series)) return false;
+    unsigned minor = 0;
+    const auto read = std::from_chars(text.data() + series.size(), text.data() + text.size(), minor);
+    return read.ec == std::errc{} && minor < 7;
+}
+
+// A message whose field 1 is a text.
+std::string with_text(std::string_view text, std::uint64_t number = 0) {
+    http::WireWriter writer;
+    writer.bytes(1, text);
+    writer.number(2, number);
+    return writer.take();
+}
+
+std::string nested(std::string_view message) { return with_text(message); }
+
+}  // namespace
+
+Result<std::unique_ptr<Runtime>> Runtime::make(std::string socket, RuntimeLimits limits) {
+    auto connection = Connection::make(std::move(socket));
+    if (!connection) return tl::unexpected(connection.error());
+    return std::unique_ptr<Runtime>(new Runtime(std::move(*connection), limits));
+}
+
+Result<std::string> Runtime::ask(std::string_view service, std::string_view method, const std::string& request,
+                                 Duration limit) {
+    auto answer = connection_->call(service, method, request, limit);
+    if (!answer) return tl::unexpected(answer.error());
+    if (answer->code != static_cast<int>(http::GrpcCode::ok)) return refused(method, *answer);
+    return std::move(answer->message);
+}
+
+template <class Value>
+Result<Value> Runtime::read(std::string_view service, std::string_view method, const std::string& request,
+                            Duration limit, Result<Value> (*reader)(std::string_view)) {
+    const auto message = ask(service, method, request, limit);
+    if (!message) return tl::unexpected(message.error());
+    auto value = reader(*message);
+    if (!value) value.error().what = "container runtime's " + std::string(method) + ": " + value.error().what;
+    return value;
+}
+
+// containerd takes the beginning of an ID for the ID, and without one a filter means all.
+template <class Value>
+Result<Value> Runtime::read_one(std::string_view method, const std::string& id, const std::string& request,
+                                Result<Value> (*reader)(std::string_view)) {
+    if (auto valid = check_id(id, "the request"); !valid) return tl::unexpected(valid.error());
+    return read(runtime_service, method, request, limits_.read_one, reader);
+}
+
+Status Runtime::change(std::string_view service, std::string_view method, const std::string& id,
+                       const std::string& request, Duration limit) {
+    if (auto valid = check_id(id, "the request"); !valid) return valid;
+    const auto message = ask(service, method, request, limit);
+    return message ? Status{} : tl::unexpected(message.error());
+}
+
+Result<RuntimeVersion> Runtime::version() {
+    return read(runtime_service, "Version", with_text("0.1.0"), limits_.read_one, read_version);
+}
+
+Result<std::vector<RuntimeCondition>> Runtime::conditions() {
+    return read(runtime_service, "Status", {}, limits_.read_one, read_conditions);
+}
+
+Result<std::string> Runtime::sandbox_image() {
+    constexpr std::uint64_t verbose = 1;
+    http::WireWriter writer;
+    writer.number(1, verbose);
+    return read(runtime_service, "Status", writer.take(), limits_.read_one, read_sandbox_image);
+}
+
+Result<std::vector<RuntimeSandbox>> Runtime::sandboxes() {
+    return read(runtime_service, "ListPodSandbox", {}, limits_.read, read_sandboxes);
+}
+
+Result<std::vector<RuntimeContainer>> Runtime::containers() {
+    return read(runtime_service, "ListContainers", {}, limits_.read, read_containers);
+}
+
+// containerd asks every shim before it answers, so that one that hangs holds up all.
+Result<std::vector<RuntimeContainer>> Runtime::layers() {
+    auto all = read(runtime_service, "ListContainerStats", {}, limits_.read_one, read_layers);
+    return all || all.error().kind != ErrorKind::unreachable ? std::move(all) : layers_of_pods();
+}
+
+// A pod has one shim.
+Result<std::vector<RuntimeContainer>> Runtime::layers_of_pods() {
+    const auto pods = sandboxes();
+    if (!pods) return tl::unexpected(pods.error());
+    const sys::SystemClock clock;
+    const auto end = clock.monotonic() + limits_.read;
+    std::vector<RuntimeContainer> found;
+    for (const auto& pod : *pods) {
+        if (clock.monotonic() >= end) break;
+        http::WireWriter filter;
+        filter.bytes(2, pod.id);
+        auto layers = read(runtime_service, "ListContainerStats", nested(filter.take()), limits_.read_pod, read_layers);
+        if (layers) {
+            std::move(layers->begin(), layers->end(), std::back_inserter(found));
+        } else if (layers.error().kind != ErrorKind::unreachable) {
+            return layers;
+        }
+    }
+    return found;
+}
+
+Result<std::vector<RuntimeContainer>> Runtime::layer(const std::string& id) {
+    return read_one("ListContainerStats", id, nested(with_text(id)), read_layers);
+}
+
+Result<std::vector<RuntimeImage>> Runtime::images() {
+    return read(image_service, "ListImages", {}, limits_.read, read_images);
+}
+
+Result<RuntimeFilesystems> Runtime::filesystems() {
+    return read(image_service, "ImageFsInfo", {}, limits_.read_one, read_filesystems);
+}
+
+Result<RuntimeSandboxDetails> Runtime::sandbox(const std::string& id) {
+    return read_one("PodSandboxStatus", id, with_text(id), read_sandbox);
+}
+
+Result<RuntimeContainerDetails> Runtime::container(const std::string& id) {
+    constexpr std::uint64_t verbose = 1;
+    return read_one("ContainerStatus", id, with_text(id, verbose), read_container);
+}
+
+Status Runtime::stop_sandbox(const std::string& id) {
+    return change(runtime_service, "StopPodSandbox", id, with_text(id), limits_.change);
+}
+
+Status Runtime::remove_sandbox(const std::string& id) {
+    return change(runtime_service, "RemovePodSandbox", id, with_text(id), limits_.change);
+}
+
+Status Runtime::stop_container(const std::string& id, Duration grace) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(std::max(grace, Duration{}));
+    return change(runtime_service, "StopContainer", id, with_text(id, static_cast<std::uint64_t>(seconds.count())),
+                  limits_.change + seconds);
+}
+
+Status Runtime::remove_container(const std::string& id) {
+    return change(runtime_service, "RemoveContainer", id, with_text(id), limits_.change);
+}
+
+Status Runtime::remove_image(const std::string& id) {
+    return change(image_service, "RemoveImage", id, nested(with_text(id)), limits_.change);
+}
+
+Result<bool> Runtime::has_events() {
+    const auto known = version();
+    if (!known) return tl::unexpected(known.error());
+    if (is_before_events(*known)) return false;
+    constexpr std::string_view method = "GetContainerEvents";
+    const auto answer = connection_->call(runtime_service, method, not_a_request, limits_.read_one);
+    if (!answer) return tl::unexpected(answer.error());
+    switch (static_cast<http::GrpcCode>(answer->code)) {
+        case http::GrpcCode::unimplemented:
+            return false;
+        case http::GrpcCode::internal:
+        case http::GrpcCode::invalid_argument:
+            return true;
+        default:
+            return refused(method, *answer);
+    }
+}
+
+}  // namespace evictd::cri

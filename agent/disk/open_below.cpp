@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "disk/open_below.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace evictd::disk {
+namespace {
+
+int openat2_retrying(int directory, const char* path, const open_how& how) {
+    long fd = -1;
+    do {
+        fd = ::syscall(SYS_openat2, directory, path, &how, sizeof how);  // glibc has no wrapper
+    } while (fd < 0 && (errno == EINTR || errno == EAGAIN));             // EAGAIN: something was renamed meanwhile
+    return static_cast<int>(fd);
+}
+
+}  // namespace
+
+sys::Fd open_below(int directory, const char* path, int flags, Mounts mounts) {
+    open_how how{};
+    how.flags = static_cast<decltype(how.flags)>(flags | O_CLOEXEC | O_NOFOLLOW);
+    how.resolve = RESOLVE_NO_SYMLINKS | (mounts == Mounts::refuse ? RESOLVE_NO_XDEV : 0U);
+    return sys::Fd(openat2_retrying(directory, path, how));
+}
+
+sys::Fd open_directory_below(int directory, const char* path, Mounts mounts) {
+    constexpr int flags = O_RDONLY | O_DIRECTORY;
+    auto fd = open_below(directory, path, flags | O_NOATIME, mounts);
+    // It belongs to somebody else, and evictd lacks CAP_FOWNER.
+    if (!fd && errno == EPERM) fd = open_below(directory, path, flags, mounts);
+    return fd;
+}
+
+}  // namespace evictd::disk

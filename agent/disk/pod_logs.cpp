@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "disk/pod_logs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "disk/entries.hpp"
+#include "disk/open_below.hpp"
+#include "disk/remove_tree.hpp"
+#include "evictd/model/text.hpp"
+#include "sys/file.hpp"
+
+namespace evictd::disk {
+namespace {
+
+constexpr std::string_view log_suffix = ".log";
+constexpr Bytes block{512};  // of st_blocks
+
+std::string below(const std::string& directory, std::string_view name) { return directory + "/" + std::string(name); }
+
+bool is_plain(std::string_view name) {
+    return !name.empty() && name != "." && name != ".." &&
+           name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
+}
+
+// What follows `directory`/ of `path`; empty: it is elsewhere.
+std::string_view name_in(const std::string& directory, std::string_view path) {
+    return path.starts_with(directory + "/") ? path.substr(directory.size() + 1) : std::string_view();
+}
+
+class LogLister {
+public:
+    explicit LogLister(const LogDirectories& directories) : directories_(directories) {}
+    port::PodLogList run() {
+        list_pods();
+        list_links();
+        return std::move(list_);
+    }
+
+private:
+    struct Names {
+        std::vector<std::string> directories;
+        std::vector<std::string> others;
+    };
+    void list_pods();
+    void list_rotated(const sys::Fd& container, const std::string& pod, const std::string& name);
+    void list_links();
+    [[nodiscard]] Names names_in(const sys::Fd& directory, const std::string& shown);
+    // Invalid: it is not there, or cannot be opened, which is noted.
+    [[nodiscard]] sys::Fd open_root(const std::string& path);
+    [[nodiscard]] sys::Fd open_in(const sys::Fd& directory, const std::string& name, const std::string& shown);
+    void note(const std::string& what, int error) {
+        if (list_.trouble.empty()) list_.trouble = sys::fail_errno(printable(what), error).value().text();
+    }
+
+    const LogDirectories& directories_;
+    port::PodLogList list_;
+    EntryReader reader_;
+};
+
+sys::Fd LogLister::open_root(const std::string& path) {
+    sys::Fd root(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!root && errno != ENOENT) note(path, errno);
+    return root;
+}
+
+sys::Fd LogLister::open_in(const sys::Fd& directory, const std::string& name, const std::string& shown) {
+    auto opened = open_directory_below(directory.get(), name.c_str(), Mounts::refuse);
+    if (!opened && errno != ENOENT) note(below(shown, name), errno);
+    return opened;
+}
+
+LogLister::Names LogLister::names_in(const sys::Fd& directory, const std::string& shown) {
+    Names names;
+    for (;;) {
+        const int error = reader_.read(directory.get(), false);
+        if (error != 0) note(shown, error);
+        if (error != 0 || reader_.entries().empty()) break;
+        for (const auto& entry : reader_.entries()) {
+            struct stat status {};
+            const bool unknown = entry.may_be_directory == IsDirectory::unknown;
+            if (unknown && ::fstatat(directory.get(), entry.name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+            const bool is_directory = unknown ? S_ISDIR(status.st_mode) : entry.may_be_directory == IsDirectory::yes;
+            (is_directory ? names.directories : names.others).emplace_back(entry.name);
+        }
+    }
+    std::sort(names.directories.begin(), names.directories.end());
+    std::sort(names.others.begin(), names.others.end());
+    return names;
+}
+
+void LogLister::list_pods() {
+    const auto root = open_root(directories_.pods);
+    if (!root) return;
+    list_.directories = names_in(root, directories_.pods).directories;
+    for (const auto& pod : list_.directories) {
+        const auto directory = open_in(root, pod, directories_.pods);
+        if (!directory) continue;
+        const auto shown = below(directories_.pods, pod);
+        for (const auto& name : names_in(directory, shown).directories) {
+            if (const auto container = open_in(directory, name, shown)) list_rotated(container, pod, name);
+        }
+    }
+}
+
+void LogLister::list_rotated(const sys::Fd& container, const std::string& pod, const std::string& name) {
+    const auto shown = below(below(directories_.pods, pod), name);
+    for (const auto& file : names_in(container, shown).others) {
+        struct stat status {};
+        if (!is_rotated_log(file)) continue;
+        if (::fstatat(container.get(), file.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (!S_ISREG(status.st_mode)) continue;
+        list_.rotated.push_back({pod, name, below(shown, file), Bytes{status.st_blocks * block.value}});
+    }
+}
+
+void LogLister::list_links() {
+    const auto root = open_root(directories_.links);
+    if (!root) return;
+    for (const auto& name : names_in(root, directories_.links).others) {
+        struct stat status {};
+        if (::fstatat(root.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(status.st_mode))
+            continue;
+        // As the kubelet's os.Stat(); what cannot be looked at is there.
+        const bool dangling = ::fstatat(root.get(), name.c_str(), &status, 0) != 0 && errno == ENOENT;
+        list_.links.push_back({below(directories_.links, name), container_of_link(name), dangling});
+    }
+}
+
+Status vanished_or(const std::string& what, int error) {
+    return tl::unexpected(sys::fail_errno(printable(what), error).value());
+}
+
+Status no_such(const std::string& what, std::string_view why) {
+    return fail(ErrorKind::invalid, printable(what), std::string(why));
+}
+
+}  // namespace
+
+bool is_rotated_log(std::string_view name) {
+    constexpr std::string_view mark = ".log.";
+    constexpr std::string_view form = "dddddddd-dddddd";
+    constexpr std::string_view compressed = ".gz";
+    const auto at = name.rfind(mark);
+    if (at == std::string_view::npos || at == 0) return false;
+    auto time = name.substr(at + mark.size());
+    if (time.ends_with(compressed)) time.remove_suffix(compressed.size());
+    return std::equal(time.begin(), time.end(), form.begin(), form.end(),
+                      [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; });
+}
+
+std::string container_of_link(std::string_view name) {
+    const auto mark = name.rfind('-');
+    if (mark == std::string_view::npos || !name.ends_with(log_suffix)) return {};
+    return std::string(name.substr(mark + 1, name.size() - log_suffix.size() - mark - 1));
+}
+
+port::PodLogList PodLogs::list() { return LogLister(directories_).run(); }
+
+Status PodLogs::remove(GarbageKind kind, const std::string& id) {
+    switch (kind) {
+        case GarbageKind::log_directory:
+            return remove_directory(id);
+        case GarbageKind::log_link:
+            return remove_link(id);
+        case GarbageKind::rotated_log:
+            return remove_rotated(id);
+        case GarbageKind::container:
+        case GarbageKind::sandbox:
+        case GarbageKind::image:
+            break;
+    }
+    return no_such(id, "is no log");
+}
+
+Status PodLogs::remove_directory(const std::string& name) const {
+    if (!is_plain(name)) return no_such(name, "is not the name of a directory");
+    const sys::Fd root(::open(directories_.pods.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return root ? remove_tree(root.get(), name.c_str()) : vanished_or(directories_.pods, errno);
+}
+
+// A link that points somewhere again is a log's.
+Status PodLogs::remove_link(const std::string& path) const {
+    const std::string name(name_in(directories_.links, path));
+    if (!is_plain(name)) return no_such(path, "is not in " + directories_.links);
+    const sys::Fd root(::open(directories_.links.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!root) return vanished_or(directories_.links, errno);
+    struct stat status {};
+    if (::fstatat(root.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return vanished_or(path, errno);
+    if (!S_ISLNK(status.st_mode)) return no_such(path, "is no symbolic link");
+    if (::fstatat(root.get(), name.c_str(), &status, 0) == 0 || errno != ENOENT) {
+        return no_such(path, "points to a log");
+    }
+    return ::unlinkat(root.get(), name.c_str(), 0) == 0 ? Status{} : vanished_or(path, errno);
+}
+
+Status PodLogs::remove_rotated(const std::string& path) const {
+    const auto inside = name_in(directories_.pods, path);
+    const auto first = inside.find('/');
+    const auto last = inside.rfind('/');
+    if (last == std::string_view::npos || !is_plain(inside.substr(0, first)) || last <= first ||
+        !is_plain(inside.substr(first + 1, last - first - 1)) || !is_rotated_log(inside.substr(last + 1))) {
+        return no_such(path, "is not the path of a rotated log");
+    }
+    const std::string name(inside.substr(last + 1));
+    const sys::Fd root(::open(directories_.pods.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!root) return vanished_or(directories_.pods, errno);
+    const auto directory =
+        open_directory_below(root.get(), std::string(inside.substr(0, last)).c_str(), Mounts::refuse);
+    if (!directory) return vanished_or(path, errno);
+    struct stat status {};
+    if (::fstatat(directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return vanished_or(path, errno);
+    if (!S_ISREG(status.st_mode)) return no_such(path, "is no file");
+    return ::unlinkat(directory.get(), name.c_str(), 0) == 0 ? Status{} : vanished_or(path, errno);
+}
+
+}  // namespace evictd::disk

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Depth first. A directory that has been read to its end and has one more to be entered is left for good, so that a
+// chain of any length takes one level.
+#include "disk/walk.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "disk/entries.hpp"
+#include "disk/inode_set.hpp"
+#include "disk/open_below.hpp"
+
+namespace evictd::disk {
+namespace {
+
+constexpr std::uint64_t entries_between_calls = 64;
+
+InodeId id_of(const struct statx& status) {
+    return {(std::uint64_t{status.stx_dev_major} << 32U) | status.stx_dev_minor, status.stx_ino};
+}
+
+// 0, or errno. `name` may be empty: the descriptor itself. What is known of a remote file is enough: a server that does
+// not answer is not waited for.
+int status_of(int directory, const char* name, struct statx& status) {
+    constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC | AT_EMPTY_PATH;
+    constexpr unsigned mask = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
+    return ::statx(directory, name, flags, mask, &status) == 0 ? 0 : errno;
+}
+
+bool is_vanished(int error) { return error == ENOENT || error == ESTALE; }
+
+// A directory on the way down that has more to be read, or more to be entered.
+struct Level {
+    sys::Fd directory;  // invalid: closed for those below; `position` is where it was
+    InodeId id;
+    std::size_t above = 0;  // how many ".." lead to the level above it
+    off_t position = 0;
+    bool at_end = false;
+    std::vector<char> names;  // of directories to be entered, each with its NUL
+    std::size_t next = 0;     // the first byte of the next of them
+
+    [[nodiscard]] bool has_names() const { return next < names.size(); }
+    [[nodiscard]] bool has_one_name() const { return next + std::strlen(names.data() + next) + 1 == names.size(); }
+    [[nodiscard]] bool has_more() const { return !at_end || has_names(); }
+};
+
+class Walk {
+public:
+    Walk(const WalkOptions& options, const GoOn& go_on)
+        : options_(options), go_on_(go_on), directories_(options.limits.directories), linked_(options.limits.linked) {}
+    TreeUsage run(sys::Fd root);
+
+private:
+    void turn();
+    void read_some(Level& level);
+    void take(Level& level, const Entry& entry);
+    void take_name(Level& level, const char* name);
+    void descend(Level& level);
+    void enter(sys::Fd directory, const InodeId& id);
+    void leave();
+    [[nodiscard]] bool reopen(Level& level, int below, std::size_t steps);
+    void close_above();
+    void count(const struct statx& status);
+    void count_link(const struct statx& status);
+    void note(const char* what, int error);
+    void stop(const char* why);
+    [[nodiscard]] bool may_go_on();
+
+    const WalkOptions& options_;
+    const GoOn& go_on_;
+    TreeUsage usage_;
+    std::vector<Level> levels_;
+    std::size_t first_open_ = 0;  // of levels_: those before it are closed
+    std::size_t name_bytes_ = 0;  // in all levels
+    std::uint64_t entries_ = 0;
+    std::uint64_t entries_told_ = 0;
+    double part_inodes_ = 0;  // of files whose links are counted one by one
+    bool is_stopped_ = false;
+    InodeSet directories_;  // one that is renamed meanwhile is met twice
+    InodeSet linked_;
+    EntryReader reader_;
+};
+
+// Only the first reason is reported.
+void Walk::note(const char* what, int error) {
+    if (usage_.complete) usage_.trouble = std::string(what) + ": " + std::strerror(error);
+    usage_.complete = false;
+}
+
+void Walk::stop(const char* why) {
+    if (usage_.complete) usage_.trouble = why;
+    usage_.complete = false;
+    is_stopped_ = true;
+}
+
+bool Walk::may_go_on() {
+    if (entries_ - entries_told_ < entries_between_calls) return !is_stopped_;
+    if (!is_stopped_ && !go_on_(entries_ - std::exchange(entries_told_, entries_))) stop("cancelled");
+    if (!is_stopped_ && entries_ > options_.limits.entries)
+        stop("more entries than a filesystem holds: it keeps changing");
+    return !is_stopped_;
+}
+
+void Walk::count_link(const struct statx& status) {
+    switch (linked_.add(id_of(status))) {
+        case InodeSet::Answer::known:
+            return;
+        case InodeSet::Answer::added:
+            usage_.used += Bytes{static_cast<std::int64_t>(status.stx_blocks * 512)};
+            ++usage_.inodes;
+            return;
+        case InodeSet::Answer::full:
+            usage_.used += Bytes{static_cast<std::int64_t>(status.stx_blocks * 512 / status.stx_nlink)};
+            part_inodes_ += 1.0 / status.stx_nlink;
+            if (usage_.complete) usage_.trouble = "more files with several links than are remembered";
+            usage_.complete = false;
+            return;
+    }
+}
+
+void Walk::count(const struct statx& status) {
+    if (!S_ISDIR(status.stx_mode) && status.stx_nlink > 1) return count_link(status);
+    usage_.used += Bytes{static_cast<std::int64_t>(status.stx_blocks * 512)};
+    ++usage_.inodes;
+}
+
+void Walk::take_name(Level& level, const char* name) {
+    if (options_.depth == Depth::one_directory) return;
+    const std::size_t length = std::strlen(name) + 1;
+    level.names.insert(level.names.end(), name, name + length);
+    name_bytes_ += length;
+}
+
+void Walk::take(Level& level, const Entry& entry) {
+    ++entries_;
+    if (entry.may_be_directory == IsDirectory::yes) return take_name(level, entry.name);
+    struct statx status {};
+    if (const int error = status_of(level.directory.get(), entry.name, status); error != 0) {
+        if (!is_vanished(error)) note("a file cannot be examined", error);
+        return;
+    }
+    if (S_ISDIR(status.stx_mode)) return take_name(level, entry.name);
+    if ((status.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0) count(status);
+}
+
+void Walk::read_some(Level& level) {
+    level.names.erase(level.names.begin(), level.names.begin() + static_cast<std::ptrdiff_t>(level.next));
+    level.next = 0;
+    const bool is_frugal = name_bytes_ >= options_.limits.names;
+    const int error = reader_.read(level.directory.get(), is_frugal);
+    // A directory that was removed has no entries.
+    if (error != 0 && !is_vanished(error)) note("a directory cannot be listed", error);
+    if (error != 0 || reader_.entries().empty()) {
+        level.at_end = true;
+        return;
+    }
+    for (const auto& entry : reader_.entries()) {
+        take(level, entry);
+        if (!may_go_on()) return;
+    }
+}
+
+void Walk::descend(Level& level) {
+    const char* name = level.names.data() + level.next;
+    const std::size_t length = std::strlen(name) + 1;
+    auto directory = open_directory_below(level.directory.get(), name, Mounts::refuse);
+    const int error = directory ? 0 : errno;
+    level.next += length;
+    name_bytes_ -= length;
+    if (!level.has_names()) {
+        level.names = {};
+        level.next = 0;
+    }
+    // EXDEV: a mount point. ELOOP, ENOTDIR: it was a directory a moment ago.
+    if (error != 0) {
+        if (!is_vanished(error) && error != EXDEV && error != ELOOP && error != ENOTDIR) {
+            note("a directory cannot be opened", error);
+        }
+        return;
+    }
+    struct statx status {};
+    if (const int failed = status_of(directory.get(), "", status); failed != 0) {
+        return note("a directory cannot be examined", failed);
+    }
+    const auto id = id_of(status);
+    if (directories_.add(id) == InodeSet::Answer::known) return;
+    count(status);
+    enter(std::move(directory), id);
+}
+
+void Walk::enter(sys::Fd directory, const InodeId& id) {
+    const bool is_last = !levels_.empty() && !levels_.back().has_more();
+    if (!is_last && levels_.size() >= options_.limits.levels) {
+        return note("directories are nested deeper than are followed", ELOOP);
+    }
+    Level level;
+    level.directory = std::move(directory);
+    level.id = id;
+    level.above = 1;
+    if (is_last) {
+        level.above += levels_.back().above;
+        levels_.pop_back();
+        first_open_ = std::min(first_open_, levels_.size());
+    }
+    levels_.push_back(std::move(level));
+    close_above();
+}
+
+// The lowest is needed last.
+void Walk::close_above() {
+    if (levels_.size() - first_open_ <= options_.limits.open_directories) return;
+    auto& level = levels_[first_open_++];
+    level.position = ::lseek(level.directory.get(), 0, SEEK_CUR);
+    level.directory.reset();
+}
+
+// True: it is the directory that it was.
+bool Walk::reopen(Level& level, int below, std::size_t steps) {
+    sys::Fd directory;
+    struct statx status {};
+    for (; steps > 0; --steps) {
+        auto up = open_directory_below(directory ? directory.get() : below, "..", Mounts::refuse);
+        if (!up) return false;
+        directory = std::move(up);
+    }
+    if (!directory || status_of(directory.get(), "", status) != 0 || id_of(status) != level.id) return false;
+    if (::lseek(directory.get(), level.position, SEEK_SET) < 0) return false;
+    level.directory = std::move(directory);
+    return true;
+}
+
+void Walk::leave() {
+    const Level level = std::move(levels_.back());
+    levels_.pop_back();
+    if (levels_.empty()) return;
+    if (levels_.back().directory) return;
+    if (!reopen(levels_.back(), level.directory.get(), level.above)) {
+        return stop("a directory was moved while it was read");
+    }
+    first_open_ = levels_.size() - 1;
+}
+
+void Walk::turn() {
+    auto& level = levels_.back();
+    // The last that is known is entered once it is known whether it is the last of all.
+    if (level.has_names() && (level.at_end || !level.has_one_name())) {
+        descend(level);
+    } else if (!level.at_end) {
+        read_some(level);
+    } else {
+        leave();
+    }
+}
+
+TreeUsage Walk::run(sys::Fd root) {
+    struct statx status {};
+    if (const int error = status_of(root.get(), "", status); error != 0) {
+        note("it cannot be examined", error);
+        return usage_;
+    }
+    count(status);
+    if (S_ISDIR(status.stx_mode)) {
+        (void)directories_.add(id_of(status));
+        enter(std::move(root), id_of(status));
+    }
+    while (!levels_.empty() && may_go_on()) turn();
+    usage_.inodes += static_cast<std::int64_t>(part_inodes_);
+    return usage_;
+}
+
+}  // namespace
+
+TreeUsage walk(sys::Fd root, const WalkOptions& options, const GoOn& go_on) {
+    // 64 KiB and more: not on the stack of a lane.
+    return std::make_unique<Walk>(options, go_on)->run(std::move(root));
+}
+
+}  // namespace evictd::disk

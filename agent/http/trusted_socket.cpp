@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "http/trusted_socket.hpp"
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/fd.hpp"
+#include "sys/own_directory.hpp"
+
+namespace evictd::http {
+
+Result<bool> has_trusted_socket(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos || slash == 0) return fail(ErrorKind::invalid, path, "not a path in a directory");
+    const auto directory = sys::open_own_directory(path.substr(0, slash), sys::Access::readable, false);
+    if (!directory) {
+        auto error = directory.error();
+        if (error.kind == ErrorKind::vanished) return false;
+        if (error.why.starts_with("belongs to")) error.remedy = "chown root " + error.what;  // it is not ours to remove
+        return tl::unexpected(std::move(error));
+    }
+    struct stat status {};
+    if (::fstatat(directory->get(), path.c_str() + slash + 1, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        const int error_number = errno;
+        if (error_number == ENOENT) return false;
+        return sys::fail_errno(path, error_number);
+    }
+    if (!S_ISSOCK(status.st_mode)) return fail(ErrorKind::invalid, path, "is no socket", "remove it");
+    if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+        return fail(ErrorKind::invalid, path, "belongs to user " + std::to_string(status.st_uid), "remove it");
+    }
+    return true;
+}
+
+}  // namespace evictd::http

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// What is said of a reclaim. Nothing is decided here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "evictd/model/decision.hpp"
+#include "evictd/model/observation.hpp"
+
+namespace evictd::policy {
+
+// "unused containers and images are removed before any pod is evicted: 2 containers and 1 image, 1.2Gi"
+[[nodiscard]] std::string say_reclaim(const Decision& decision, const std::vector<NodeReclaim>& reclaim);
+[[nodiscard]] std::string say_reclaimed(const std::vector<NodeReclaim>& reclaim, const Observation& observation);
+
+}  // namespace evictd::policy

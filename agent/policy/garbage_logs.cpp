@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Which directories, links and rotated files of logs go. Never the file that is written to.
+#include <algorithm>
+#include <utility>
+
+#include "garbage_parts.hpp"
+#include "log_gc.hpp"
+
+namespace evictd::policy {
+
+namespace {
+
+// One step below the directory of all logs, and no other way.
+bool is_plain_name(std::string_view name) {
+    return !name.empty() && name != "." && name != ".." &&
+           name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
+}
+
+// "0.log.20261125-150405", also with ".gz": rotateLog of kubelet/logs. The live one is "0.log".
+bool is_rotated_name(std::string_view path) {
+    constexpr std::string_view mark = ".log.";
+    constexpr std::string_view form = "dddddddd-dddddd";
+    constexpr std::string_view compressed = ".gz";
+    const auto at = path.rfind(mark);
+    if (at == std::string_view::npos) return false;
+    std::string_view time = path.substr(at + mark.size());
+    if (time.ends_with(compressed)) time.remove_suffix(compressed.size());
+    return std::equal(time.begin(), time.end(), form.begin(), form.end(),
+                      [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; });
+}
+
+}  // namespace
+
+void plan_logs(const GarbageLook& look, const std::unordered_set<std::string_view>& gone, GarbagePlan& plan) {
+    const Runtime& runtime = look.runtime;
+    std::string unknown = why_list_unknown(look, runtime.whole.logs, "logs");
+    if (unknown.empty()) unknown = why_list_unknown(look, runtime.whole.containers, "containers");
+    if (unknown.empty() && !look.request.pods_known) unknown = "it is not known which pods are gone";
+    std::unordered_map<std::string_view, const RuntimeContainer*> writers;
+    for (const RuntimeContainer& container : runtime.containers) {
+        if (!gone.contains(container.id)) writers.try_emplace(container.pod, &container);
+    }
+    const PodNames names(runtime);
+    std::vector<std::string> leaving;
+    if (unknown.empty()) {
+        leaving = collect_logs(runtime, [&look](const std::string& uid) { return look.word_of(uid).fate; });
+    }
+    const std::unordered_set<std::string_view> chosen(leaving.begin(), leaving.end());
+    for (const LogDirectory& directory : runtime.log_directories) {
+        const std::string pod = pod_of_log_directory(directory.name);
+        Garbage one{GarbageKind::log_directory, directory.name, names.of(pod), {pod}, directory.size, unknown};
+        const auto writer = writers.find(pod);
+        if (!is_plain_name(directory.name)) {
+            one.why = "not the name of a directory";
+        } else if (unknown.empty() && writer != writers.end()) {
+            one.why = "container " + writer->second->name + " of its pod is not removed";
+        } else if (unknown.empty()) {
+            const bool goes = chosen.contains(directory.name);
+            one.why = goes ? "its pod is gone" : look.word_of(pod).why;
+            if (goes) plan.removals.push_back(one);
+            if (goes) continue;
+        }
+        plan.kept.push_back(std::move(one));
+    }
+    for (const LogLink& link : runtime.log_links) {
+        Garbage one{GarbageKind::log_link, link.path, link.path, {}, {}, unknown};
+        const bool goes = chosen.contains(link.path);
+        if (unknown.empty()) {
+            one.why = goes            ? "it points nowhere, and its container is dead"
+                      : link.dangling ? "its container may be rotating the log"
+                                      : "it points to a log";
+        }
+        (goes ? plan.removals : plan.kept).push_back(std::move(one));
+    }
+}
+
+void plan_rotated_logs(const GarbageLook& look, GarbagePlan& plan) {
+    const Runtime& runtime = look.runtime;
+    const std::string unknown = why_list_unknown(look, runtime.whole.logs, "logs");
+    const PodNames names(runtime);
+    std::unordered_map<std::string_view, std::int64_t> sums;
+    std::vector<const RotatedLog*> order;
+    for (const RotatedLog& log : runtime.rotated_logs) {
+        auto& sum = sums[log.container];
+        if (__builtin_add_overflow(sum, std::max<std::int64_t>(log.size.value, 0), &sum)) sum = INT64_MAX;
+        order.push_back(&log);
+    }
+    std::stable_sort(order.begin(), order.end(), [&sums](const RotatedLog* a, const RotatedLog* b) {
+        const auto sum_a = sums.at(a->container);
+        const auto sum_b = sums.at(b->container);
+        if (sum_a != sum_b) return sum_a > sum_b;
+        if (a->container != b->container) return a->container < b->container;
+        return a->size > b->size;
+    });
+    const auto missing = look.request.missing;
+    Bytes freed = bytes_of(plan.removals);
+    for (const RotatedLog* log : order) {
+        Garbage one{GarbageKind::rotated_log, log->path, log->path, {log->pod}, log->size, unknown};
+        if (unknown.empty() && !is_rotated_name(log->path)) one.why = "not the name of a rotated log";
+        if (one.why.empty() && missing && freed >= *missing) {
+            one.why = "not needed: the sizes of what goes are enough for the thresholds";
+            plan.more = true;
+        }
+        const bool goes = one.why.empty();
+        if (goes) {
+            one.why = "a rotated log of " + names.of(log->pod);
+            const Bytes size = std::max(log->size, Bytes{0});
+            if (__builtin_add_overflow(freed.value, size.value, &freed.value)) freed.value = INT64_MAX;
+        }
+        (goes ? plan.removals : plan.kept).push_back(std::move(one));
+    }
+}
+
+}  // namespace evictd::policy

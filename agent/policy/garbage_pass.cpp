@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "garbage_pass.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "garbage.hpp"
+#include "moments.hpp"
+#include "reclaim.hpp"
+#include "thresholds.hpp"
+
+namespace evictd::policy {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// ContainerGCPeriod and ImageGCPeriod of the kubelet.
+constexpr Duration container_period = 1min;
+constexpr Duration image_period = 5min;
+// Nothing is waited for.
+constexpr Duration at_once = 1ms;
+
+bool asks_for(const std::vector<NodeReclaim>& asked, NodeReclaim what) {
+    return std::find(asked.begin(), asked.end(), what) != asked.end();
+}
+
+PodWord word_of(const ObservedPod& observed) {
+    const Pod& pod = *observed.pod;
+    const bool ended = pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed;
+    if (!ended || observed.populated) return {PodFate::known, "pod " + pod.full_name() + " is on the node"};
+    // podWorkers.ShouldPodContentBeRemoved: it was evicted, or it is being deleted and has ended.
+    const bool evicted = pod.phase == PodPhase::failed && pod.status_reason == "Evicted";
+    if (evicted || pod.deletion_time) return {PodFate::deleted, "its pod is gone"};
+    return {PodFate::terminated, "pod " + pod.full_name() + " has ended and was not deleted"};
+}
+
+// A pod that no source has is not proved to be gone: its source may be late.
+PodWordOf words_of(const Observation& observation) {
+    std::unordered_map<std::string_view, const ObservedPod*> by_uid;
+    for (const ObservedPod& observed : observation.pods) {
+        if (!observed.departed) by_uid.emplace(observed.pod->uid.value, &observed);
+    }
+    return [pods = std::move(by_uid)](const std::string& uid) {
+        const auto found = pods.find(uid);
+        if (found != pods.end()) return word_of(*found->second);
+        return PodWord{PodFate::known, "its pod is known to no source, which does not prove that it is gone"};
+    };
+}
+
+bool counts_inodes(Signal signal) { return traits(signal).resource == "inodes"; }
+
+// What has to come back until every threshold that a reclaim relieves is clear, its minimum reclaim included. None:
+// inodes are missing, and how many each removal frees is not known.
+std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observation& observation) {
+    Bytes missing;
+    for (const Threshold& threshold : config.thresholds) {
+        if (reclaim_for(threshold.signal, observation.fs_layout, config.garbage.logs).empty()) continue;
+        if (!is_met(threshold, observation.readings, MinReclaim::enforced)) continue;
+        if (counts_inodes(threshold.signal)) return std::nullopt;
+        const Reading& reading = *observation.readings[static_cast<std::size_t>(threshold.signal)];
+        Quantity wanted = resolve(threshold.value, reading.capacity);
+        if (threshold.min_reclaim) wanted = wanted + resolve(*threshold.min_reclaim, reading.capacity);
+        std::int64_t gap = 0;
+        if (__builtin_sub_overflow(wanted.value(), reading.available.value, &gap)) return std::nullopt;
+        missing = std::max(missing, Bytes{gap});
+    }
+    return missing;
+}
+
+GarbagePlan plan_for(const Reclaiming& reclaiming, const EvictionConfig& config, const Observation& observation) {
+    const GarbageRequest request{.forced = true,
+                                 .containers = asks_for(reclaiming.asked, NodeReclaim::containers),
+                                 .images = asks_for(reclaiming.asked, NodeReclaim::images),
+                                 .rotated_logs = asks_for(reclaiming.asked, NodeReclaim::logs),
+                                 .now = observation.at,
+                                 .wall = observation.wall,
+                                 .missing = missing_bytes(config, observation)};
+    return plan_garbage(config.garbage, request, *observation.runtime, words_of(observation));
+}
+
+bool is_recent(const Observation& observation) {
+    return observation.at - observation.runtime->at <= longest_inventory_age;
+}
+
+bool is_due(const std::optional<MonotonicTime>& last, Duration period, MonotonicTime now) {
+    return !last || now - *last >= period;
+}
+
+bool has_ended(const DesiredGarbage& garbage, const Observation& observation) {
+    const auto& outcome = observation.reclaimed;
+    return observation.at >= garbage.deadline || (outcome && outcome->pass == garbage.pass);
+}
+
+// StartGarbageCollection: what is due, once an inventory is there that is new enough.
+void begin_routine(const EvictionConfig& config, const Observation& observation, Collecting& collecting) {
+    const bool containers = is_due(collecting.containers_at, container_period, observation.at);
+    const bool images = is_due(collecting.images_at, image_period, observation.at);
+    DesiredGarbage& garbage = collecting.routine;
+    if (!containers && !images) return;
+    if (!garbage.inventory_since && !is_recent(observation)) garbage.inventory_since = observation.at;
+    if (garbage.inventory_since && observation.runtime->at < *garbage.inventory_since) return;
+    const bool single = observation.fs_layout == FsLayout::single || observation.fs_layout == FsLayout::unknown;
+    const Signal signal = single ? Signal::nodefs_available : Signal::imagefs_available;
+    const Reading reading = observation.readings[static_cast<std::size_t>(signal)].value_or(Reading{});
+    const GarbageRequest request{.containers = containers,
+                                 .images = images,
+                                 .now = observation.at,
+                                 .wall = observation.wall,
+                                 .capacity = {reading.capacity.value},
+                                 .available = {reading.available.value},
+                                 .missing = {}};
+    GarbagePlan plan = plan_garbage(config.garbage, request, *observation.runtime, words_of(observation));
+    if (containers) collecting.containers_at = observation.at;
+    if (images) collecting.images_at = observation.at;
+    garbage = {};
+    if (plan.removals.empty()) return;
+    garbage.pass = ++collecting.passes;
+    garbage.removals = GarbageList(std::move(plan.removals));
+    garbage.deadline = after(observation.at, container_period);
+}
+
+}  // namespace
+
+void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> acting, const EvictionConfig& config,
+                   const Observation& observation, State& state) {
+    Reclaiming& reclaiming = state.reclaiming.emplace();
+    reclaiming.asked = std::move(asked);
+    reclaiming.acting = std::move(acting);
+    reclaiming.garbage.forced = true;
+    if (!observation.runtime) return;
+    // It found nothing then, and finds nothing now. A newer one is asked for once this one is too old.
+    if (is_recent(observation) && state.collecting.futile_inventory >= observation.runtime->at) return;
+    reclaiming.garbage.deadline = after(observation.at, config.garbage.deadline);
+    reclaiming.garbage.inventory_since = is_recent(observation) ? observation.runtime->at : observation.at;
+    follow_reclaim(config, observation, state);
+}
+
+void follow_reclaim(const EvictionConfig& config, const Observation& observation, State& state) {
+    Reclaiming& reclaiming = *state.reclaiming;
+    DesiredGarbage& garbage = reclaiming.garbage;
+    if (!garbage.inventory_since || !observation.runtime) return;
+    if (observation.runtime->at < *garbage.inventory_since) return;
+    GarbagePlan plan = plan_for(reclaiming, config, observation);
+    garbage.inventory_since.reset();
+    garbage.pass = ++state.collecting.passes;
+    garbage.removals = GarbageList(std::move(plan.removals));
+    reclaiming.more = plan.more;
+    if (garbage.removals.empty()) state.collecting.futile_inventory = observation.runtime->at;
+}
+
+bool is_reclaim_over(const Reclaiming& reclaiming, const Observation& observation) {
+    const DesiredGarbage& garbage = reclaiming.garbage;
+    // Pass 0: a scenario, or a tape of an agent that named nothing.
+    if (observation.reclaimed && observation.reclaimed->pass == 0) return true;
+    if (garbage.inventory_since) return !observation.runtime || observation.at >= garbage.deadline;
+    return garbage.removals.empty() || has_ended(garbage, observation);
+}
+
+bool begin_next_round(const Reclaiming& finished, const Observation& observation, State& state) {
+    if (!finished.more || !observation.runtime || observation.at >= finished.garbage.deadline) return false;
+    Reclaiming& next = state.reclaiming.emplace();
+    next.asked = finished.asked;
+    next.acting = finished.acting;
+    next.garbage.forced = true;
+    next.garbage.deadline = finished.garbage.deadline;
+    next.garbage.inventory_since = observation.at;
+    return true;
+}
+
+void desire_garbage(const EvictionConfig& config, const Observation& observation, bool shuts_down, State& state,
+                    Decision& decision) {
+    DesiredGarbage& routine = state.collecting.routine;
+    if (shuts_down || state.reclaiming || !config.garbage.routine || !observation.runtime) {
+        routine = {};
+    } else {
+        if (routine.pass != 0 && has_ended(routine, observation)) routine = {};
+        if (routine.pass == 0) begin_routine(config, observation, state.collecting);
+    }
+    if (shuts_down) return;
+    decision.garbage = state.reclaiming ? state.reclaiming->garbage : routine;
+}
+
+std::optional<MonotonicTime> next_garbage_clock(const State& state, MonotonicTime now) {
+    if (!state.reclaiming) return std::nullopt;
+    const DesiredGarbage& garbage = state.reclaiming->garbage;
+    const bool waits = garbage.inventory_since || !garbage.removals.empty();
+    return std::max(waits ? garbage.deadline : now, after(now, at_once));
+}
+
+}  // namespace evictd::policy

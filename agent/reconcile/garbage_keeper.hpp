@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Removes what the Decision names, one after the other, and asks the runtime before each whether it is in use again.
+// What comes back is measured on the filesystems. It never chooses what goes. There is no ledger: what is removed
+// cannot be put back, and what was not removed yet is found again by the next look.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evictd/model/garbage.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/runtime.hpp"
+#include "evictd/port/container_runtime.hpp"
+#include "evictd/port/pod_logs.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::reconcile {
+
+struct GarbageParts {
+    std::function<RuntimePtr()> look;  // a new inventory (observe/runtime_inventory)
+    // What the filesystems of images and containers have available together. None: it cannot be measured.
+    std::function<std::optional<Bytes>()> available;
+    std::function<void(RuntimePtr)> tell_inventory;
+    std::function<void(ReclaimOutcome)> tell;
+    // After each removal, for a progress bar. Empty: nobody looks.
+    std::function<void(const GarbageOutcome&)> on_removal{};
+    bool dry_run = false;
+};
+
+class GarbageKeeper {
+public:
+    using Desired = DesiredGarbage;
+
+    // All must outlive it.
+    GarbageKeeper(port::ContainerRuntime& runtime, port::PodLogs& logs, const sys::Clock& clock, GarbageParts parts)
+        : runtime_(runtime), logs_(logs), clock_(clock), parts_(std::move(parts)) {}
+
+    // As a Reconciler (control_loop.hpp). A pass that is desired no more ends after the removal that is under way.
+    void reconcile(const DesiredGarbage& desired);
+    // At once while there is something to remove, one at a time; then until what it freed has come back.
+    [[nodiscard]] std::optional<MonotonicTime> due() const;
+    void act_on_time();
+    void release() { pass_.reset(); }
+
+private:
+    struct Pass {
+        DesiredGarbage desired;
+        std::size_t next = 0;  // of desired.removals
+        ReclaimOutcome outcome;
+        std::optional<Bytes> available_before;
+        MonotonicTime at;                            // the next measurement, when all are removed
+        std::optional<MonotonicTime> last_growth{};  // of what is available, since all were removed
+    };
+    void begin(const DesiredGarbage& desired);
+    void remove_next();
+    void measure();
+    void finish();
+    [[nodiscard]] GarbageOutcome remove(const Garbage& one);
+    // None: it may go. Else what became of it, and why.
+    [[nodiscard]] std::optional<GarbageOutcome> why_not(const Garbage& one);
+    [[nodiscard]] std::optional<GarbageOutcome> why_not_container(const Garbage& one);
+    [[nodiscard]] std::optional<GarbageOutcome> why_not_sandbox(const Garbage& one);
+    [[nodiscard]] std::optional<GarbageOutcome> why_not_image(const Garbage& one);
+    [[nodiscard]] std::optional<GarbageOutcome> why_not_logs(const Garbage& one);
+    [[nodiscard]] Status carry_out(const Garbage& one);
+
+    port::ContainerRuntime& runtime_;
+    port::PodLogs& logs_;
+    const sys::Clock& clock_;
+    GarbageParts parts_;
+    RuntimePtr inventory_;  // the newest
+    std::uint64_t last_pass_ = 0;
+    std::optional<Pass> pass_;
+};
+
+}  // namespace evictd::reconcile

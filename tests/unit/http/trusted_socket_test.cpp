@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Which socket is believed to be a privileged server's.
+#include "http/trusted_socket.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fakes/grpc_server.hpp"
+#include "fakes/temp_dir.hpp"
+
+namespace evictd::http {
+namespace {
+
+TEST(TrustedSocket, IsASocketThatNoOtherUserMayReplace) {
+    const fakes::TempDir directory;
+    const auto path = directory / "pods-api.sock";
+    EXPECT_EQ(has_trusted_socket(path), false);
+    EXPECT_EQ(has_trusted_socket("/nowhere/pods-api.sock"), false);
+    const fakes::GrpcServer server(path, [](const fakes::GrpcServer::Call&) {});
+    EXPECT_EQ(has_trusted_socket(path), true);
+    ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
+    EXPECT_EQ(has_trusted_socket(path).error().why, "others may write to it");
+    ASSERT_EQ(::chmod(directory.path().c_str(), 0755), 0);
+    directory.write("file", "");
+    EXPECT_EQ(has_trusted_socket(directory / "file").error().why, "is no socket");
+    ASSERT_EQ(::symlink(path.c_str(), (directory / "link").c_str()), 0);
+    EXPECT_EQ(has_trusted_socket(directory / "link").error().why, "is no socket");
+    if (::geteuid() != 0) return;  // only root can give it away
+    ASSERT_EQ(::chown(path.c_str(), 12345, 12345), 0);
+    EXPECT_EQ(has_trusted_socket(path).error().why, "belongs to user 12345");
+}
+
+TEST(TrustedSocket, NeedsADirectory) {
+    EXPECT_FALSE(has_trusted_socket("pods-api.sock"));
+    EXPECT_FALSE(has_trusted_socket("/pods-api.sock"));
+}
+
+}  // namespace
+}  // namespace evictd::http

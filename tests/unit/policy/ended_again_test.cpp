@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// An evicted pod that comes back, by its processes or its phase, is killed again with a new attempt, up to a limit.
+#include <gmock/gmock.h>
+
+#include "ended_pods.hpp"
+#include "unit/policy/ended.hpp"
+
+namespace evictd::policy {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Result = PodStatusResult;
+using Step = EndStepKind;
+
+TEST(EndedAgain, ARestartIsKilledWithANewAttempt) {
+    Ended node;
+    node.evict_big();
+    node.start();
+    const auto decision = node.act(600ms);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    ASSERT_EQ(decision.pod_statuses.size(), 1U);
+    EXPECT_EQ(decision.pod_statuses[0].attempt, 2);
+    EXPECT_EQ(decision.pod_statuses[0].decided_at, at(600ms));
+    EXPECT_FALSE(decision.evict) << "it is no new eviction";
+    EXPECT_THAT(decision.why, HasSubstr("default/big runs again and is killed again"));
+    EXPECT_THAT(kills(node.look(601ms)), IsEmpty()) << "it is dying";
+    node.stop(602ms);
+    EXPECT_EQ(node.look(602ms).pod_statuses[0].attempt, 2);
+}
+
+TEST(EndedAgain, ARestartBetweenTwoLooksIsFoundByTheKernelsTime) {
+    Ended node;
+    node.act(0s);
+    node.find("big").emptied_at = at(2ms);  // and populated again
+    node.set(500_MiB);
+    const auto decision = node.look(3ms);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    EXPECT_EQ(decision.pod_statuses[0].attempt, 2);
+}
+
+TEST(EndedAgain, ARestartInAnotherCgroupIsKilledThere) {
+    Ended node;
+    node.evict_big();
+    node.find("big").cgroup = {9};
+    node.find("big").emptied_at.reset();
+    node.start();
+    const auto decision = node.look(600ms);
+    ASSERT_EQ(decision.actions.size(), 1U);
+    EXPECT_EQ(decision.actions[0].cgroup, CgroupId{9});
+}
+
+TEST(EndedAgain, ItsRestartIsNoRankedEvictionOfAnother) {
+    Ended node;
+    node.evict_big();
+    node.start();
+    node.set(90_MiB);
+    const auto decision = node.look(600ms);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    EXPECT_FALSE(decision.evict) << "one victim at a time";
+    node.look(601ms);
+    node.stop(602ms);
+    EXPECT_EQ(evicted(node.look(602ms)), "uid-middle");
+}
+
+TEST(EndedAgain, UsageThatCouldNotBeReadIsNoRestart) {
+    Ended node;
+    node.evict_big();
+    node.start();
+    node.usage_unknown = true;
+    EXPECT_THAT(kills(node.look(600ms)), IsEmpty());
+}
+
+TEST(EndedAgain, APhaseThatGoesBackIsAnsweredWithAKillAndANewAttempt) {
+    Ended node;
+    node.evict_big();
+    node.show(PodPhase::running);
+    const auto decision = node.act(9s);
+    EXPECT_THAT(kills(decision), ElementsAre("uid-big"));
+    EXPECT_EQ(decision.pod_statuses[0].attempt, 2);
+    EXPECT_EQ(node.look(9100ms).pod_statuses[0].attempt, 2) << "not answered yet";
+}
+
+TEST(EndedAgain, APhaseIsNotBackWhileTheSourceIsOlderThanTheAnswer) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.answer(Result::accepted, 1, 5ms);
+    EXPECT_EQ(node.look(6ms).pod_statuses[0].attempt, 1);
+    EXPECT_EQ(node.look(2s).pod_statuses[0].attempt, 1);
+    EXPECT_EQ(node.look(4s).pod_statuses[0].attempt, 2) << "it was never seen: sent again";
+    node.answer(Result::accepted, 2, 4s);
+    node.look(4100ms);
+    EXPECT_EQ(node.look(10s).pod_statuses[0].attempt, 2) << "once";
+}
+
+TEST(EndedAgain, AReasonThatVanishesIsNoCause) {
+    Ended node;
+    node.evict_big();
+    node.change("big", [](Pod& pod) { pod.status_reason = ""; });
+    EXPECT_EQ(node.look(1s).pod_statuses[0].attempt, 1);
+}
+
+TEST(EndedAgain, FiveRestartsThenItIsHeldDownAndAtLastGivenUp) {
+    Ended node;
+    node.evict_big();
+    node.set(90_MiB);
+    node.remove("middle");
+    Duration now = 1s;
+    for (std::int32_t restart = 1; restart <= 5; ++restart) {
+        node.start();
+        EXPECT_EQ(node.act(now).pod_statuses[0].attempt, restart + 1);
+        node.stop(now + 2ms);
+        node.answer(Result::accepted, restart + 1, now + 2ms);
+        node.look(now + 3ms);
+        now += 10s;
+    }
+    node.start();
+    const auto held = node.act(now);
+    EXPECT_THAT(steps(held), ElementsAre(Step::held_down, Step::restarted));
+    EXPECT_THAT(kills(held), ElementsAre("uid-big"));
+    EXPECT_THAT(kills(node.look(now + 900ms)), IsEmpty()) << "with back-off";
+    EXPECT_EQ(node.act(now + 1s).pod_statuses[0].attempt, 8);
+    EXPECT_THAT(kills(node.look(now + 2900ms)), IsEmpty());
+    EXPECT_THAT(kills(node.act(now + 3s)), ElementsAre("uid-big"));
+    node.answer(Result::accepted, 9, now + 3s);
+    node.set(8_GiB);
+    EXPECT_FALSE(node.look(now + 4s).pod_statuses[0].given_up) << "the condition still holds";
+    EXPECT_EQ(node.act(now + 5min + 4s).pod_statuses[0].attempt, 10);
+    node.answer(Result::accepted, 10, now + 5min + 4s);
+    const auto given_up = node.look(now + 5min + 5s);
+    EXPECT_THAT(steps(given_up), ElementsAre(Step::accepted, Step::given_up));
+    ASSERT_EQ(given_up.pod_statuses.size(), 1U);
+    EXPECT_TRUE(given_up.pod_statuses[0].given_up);
+    EXPECT_EQ(given_up.pod_statuses[0].attempt, 11);
+    node.answer(Result::accepted, 11, now + 5min + 6s);
+    EXPECT_THAT(node.look(now + 5min + 6s).pod_statuses, IsEmpty());
+}
+
+TEST(EndedAgain, OneThatIsDeadWhenThePressureEndsIsNotGivenUp) {
+    Ended node;
+    node.evict_big();
+    auto& ended = node.state.ended.front();
+    ended.stage = EndStage::held_down;
+    ended.restarts = 5;
+    node.state.conditions.clear();
+    node.state.condition_last_observed = {};
+    EXPECT_THAT(steps(node.look(1s)), IsEmpty());
+    EXPECT_EQ(node.ended()->stage, EndStage::killed);
+    node.start();
+    EXPECT_THAT(steps(node.look(2s)), ElementsAre(Step::held_down, Step::given_up));
+}
+
+}  // namespace
+}  // namespace evictd::policy

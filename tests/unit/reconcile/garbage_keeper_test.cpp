@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Nothing that is in use goes, whatever became of it since it was chosen.
+#include "reconcile/garbage_keeper.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fakes/fake_clock.hpp"
+#include "fakes/fake_container_runtime.hpp"
+#include "reconcile/control_loop.hpp"
+
+namespace evictd::reconcile {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+static_assert(Reconciler<GarbageKeeper>);
+
+const Error unreachable{ErrorKind::unreachable, "container runtime", "no answer", ""};
+
+class GarbageKeeperTest : public testing::Test {
+protected:
+    GarbageKeeperTest() { start(false); }
+    void start(bool dry_run) {
+        GarbageParts parts;
+        parts.look = [this] {
+            auto runtime_now = std::make_shared<Runtime>();
+            runtime_now->at = clock.monotonic();
+            looks++;
+            return runtime_now;
+        };
+        parts.available = [this] { return available; };
+        parts.tell_inventory = [this](RuntimePtr one) { inventories.push_back(std::move(one)); };
+        parts.tell = [this](ReclaimOutcome outcome) { told.push_back(std::move(outcome)); };
+        parts.on_removal = [this](const GarbageOutcome& /*outcome*/) { removals++; };
+        parts.dry_run = dry_run;
+        keeper = std::make_unique<GarbageKeeper>(runtime, logs, clock, std::move(parts));
+    }
+    static Garbage garbage(GarbageKind kind, const std::string& id, Bytes size = {}) {
+        return {kind, id, "name of " + id, {"uid-1"}, size, "unused"};
+    }
+    DesiredGarbage pass(std::vector<Garbage> list, std::uint64_t number = 1) {
+        DesiredGarbage desired;
+        desired.pass = number;
+        desired.removals = GarbageList(std::move(list));
+        desired.deadline = clock.monotonic() + 30s;
+        return desired;
+    }
+    // Until nothing is due. 1 s for each measurement.
+    void run() {
+        for (int i = 0; i < 100 && keeper->due(); i++) {
+            if (*keeper->due() > clock.monotonic()) clock.advance(1s);
+            keeper->act_on_time();
+        }
+    }
+    // What became of the only removal.
+    GarbageStatus status_of(Garbage one) {
+        told.clear();
+        keeper->reconcile(pass({std::move(one)}, ++passes));
+        run();
+        EXPECT_THAT(told, SizeIs(1));
+        return told.at(0).removals.at(0).status;
+    }
+    RuntimeContainer& add_container(const std::string& id, ContainerState state, const std::string& image = "img") {
+        auto& one = runtime.all_containers.emplace_back();
+        one.id = id;
+        one.name = id;
+        one.state = state;
+        one.image = image;
+        return one;
+    }
+    void add_image(const std::string& id, const std::string& tag) {
+        auto& one = runtime.all_images.emplace_back();
+        one.id = id;
+        one.tags = {tag};
+    }
+
+    fakes::FakeContainerRuntime runtime;
+    fakes::FakePodLogs logs;
+    fakes::FakeClock clock;
+    std::optional<Bytes> available = 10_GiB;
+    std::vector<ReclaimOutcome> told;
+    std::vector<RuntimePtr> inventories;
+    int looks = 0;
+    int removals = 0;
+    std::uint64_t passes = 0;
+    std::unique_ptr<GarbageKeeper> keeper;
+};
+
+TEST_F(GarbageKeeperTest, RemovesInOrderAndSaysWhatCameBack) {
+    add_container("c1", ContainerState::exited);
+    runtime.all_sandboxes.emplace_back().id = "s1";
+    add_image("i1", "img");
+    keeper->reconcile(pass({garbage(GarbageKind::container, "c1", 1_GiB), garbage(GarbageKind::sandbox, "s1"),
+                            garbage(GarbageKind::image, "i1", 2_GiB), garbage(GarbageKind::log_link, "/l")}));
+    runtime.before = [this](const std::string& call) {
+        if (call == "remove_container" || call == "remove_image") available = *available + 1_GiB;
+    };
+    run();
+    EXPECT_THAT(runtime.changes,
+                ElementsAre("remove_container c1", "stop_sandbox s1", "remove_sandbox s1", "remove_image i1"));
+    EXPECT_THAT(logs.removed, ElementsAre("/l"));
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].pass, 1U);
+    EXPECT_THAT(told[0].removals, SizeIs(4));
+    EXPECT_EQ(told[0].freed, 2_GiB) << "less than the sizes, and nothing more comes";
+    EXPECT_THAT(told[0].errors, IsEmpty());
+    EXPECT_EQ(removals, 4);
+}
+
+TEST_F(GarbageKeeperTest, OneIsRemovedAtATime) {
+    add_container("c1", ContainerState::exited);
+    add_container("c2", ContainerState::exited);
+    keeper->reconcile(pass({garbage(GarbageKind::container, "c1"), garbage(GarbageKind::container, "c2")}));
+    keeper->act_on_time();
+    EXPECT_THAT(runtime.changes, SizeIs(1));
+    keeper->reconcile(DesiredGarbage{});
+    run();
+    EXPECT_THAT(runtime.changes, SizeIs(1)) << "it is desired no more";
+    EXPECT_THAT(told, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, TheSamePassIsCarriedOutOnce) {
+    add_container("c1", ContainerState::exited);
+    const auto desired = pass({garbage(GarbageKind::container, "c1")});
+    keeper->reconcile(desired);
+    run();
+    add_container("c1", ContainerState::exited);
+    keeper->reconcile(desired);
+    run();
+    EXPECT_THAT(runtime.changes, SizeIs(1));
+    EXPECT_THAT(told, SizeIs(1));
+}
+
+TEST_F(GarbageKeeperTest, AContainerThatRunsAgainStays) {
+    for (const auto state : {ContainerState::running, ContainerState::unknown}) {
+        runtime.all_containers.clear();
+        add_container("c1", state);
+        EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::in_use);
+    }
+    EXPECT_THAT(runtime.changes, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, AContainerThatIsAboutToStartStays) {
+    add_container("c1", ContainerState::created).created = clock.wall() - 9min;
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::in_use);
+    clock.advance(2min);
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::removed) << "it never was";
+}
+
+TEST_F(GarbageKeeperTest, ASandboxThatIsReadyOrHoldsAContainerStays) {
+    auto& sandbox = runtime.all_sandboxes.emplace_back();
+    sandbox.id = "s1";
+    sandbox.ready = true;
+    EXPECT_EQ(status_of(garbage(GarbageKind::sandbox, "s1")), GarbageStatus::in_use);
+    runtime.all_sandboxes[0].ready = false;
+    add_container("c1", ContainerState::exited).sandbox = "s1";
+    EXPECT_EQ(status_of(garbage(GarbageKind::sandbox, "s1")), GarbageStatus::in_use);
+    runtime.all_containers.clear();
+    EXPECT_EQ(status_of(garbage(GarbageKind::sandbox, "s1")), GarbageStatus::removed);
+}
+
+TEST_F(GarbageKeeperTest, AnImageThatIsUsedAgainStays) {
+    add_image("i1", "img");
+    add_container("c1", ContainerState::created, "img");
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::in_use);
+    runtime.all_containers[0].image = "moved-to-nowhere";
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::in_use) << "it may be this one";
+    runtime.all_containers.clear();
+    runtime.all_images[0].pinned = true;
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::in_use);
+    EXPECT_THAT(runtime.changes, IsEmpty());
+    runtime.all_images[0].pinned = false;
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::removed);
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::vanished);
+}
+
+TEST_F(GarbageKeeperTest, LogsOfAPodThatIsBackStay) {
+    EXPECT_EQ(status_of(garbage(GarbageKind::log_directory, "default_web_uid-1")), GarbageStatus::removed);
+    runtime.all_sandboxes.emplace_back().pod = "uid-1";
+    EXPECT_EQ(status_of(garbage(GarbageKind::log_directory, "default_web_uid-1")), GarbageStatus::in_use);
+    EXPECT_THAT(logs.removed, SizeIs(1));
+}
+
+TEST_F(GarbageKeeperTest, WhatTheRuntimeDoesNotAnswerIsNotTouched) {
+    add_container("c1", ContainerState::exited);
+    add_image("i1", "other");
+    runtime.all_sandboxes.emplace_back().id = "s1";
+    runtime.fails.emplace("container", unreachable);
+    runtime.fails.emplace("containers", unreachable);
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::failed);
+    EXPECT_THAT(told[0].errors, SizeIs(1));
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::failed);
+    EXPECT_EQ(status_of(garbage(GarbageKind::sandbox, "s1")), GarbageStatus::failed);
+    EXPECT_EQ(status_of(garbage(GarbageKind::log_directory, "default_web_uid-1")), GarbageStatus::failed);
+    EXPECT_THAT(runtime.changes, IsEmpty());
+    EXPECT_THAT(logs.removed, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, WhatIsNoLogIsRefusedAndWhatIsGoneIsNoError) {
+    logs.fails = Error{ErrorKind::invalid, "x", "is no log", ""};
+    EXPECT_EQ(status_of(garbage(GarbageKind::rotated_log, "x")), GarbageStatus::refused);
+    logs.fails = Error{ErrorKind::vanished, "x", "is not there", ""};
+    EXPECT_EQ(status_of(garbage(GarbageKind::rotated_log, "x")), GarbageStatus::vanished);
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "nowhere")), GarbageStatus::vanished);
+}
+
+TEST_F(GarbageKeeperTest, NothingIsBegunAfterTheDeadline) {
+    add_container("c1", ContainerState::exited);
+    add_container("c2", ContainerState::exited);
+    keeper->reconcile(pass({garbage(GarbageKind::container, "c1"), garbage(GarbageKind::container, "c2")}));
+    keeper->act_on_time();
+    clock.advance(31s);
+    run();
+    EXPECT_THAT(runtime.changes, SizeIs(1));
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_THAT(told[0].removals, SizeIs(1));
+}
+
+TEST_F(GarbageKeeperTest, ADryRunAsksAndTouchesNothing) {
+    start(true);
+    add_container("c1", ContainerState::exited);
+    add_container("c2", ContainerState::running);
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::dry_run);
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c2")), GarbageStatus::in_use);
+    EXPECT_THAT(runtime.changes, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, AnInventoryIsMadeWhereAnOlderOneWillNotDo) {
+    DesiredGarbage desired;
+    desired.inventory_since = clock.monotonic();
+    keeper->reconcile(desired);
+    keeper->reconcile(desired);
+    EXPECT_EQ(looks, 1);
+    EXPECT_THAT(inventories, SizeIs(1));
+    clock.advance(1s);
+    desired.inventory_since = clock.monotonic();
+    keeper->reconcile(desired);
+    EXPECT_EQ(looks, 2);
+}
+
+TEST_F(GarbageKeeperTest, WhatCannotBeMeasuredIsNotClaimed) {
+    add_container("c1", ContainerState::exited);
+    available.reset();
+    keeper->reconcile(pass({garbage(GarbageKind::container, "c1", 1_GiB)}));
+    run();
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_FALSE(told[0].freed);
+}
+
+}  // namespace
+}  // namespace evictd::reconcile
