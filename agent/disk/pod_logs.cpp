@@ -11,23 +11,20 @@
 #include <unistd.h>
 
 #include "disk/entries.hpp"
+#include "disk/log_checks.hpp"
 #include "disk/open_below.hpp"
 #include "disk/remove_tree.hpp"
+#include "evictd/model/log_names.hpp"
 #include "evictd/model/text.hpp"
+#include "sys/clock.hpp"
 #include "sys/file.hpp"
 
 namespace evictd::disk {
 namespace {
 
-constexpr std::string_view log_suffix = ".log";
 constexpr Bytes block{512};  // of st_blocks
 
 std::string below(const std::string& directory, std::string_view name) { return directory + "/" + std::string(name); }
-
-bool is_plain(std::string_view name) {
-    return !name.empty() && name != "." && name != ".." &&
-           name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
-}
 
 // What follows `directory`/ of `path`; empty: it is elsewhere.
 std::string_view name_in(const std::string& directory, std::string_view path) {
@@ -36,7 +33,7 @@ std::string_view name_in(const std::string& directory, std::string_view path) {
 
 class LogLister {
 public:
-    explicit LogLister(const LogDirectories& directories) : directories_(directories) {}
+    LogLister(const LogDirectories& directories, WallTime now) : directories_(directories), now_(now) {}
     port::PodLogList run() {
         list_pods();
         list_links();
@@ -51,6 +48,7 @@ private:
     void list_pods();
     void list_rotated(const sys::Fd& container, const std::string& pod, const std::string& name);
     void list_links();
+    [[nodiscard]] bool is_dangling(const sys::Fd& links, const std::string& name) const;
     [[nodiscard]] Names names_in(const sys::Fd& directory, const std::string& shown);
     // Invalid: it is not there, or cannot be opened, which is noted.
     [[nodiscard]] sys::Fd open_root(const std::string& path);
@@ -60,6 +58,8 @@ private:
     }
 
     const LogDirectories& directories_;
+    WallTime now_;
+    sys::Fd pods_;  // that of all pods; invalid: not listed to its end, or nothing is in it
     port::PodLogList list_;
     EntryReader reader_;
 };
@@ -96,9 +96,10 @@ LogLister::Names LogLister::names_in(const sys::Fd& directory, const std::string
 }
 
 void LogLister::list_pods() {
-    const auto root = open_root(directories_.pods);
+    auto root = open_root(directories_.pods);
     if (!root) return;
     list_.directories = names_in(root, directories_.pods).directories;
+    const bool is_whole = list_.trouble.empty() && !list_.directories.empty();
     for (const auto& pod : list_.directories) {
         const auto directory = open_in(root, pod, directories_.pods);
         if (!directory) continue;
@@ -107,6 +108,7 @@ void LogLister::list_pods() {
             if (const auto container = open_in(directory, name, shown)) list_rotated(container, pod, name);
         }
     }
+    if (is_whole) pods_ = std::move(root);
 }
 
 void LogLister::list_rotated(const sys::Fd& container, const std::string& pod, const std::string& name) {
@@ -115,7 +117,7 @@ void LogLister::list_rotated(const sys::Fd& container, const std::string& pod, c
         struct stat status {};
         if (!is_rotated_log(file)) continue;
         if (::fstatat(container.get(), file.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (!S_ISREG(status.st_mode)) continue;
+        if (!S_ISREG(status.st_mode) || may_be_written_to(container.get(), file, status, now_)) continue;
         list_.rotated.push_back({pod, name, below(shown, file), Bytes{status.st_blocks * block.value}});
     }
 }
@@ -127,10 +129,13 @@ void LogLister::list_links() {
         struct stat status {};
         if (::fstatat(root.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(status.st_mode))
             continue;
-        // As the kubelet's os.Stat(); what cannot be looked at is there.
-        const bool dangling = ::fstatat(root.get(), name.c_str(), &status, 0) != 0 && errno == ENOENT;
-        list_.links.push_back({below(directories_.links, name), container_of_link(name), dangling});
+        const bool dangling = is_dangling(root, name);
+        list_.links.push_back({below(directories_.links, name), container_of_log_link(name), dangling});
     }
+}
+
+bool LogLister::is_dangling(const sys::Fd& links, const std::string& name) const {
+    return pods_ && leads_nowhere(links.get(), name, directories_.pods, pods_.get());
 }
 
 Status vanished_or(const std::string& what, int error) {
@@ -143,25 +148,7 @@ Status no_such(const std::string& what, std::string_view why) {
 
 }  // namespace
 
-bool is_rotated_log(std::string_view name) {
-    constexpr std::string_view mark = ".log.";
-    constexpr std::string_view form = "dddddddd-dddddd";
-    constexpr std::string_view compressed = ".gz";
-    const auto at = name.rfind(mark);
-    if (at == std::string_view::npos || at == 0) return false;
-    auto time = name.substr(at + mark.size());
-    if (time.ends_with(compressed)) time.remove_suffix(compressed.size());
-    return std::equal(time.begin(), time.end(), form.begin(), form.end(),
-                      [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; });
-}
-
-std::string container_of_link(std::string_view name) {
-    const auto mark = name.rfind('-');
-    if (mark == std::string_view::npos || !name.ends_with(log_suffix)) return {};
-    return std::string(name.substr(mark + 1, name.size() - log_suffix.size() - mark - 1));
-}
-
-port::PodLogList PodLogs::list() { return LogLister(directories_).run(); }
+port::PodLogList PodLogs::list() { return LogLister(directories_, sys::SystemClock().wall()).run(); }
 
 Status PodLogs::remove(GarbageKind kind, const std::string& id) {
     switch (kind) {
@@ -180,7 +167,7 @@ Status PodLogs::remove(GarbageKind kind, const std::string& id) {
 }
 
 Status PodLogs::remove_directory(const std::string& name) const {
-    if (!is_plain(name)) return no_such(name, "is not the name of a directory");
+    if (!is_plain_name(name)) return no_such(name, "is not the name of a directory");
     const sys::Fd root(::open(directories_.pods.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return root ? remove_tree(root.get(), name.c_str()) : vanished_or(directories_.pods, errno);
 }
@@ -188,14 +175,15 @@ Status PodLogs::remove_directory(const std::string& name) const {
 // A link that points somewhere again is a log's.
 Status PodLogs::remove_link(const std::string& path) const {
     const std::string name(name_in(directories_.links, path));
-    if (!is_plain(name)) return no_such(path, "is not in " + directories_.links);
+    if (!is_plain_name(name)) return no_such(path, "is not in " + directories_.links);
     const sys::Fd root(::open(directories_.links.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!root) return vanished_or(directories_.links, errno);
     struct stat status {};
     if (::fstatat(root.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return vanished_or(path, errno);
     if (!S_ISLNK(status.st_mode)) return no_such(path, "is no symbolic link");
-    if (::fstatat(root.get(), name.c_str(), &status, 0) == 0 || errno != ENOENT) {
-        return no_such(path, "points to a log");
+    const sys::Fd pods(::open(directories_.pods.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!pods || !has_a_directory(pods.get()) || !leads_nowhere(root.get(), name, directories_.pods, pods.get())) {
+        return no_such(path, "may point to a log");
     }
     return ::unlinkat(root.get(), name.c_str(), 0) == 0 ? Status{} : vanished_or(path, errno);
 }
@@ -204,8 +192,8 @@ Status PodLogs::remove_rotated(const std::string& path) const {
     const auto inside = name_in(directories_.pods, path);
     const auto first = inside.find('/');
     const auto last = inside.rfind('/');
-    if (last == std::string_view::npos || !is_plain(inside.substr(0, first)) || last <= first ||
-        !is_plain(inside.substr(first + 1, last - first - 1)) || !is_rotated_log(inside.substr(last + 1))) {
+    if (last == std::string_view::npos || !is_plain_name(inside.substr(0, first)) || last <= first ||
+        !is_plain_name(inside.substr(first + 1, last - first - 1)) || !is_rotated_log(inside.substr(last + 1))) {
         return no_such(path, "is not the path of a rotated log");
     }
     const std::string name(inside.substr(last + 1));
@@ -217,6 +205,9 @@ Status PodLogs::remove_rotated(const std::string& path) const {
     struct stat status {};
     if (::fstatat(directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return vanished_or(path, errno);
     if (!S_ISREG(status.st_mode)) return no_such(path, "is no file");
+    if (may_be_written_to(directory.get(), name, status, sys::SystemClock().wall())) {
+        return no_such(path, "may still be written to");
+    }
     return ::unlinkat(directory.get(), name.c_str(), 0) == 0 ? Status{} : vanished_or(path, errno);
 }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "evictd/port/pod_logs.hpp"
 
@@ -30,11 +29,5 @@ private:
 
     LogDirectories directories_;
 };
-
-// Whether a log of this name was rotated away: "0.log.20261125-150405", also with ".gz" (rotateLog of
-// kubelet/logs). The live one is "0.log"; one that ends in ".tmp" is being compressed.
-[[nodiscard]] bool is_rotated_log(std::string_view name);
-// getContainerIDFromLegacyLogSymlink: what is between the last "-" and ".log". Empty: the name is of another form.
-[[nodiscard]] std::string container_of_link(std::string_view name);
 
 }  // namespace evictd::disk

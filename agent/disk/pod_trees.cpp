@@ -15,6 +15,7 @@
 
 #include "disk/entries.hpp"
 #include "disk/open_below.hpp"
+#include "evictd/model/log_names.hpp"
 #include "evictd/model/text.hpp"
 #include "sys/file.hpp"
 
@@ -132,9 +133,8 @@ void Lister::list_logs() {
     const auto logs = open_root(directories_.logs);
     if (!logs) return;
     for (const auto& pod : directories_in(logs, ".", directories_.logs)) {
-        const auto before_uid = pod.rfind('_');
-        if (before_uid == std::string::npos || before_uid + 1 == pod.size()) continue;
-        const PodUid uid{pod.substr(before_uid + 1)};
+        const PodUid uid{pod_of_log_directory(pod)};
+        if (uid.value.empty() || uid.value == pod) continue;
         add({uid, TreeKind::pod_logs, {}, pod});
         for (auto& container : directories_in(logs, pod.c_str(), joined(directories_.logs, pod))) {
             std::string below = joined(pod, container);

@@ -8,15 +8,10 @@
 #include <utility>
 
 #include "evictd/model/image_uses.hpp"
+#include "evictd/model/log_names.hpp"
 
 namespace evictd::observe {
 namespace {
-
-// NAMESPACE_NAME_UID.
-std::string_view pod_of_directory(std::string_view name) {
-    const auto mark = name.rfind('_');
-    return mark == std::string_view::npos ? name : name.substr(mark + 1);
-}
 
 // What is in `from`, and whether that is all.
 template <class Value>
@@ -86,7 +81,7 @@ void RuntimeInventory::list_logs(Runtime& into, std::vector<std::string>& troubl
         if (state != states.end()) one.container = state->second;
     }
     for (auto& log : logs.rotated) {
-        const std::string pod(pod_of_directory(log.directory));
+        const std::string pod = pod_of_log_directory(log.directory);
         into.rotated_logs.push_back(
             {std::move(log.path), writer_of(into.containers, pod, log.container), pod, log.size});
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "evictd/model/log_names.hpp"
 #include "garbage_parts.hpp"
 #include "log_gc.hpp"
 
@@ -11,24 +12,9 @@ namespace evictd::policy {
 
 namespace {
 
-// One step below the directory of all logs, and no other way.
-bool is_plain_name(std::string_view name) {
-    return !name.empty() && name != "." && name != ".." &&
-           name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
-}
-
-// "0.log.20261125-150405", also with ".gz": rotateLog of kubelet/logs. The live one is "0.log".
-bool is_rotated_name(std::string_view path) {
-    constexpr std::string_view mark = ".log.";
-    constexpr std::string_view form = "dddddddd-dddddd";
-    constexpr std::string_view compressed = ".gz";
-    const auto at = path.rfind(mark);
-    if (at == std::string_view::npos) return false;
-    std::string_view time = path.substr(at + mark.size());
-    if (time.ends_with(compressed)) time.remove_suffix(compressed.size());
-    return std::equal(time.begin(), time.end(), form.begin(), form.end(),
-                      [](char c, char wanted) { return wanted == 'd' ? c >= '0' && c <= '9' : c == wanted; });
-}
+// All logs of one container of a pod are in one directory, whichever of its instances wrote them. Its ID is not known
+// of all: those would count as one container's.
+std::string_view directory_of(const RotatedLog& log) { return parts_of_path(log.path).directory; }
 
 }  // namespace
 
@@ -82,22 +68,23 @@ void plan_rotated_logs(const GarbageLook& look, GarbagePlan& plan) {
     std::unordered_map<std::string_view, std::int64_t> sums;
     std::vector<const RotatedLog*> order;
     for (const RotatedLog& log : runtime.rotated_logs) {
-        auto& sum = sums[log.container];
+        auto& sum = sums[directory_of(log)];
         if (__builtin_add_overflow(sum, std::max<std::int64_t>(log.size.value, 0), &sum)) sum = INT64_MAX;
         order.push_back(&log);
     }
     std::stable_sort(order.begin(), order.end(), [&sums](const RotatedLog* a, const RotatedLog* b) {
-        const auto sum_a = sums.at(a->container);
-        const auto sum_b = sums.at(b->container);
+        const auto sum_a = sums.at(directory_of(*a));
+        const auto sum_b = sums.at(directory_of(*b));
         if (sum_a != sum_b) return sum_a > sum_b;
-        if (a->container != b->container) return a->container < b->container;
+        if (directory_of(*a) != directory_of(*b)) return directory_of(*a) < directory_of(*b);
         return a->size > b->size;
     });
     const auto missing = look.request.missing;
     Bytes freed = bytes_of(plan.removals);
     for (const RotatedLog* log : order) {
         Garbage one{GarbageKind::rotated_log, log->path, log->path, {log->pod}, log->size, unknown};
-        if (unknown.empty() && !is_rotated_name(log->path)) one.why = "not the name of a rotated log";
+        const bool is_rotated = is_rotated_log(parts_of_path(log->path).name);
+        if (unknown.empty() && !is_rotated) one.why = "not the name of a rotated log";
         if (one.why.empty() && missing && freed >= *missing) {
             one.why = "not needed: the sizes of what goes are enough for the thresholds";
             plan.more = true;

@@ -2,12 +2,9 @@
 // Copyright The evictd authors
 #include "log_gc.hpp"
 
-namespace evictd::policy {
+#include "evictd/model/log_names.hpp"
 
-std::string pod_of_log_directory(std::string_view name) {
-    const auto mark = name.rfind('_');
-    return std::string(mark == std::string_view::npos ? name : name.substr(mark + 1));
-}
+namespace evictd::policy {
 
 std::vector<std::string> collect_logs(const Runtime& runtime, const PodFateOf& fate_of) {
     std::vector<std::string> result;

@@ -4,16 +4,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "container_gc.hpp"
 #include "evictd/model/runtime.hpp"
 
 namespace evictd::policy {
-
-// parsePodUIDFromLogsDirectory: what follows the last "_", or all of it.
-[[nodiscard]] std::string pod_of_log_directory(std::string_view name);
 
 // containerGC.evictPodLogsDirectories with all sources ready: names of directories, then paths of links.
 [[nodiscard]] std::vector<std::string> collect_logs(const Runtime& runtime, const PodFateOf& fate_of);

@@ -23,13 +23,13 @@ struct PodLog {
 struct PodLogLink {
     std::string path;       // below /var/log/containers
     std::string container;  // the id that its name ends in; empty: it is named in another way
-    bool dangling = false;
+    bool dangling = false;  // its target was looked for where it would be, and is not there
 };
 
 struct PodLogList {
     std::vector<std::string> directories;
     std::vector<PodLogLink> links;
-    std::vector<PodLog> rotated;
+    std::vector<PodLog> rotated;  // that the runtime does not write to any more
     // Not empty: something could not be read to its end, and what is not listed may be there.
     std::string trouble{};
 };

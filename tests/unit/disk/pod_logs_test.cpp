@@ -3,6 +3,7 @@
 // Which logs there are, and that nothing but a log is removed, and never one that is written to.
 #include "disk/pod_logs.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -19,6 +20,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 class PodLogsTest : public testing::Test {
@@ -34,14 +36,23 @@ protected:
         EXPECT_FALSE(removed) << id;
         return removed ? ErrorKind::failed : removed.error().kind;
     }
+    // The live one was written to for the last time when the rotated one was a minute old.
+    void rotate(const std::string& container, const std::string& name, const std::string& text = "rotated") {
+        dir.write(container + "/" + name, text);
+        dir.write(container + "/0.log", "live");
+        written(container + "/" + name, -2min);
+        written(container + "/0.log", -1min);
+    }
+    void written(const std::string& below, std::chrono::seconds since_now) const {
+        fs::last_write_time(path(below), fs::file_time_type::clock::now() + since_now);
+    }
     fakes::TempDir dir;
     PodLogs logs{{dir / "pods", dir / "containers"}};
 };
 
 TEST_F(PodLogsTest, AreListed) {
-    dir.write("pods/default_web_uid-1/main/0.log", "live");
-    dir.write("pods/default_web_uid-1/main/0.log.20261125-150405", std::string(5000, 'x'));
-    dir.write("pods/default_web_uid-1/main/0.log.20261125-160405.gz", "packed");
+    rotate("pods/default_web_uid-1/main", "0.log.20261125-150405", std::string(5000, 'x'));
+    rotate("pods/default_web_uid-1/main", "0.log.20261125-160405.gz");
     dir.write("pods/default_web_uid-1/main/0.log.20261125-170405.tmp", "being packed");
     dir.write("pods/default_db_uid-2/main/0.log", "live");
     fs::create_symlink(path("pods/default_web_uid-1/main/0.log"), path("containers/web_default_main-aaa.log"));
@@ -127,9 +138,8 @@ TEST_F(PodLogsTest, OnlyADanglingLinkGoes) {
 }
 
 TEST_F(PodLogsTest, ALiveLogIsNeverRemoved) {
-    dir.write("pods/default_web_uid-1/main/0.log", "live");
-    dir.write("pods/default_web_uid-1/main/0.log.20261125-150405", "rotated");
-    dir.write("pods/default_web_uid-1/main/0.log.20261125-150405.tmp", "being packed");
+    rotate("pods/default_web_uid-1/main", "0.log.20261125-150405");
+    rotate("pods/default_web_uid-1/main", "0.log.20261125-150405.tmp");
     dir.write("elsewhere/0.log.20261125-150405", "precious");
     const std::string main = path("pods/default_web_uid-1/main/");
     for (const std::string& wrong :
@@ -141,6 +151,67 @@ TEST_F(PodLogsTest, ALiveLogIsNeverRemoved) {
     EXPECT_FALSE(is_there("pods/default_web_uid-1/main/0.log.20261125-150405"));
     EXPECT_TRUE(is_there("pods/default_web_uid-1/main/0.log"));
     EXPECT_TRUE(is_there("elsewhere/0.log.20261125-150405"));
+}
+
+// Between the kubelet's rename and the runtime's reopening the file with the rotated one's name is the live one.
+TEST_F(PodLogsTest, ARotatedLogStaysUntilTheRuntimeHasOpenedAnother) {
+    const std::string main = "pods/default_web_uid-1/main";
+    const std::string name = "0.log.20261125-150405";
+    const auto stays = [&](const char* why) {
+        EXPECT_THAT(logs.list().rotated, IsEmpty()) << why;
+        EXPECT_EQ(refused(GarbageKind::rotated_log, path(main + "/" + name)), ErrorKind::invalid) << why;
+        EXPECT_TRUE(is_there(main + "/" + name)) << why;
+    };
+    dir.write(main + "/" + name, "written until now");
+    stays("there is no other");
+    written(main + "/" + name, -1h);
+    stays("there is no other: a runtime that hangs has not opened it, and the container may be silent");
+    fs::create_hard_link(path(main + "/" + name), path(main + "/0.log"));
+    stays("the other is itself");
+    fs::remove(path(main + "/0.log"));
+    fs::create_symlink(path(main + "/" + name), path(main + "/0.log"));
+    stays("the other is a link");
+    fs::remove(path(main + "/0.log"));
+    dir.write(main + "/0.log", "");
+    written(main + "/0.log", -2h);
+    written(main + "/" + name, 1h);
+    stays("it was written to after the other");
+    written(main + "/0.log", 2h);
+    ASSERT_EQ(logs.list().rotated.size(), 1U) << "the other was written to after it";
+    written(main + "/0.log", -2h);
+    written(main + "/" + name, -61s);
+    ASSERT_EQ(logs.list().rotated.size(), 1U) << "no write for a minute";
+    ASSERT_TRUE(logs.remove(GarbageKind::rotated_log, path(main + "/" + name)));
+}
+
+TEST_F(PodLogsTest, ALinkIsJudgedOnlyByADirectoryThatCanBeSeen) {
+    fs::create_symlink("/not/mounted/in/this/container/0.log", path("containers/a_b_c-1.log"));
+    fs::create_symlink("../pods/gone/0.log", path("containers/a_b_c-2.log"));
+    fs::create_symlink(path("pods/../gone/0.log"), path("containers/a_b_c-3.log"));
+    fs::create_symlink(path("pods/gone/0.log"), path("containers/a_b_c-4.log"));
+    const auto dangling = [&] {
+        std::vector<std::string> ids;
+        for (const auto& link : logs.list().links) {
+            if (link.dangling) ids.push_back(link.container);
+        }
+        return ids;
+    };
+    EXPECT_THAT(dangling(), IsEmpty()) << "an empty directory may be that of an image";
+    EXPECT_EQ(refused(GarbageKind::log_link, path("containers/a_b_c-4.log")), ErrorKind::invalid);
+    fs::create_directories(path("pods/default_web_uid-1"));
+    EXPECT_THAT(dangling(), ElementsAre("4"));
+    for (const char* id : {"1", "2", "3"}) {
+        EXPECT_EQ(refused(GarbageKind::log_link, path("containers/a_b_c-" + std::string(id) + ".log")),
+                  ErrorKind::invalid);
+    }
+    fs::create_symlink("/not/mounted/there", path("pods/default_web_uid-1/0.log"));
+    fs::create_symlink(path("pods/default_web_uid-1/0.log"), path("containers/a_b_c-5.log"));
+    EXPECT_THAT(dangling(), ElementsAre("4")) << "what another runtime writes itself is behind one more link";
+    ASSERT_TRUE(logs.remove(GarbageKind::log_link, path("containers/a_b_c-4.log")));
+    fs::remove_all(path("pods"));
+    dir.write("pods", "a file");
+    fs::create_symlink(path("pods/gone/0.log"), path("containers/a_b_c-4.log"));
+    EXPECT_THAT(dangling(), IsEmpty()) << "it could not be listed";
 }
 
 TEST_F(PodLogsTest, WhatIsNoLogIsRefused) {

@@ -197,6 +197,17 @@ TEST(GarbageRotatedLogs, TheOnesOfTheBiggestContainerGoFirstUntilItIsEnough) {
     EXPECT_EQ(node.plan().removals.size(), 4U);
 }
 
+// The runtime lists neither container any more.
+TEST(GarbageRotatedLogs, ContainersWithoutAnIdAreNotTakenForOne) {
+    Inventory node;
+    node.request.rotated_logs = true;
+    node.request.missing = 1_MiB;
+    node.runtime.rotated_logs = {{"/p/a/0.log.20261125-150405", "", "web", 20_MiB},
+                                 {"/p/b/0.log.20261125-150405", "", "db", 30_MiB},
+                                 {"/p/a/0.log.20261125-150406", "", "web", 15_MiB}};
+    EXPECT_EQ(node.plan().removals.back().id, "/p/a/0.log.20261125-150405") << "35 MiB are more than 30";
+}
+
 TEST(GarbageRotatedLogs, NeverTheLiveFileNorAnyOther) {
     Inventory node;
     node.request.rotated_logs = true;

@@ -15,17 +15,6 @@ PodFate by_name(const std::string& uid) {
     return uid == "ended" ? PodFate::terminated : PodFate::known;
 }
 
-TEST(LogGc, TheUidFollowsTheLastUnderscore) {
-    const std::pair<const char*, const char*> cases[] = {
-        {"default_web_uid-1", "uid-1"},
-        {"a_b_c_uid", "uid"},
-        {"uid-alone", "uid-alone"},
-        {"default_web_", ""},
-        {"", ""},
-    };
-    for (const auto& [name, uid] : cases) EXPECT_EQ(pod_of_log_directory(name), uid) << name;
-}
-
 TEST(LogGc, OnlyDirectoriesOfDeletedPodsGo) {
     Runtime runtime;
     for (const char* name : {"default_a_gone", "default_b_ended", "default_c_known", "gone"}) {
