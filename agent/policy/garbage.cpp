@@ -27,6 +27,7 @@ std::string PodNames::of(const RuntimeContainer& container) const { return of(co
 
 std::string why_list_unknown(const GarbageLook& look, bool whole, std::string_view list) {
     if (!whole) return "the list of " + std::string(list) + " is not complete";
+    if (look.request.inventory_since && look.runtime.at >= *look.request.inventory_since) return {};
     const Duration age = look.request.now - look.runtime.at;
     if (age <= longest_inventory_age) return {};
     return "the inventory is " + to_string(std::chrono::floor<std::chrono::seconds>(age)) + " old";

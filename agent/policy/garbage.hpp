@@ -36,6 +36,8 @@ struct GarbageRequest {
     // False: no source of pods could be asked. Then only dead containers whose sandbox is not ready go, and images.
     bool pods_known = true;
     MonotonicTime now;
+    // An inventory that was begun then or later counts, however old it is by now: a slow runtime's was waited for.
+    std::optional<MonotonicTime> inventory_since{};
     WallTime wall;
     Bytes capacity;  // of the images' filesystem, for the water marks of a routine pass; 0: not known
     Bytes available;

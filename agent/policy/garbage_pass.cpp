@@ -22,6 +22,9 @@ constexpr Duration container_period = 1min;
 constexpr Duration image_period = 5min;
 // Nothing is waited for.
 constexpr Duration at_once = 1ms;
+// A list that could not be had is asked for again. A runtime that is being restarted is back within some seconds; a
+// tenth of it would be a load on one that refuses.
+constexpr Duration ask_again_after = 1s;
 
 bool asks_for(const std::vector<NodeReclaim>& asked, NodeReclaim what) {
     return std::find(asked.begin(), asked.end(), what) != asked.end();
@@ -70,12 +73,23 @@ std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observati
     return missing;
 }
 
+// Of the lists that what is asked for is chosen from. That of log directories may lack: it is the smallest part.
+bool is_whole(const std::vector<NodeReclaim>& asked, const RuntimeLists& whole) {
+    const bool containers = whole.containers && whole.sandboxes;
+    return (!asks_for(asked, NodeReclaim::containers) || containers) &&
+           (!asks_for(asked, NodeReclaim::images) || (whole.containers && whole.images)) &&
+           (!asks_for(asked, NodeReclaim::logs) || whole.logs);
+}
+
+// Rotated logs are the last to go: not while it is not known what else can.
 GarbagePlan plan_for(const Reclaiming& reclaiming, const EvictionConfig& config, const Observation& observation) {
+    const bool logs = asks_for(reclaiming.asked, NodeReclaim::logs);
     const GarbageRequest request{.forced = true,
                                  .containers = asks_for(reclaiming.asked, NodeReclaim::containers),
                                  .images = asks_for(reclaiming.asked, NodeReclaim::images),
-                                 .rotated_logs = asks_for(reclaiming.asked, NodeReclaim::logs),
+                                 .rotated_logs = logs && is_whole(reclaiming.asked, observation.runtime->whole),
                                  .now = observation.at,
+                                 .inventory_since = reclaiming.garbage.inventory_since,
                                  .wall = observation.wall,
                                  .missing = missing_bytes(config, observation)};
     return plan_garbage(config.garbage, request, *observation.runtime, words_of(observation));
@@ -108,6 +122,7 @@ void begin_routine(const EvictionConfig& config, const Observation& observation,
     const GarbageRequest request{.containers = containers,
                                  .images = images,
                                  .now = observation.at,
+                                 .inventory_since = garbage.inventory_since,
                                  .wall = observation.wall,
                                  .capacity = {reading.capacity.value},
                                  .available = {reading.available.value},
@@ -120,6 +135,16 @@ void begin_routine(const EvictionConfig& config, const Observation& observation,
     garbage.pass = ++collecting.passes;
     garbage.removals = GarbageList(std::move(plan.removals));
     garbage.deadline = after(observation.at, container_period);
+}
+
+// What is missing in a list may be what could go. At the deadline it is taken for nothing.
+void ask_again(const Observation& observation, State& state) {
+    DesiredGarbage& garbage = state.reclaiming->garbage;
+    if (observation.at >= garbage.deadline) {
+        state.collecting.futile_inventory = observation.runtime->at;
+    } else if (observation.at - observation.runtime->at >= ask_again_after) {
+        garbage.inventory_since = observation.at;
+    }
 }
 
 }  // namespace
@@ -143,11 +168,13 @@ void follow_reclaim(const EvictionConfig& config, const Observation& observation
     DesiredGarbage& garbage = reclaiming.garbage;
     if (!garbage.inventory_since || !observation.runtime) return;
     if (observation.runtime->at < *garbage.inventory_since) return;
+    const bool whole = is_whole(reclaiming.asked, observation.runtime->whole);
     GarbagePlan plan = plan_for(reclaiming, config, observation);
+    if (plan.removals.empty() && !whole) return ask_again(observation, state);
     garbage.inventory_since.reset();
     garbage.pass = ++state.collecting.passes;
     garbage.removals = GarbageList(std::move(plan.removals));
-    reclaiming.more = plan.more;
+    reclaiming.more = plan.more || !whole;
     if (garbage.removals.empty()) state.collecting.futile_inventory = observation.runtime->at;
 }
 
@@ -186,8 +213,9 @@ void desire_garbage(const EvictionConfig& config, const Observation& observation
 std::optional<MonotonicTime> next_garbage_clock(const State& state, MonotonicTime now) {
     if (!state.reclaiming) return std::nullopt;
     const DesiredGarbage& garbage = state.reclaiming->garbage;
-    const bool waits = garbage.inventory_since || !garbage.removals.empty();
-    return std::max(waits ? garbage.deadline : now, after(now, at_once));
+    if (garbage.inventory_since)
+        return std::max(std::min(garbage.deadline, after(now, ask_again_after)), after(now, at_once));
+    return std::max(garbage.removals.empty() ? now : garbage.deadline, after(now, at_once));
 }
 
 }  // namespace evictd::policy

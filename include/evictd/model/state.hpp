@@ -70,7 +70,7 @@ struct Reclaiming {
     std::vector<NodeReclaim> asked;
     std::vector<MetThreshold> acting;  // as they were met, the one that is handled first in front
     DesiredGarbage garbage{};          // its pass is 0 until an inventory is there that it can be chosen from
-    bool more = false;                 // by the sizes it is enough; if it was not, more can go
+    bool more = false;                 // more may go than was chosen: by sizes it was enough, or a list was incomplete
 };
 
 // Garbage collection beside and between reclaims.

@@ -131,6 +131,70 @@ TEST(GarbagePass, AnOldInventoryIsAskedForAnewAndWaitedForUntilTheDeadline) {
     EXPECT_EQ(evicted(other.disk(41s, 9_GiB)), "uid-web");
 }
 
+// It takes the runtime longer to list than an inventory may be old that nobody waited for.
+TEST(GarbagePass, ASlowRuntimesInventoryCountsForItWasAskedFor) {
+    ReclaimNode node;
+    (void)node.disk(11s, 9_GiB);
+    node.listed = 11s;
+    const Decision decision = node.disk(26s, 9_GiB);
+    EXPECT_EQ(decision.garbage.removals.size(), 4U);
+    EXPECT_EQ(evicted(decision), "");
+
+    ReclaimNode routine;
+    routine.config.garbage.routine = true;
+    (void)routine.disk(20s, 10_GiB);
+    routine.listed = 21s;
+    EXPECT_EQ(routine.disk(36s, 10_GiB).garbage.pass, 1U);
+}
+
+TEST(GarbagePass, AnIncompleteInventoryIsAskedForAgainUntilTheDeadline) {
+    ReclaimNode node;
+    node.inventory.runtime.whole = {};
+    const Decision first = node.disk(0s, 9_GiB);
+    EXPECT_EQ(first.garbage.inventory_since, at(0s));
+    EXPECT_EQ(first.look_again_at, at(1s));
+    EXPECT_EQ(first.garbage.deadline, at(30s));
+    EXPECT_EQ(node.disk(500ms, 9_GiB).garbage.inventory_since, at(0s)) << "not at once: it may refuse";
+    const Decision third = node.disk(1s, 9_GiB);
+    EXPECT_EQ(third.garbage.inventory_since, at(1s));
+    EXPECT_EQ(evicted(third), "");
+    node.listed = 2s;
+    node.inventory.runtime.whole = {.images = true, .sandboxes = true, .containers = true, .logs = true};
+    EXPECT_EQ(node.disk(3s, 9_GiB).garbage.removals.size(), 4U);
+
+    ReclaimNode other;
+    other.inventory.runtime.whole = {};
+    (void)other.disk(0s, 9_GiB);
+    other.listed = 29s;
+    EXPECT_EQ(other.disk(29500ms, 9_GiB).look_again_at, at(30s));
+    EXPECT_EQ(evicted(other.disk(30s, 9_GiB)), "uid-web");
+    other.remove("web");
+    EXPECT_FALSE(other.disk(31s, 9_GiB).garbage.inventory_since) << "nor by the same one again";
+}
+
+TEST(GarbagePass, WhatIsInTheListsThatAreWholeGoesMeanwhileAndThenTheyAreAskedForAgain) {
+    ReclaimNode node;
+    node.config.garbage.logs = ReclaimedLogs::truncate_rotated;
+    node.inventory.runtime.rotated_logs = {{"/p/0.log.20261125-150405", "c", "uid-web", 1_GiB}};
+    node.inventory.runtime.whole.images = false;
+    const Decision first = node.disk(0s, 5_GiB);
+    EXPECT_EQ(named(first), "c") << "no rotated log, which cannot be pulled again";
+    const Decision second = node.disk(1s, 5_GiB, ReclaimNode::done(first));
+    EXPECT_EQ(evicted(second), "");
+    EXPECT_EQ(second.garbage.inventory_since, at(1s));
+    node.listed = 1s;
+    node.inventory.runtime.containers.clear();
+    node.inventory.runtime.whole.images = true;
+    EXPECT_EQ(node.disk(2s, 5_GiB).garbage.removals.size(), 4U) << "three images and the log";
+    // Log directories alone that cannot be listed hold up nothing.
+    ReclaimNode bare;
+    bare.inventory.runtime.images.clear();
+    bare.inventory.runtime.containers.clear();
+    bare.inventory.runtime.whole.logs = false;
+    (void)bare.disk(0s, 9_GiB);
+    EXPECT_EQ(evicted(bare.disk(1ms, 9_GiB)), "uid-web");
+}
+
 TEST(GarbagePass, WhereNothingCanGoAPodIsEvictedAtOnceAndTheRuntimeIsNotAskedAgainForAWhile) {
     ReclaimNode node;
     node.inventory.runtime.images.clear();
