@@ -2,9 +2,10 @@
 // Copyright The evictd authors
 #include "evictd/model/image_uses.hpp"
 
-#include <algorithm>
 #include <string>
 #include <unordered_map>
+
+#include "evictd/model/image_names.hpp"
 
 namespace evictd {
 
@@ -15,13 +16,9 @@ bool is_hex(std::string_view text) {
 }
 
 // A name can move to another image while a container still runs the old one; an id cannot.
-std::string_view digits_of(std::string_view id) {
-    constexpr std::string_view prefix = "sha256:";
-    return id.starts_with(prefix) ? id.substr(prefix.size()) : id;
-}
 bool is_content_id(std::string_view image) {
     constexpr std::size_t digits = 64;
-    return digits_of(image).size() == digits && is_hex(digits_of(image));
+    return digits_of_image(image).size() == digits && is_hex(digits_of_image(image));
 }
 
 using ByName = std::unordered_multimap<std::string_view, std::size_t>;
@@ -29,7 +26,7 @@ using ByName = std::unordered_multimap<std::string_view, std::size_t>;
 ByName index_names(const std::vector<RuntimeImage>& images) {
     ByName by_name;
     for (std::size_t i = 0; i < images.size(); ++i) {
-        by_name.emplace(digits_of(images[i].id), i);
+        by_name.emplace(digits_of_image(images[i].id), i);
         for (const auto* names : {&images[i].tags, &images[i].digests}) {
             for (const std::string& name : *names) by_name.emplace(name, i);
         }
@@ -44,7 +41,7 @@ void find_image_of(const RuntimeContainer& container, bool leaves, const ByName&
     for (const std::string* name : {&container.image_id, &container.image_ref, &container.image}) {
         if (name->empty() || exact) continue;
         named = true;
-        const auto [first, last] = by_name.equal_range(digits_of(*name));
+        const auto [first, last] = by_name.equal_range(digits_of_image(*name));
         for (auto entry = first; entry != last; ++entry) {
             ImageUsers::Of& of = users.of[entry->second];
             if (leaves) of.leaving = true;
@@ -57,11 +54,6 @@ void find_image_of(const RuntimeContainer& container, bool leaves, const ByName&
     if (leaves || exact) return;
     users.some_untold = true;
     if (named && !found) users.unresolved = &container;
-}
-
-bool is_named(const RuntimeImage& image, const std::string& name) {
-    const auto has = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
-    return !name.empty() && (image.id == name || has(image.tags) || has(image.digests));
 }
 
 }  // namespace
@@ -94,7 +86,7 @@ void note_image_uses(const Runtime* before, WallTime now, Runtime& runtime) {
             image.first_detected = earlier->second->first_detected;
             image.last_used = earlier->second->last_used;
         }
-        const bool used = users.of[i].staying != nullptr || is_named(image, runtime.sandbox_image);
+        const bool used = users.of[i].staying != nullptr || may_be_named(image, runtime.sandbox_image);
         if (used) image.last_used = now;
         image.in_use = used || unknown;
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "age.hpp"
+#include "evictd/model/image_names.hpp"
 #include "evictd/model/image_uses.hpp"
 #include "evictd/model/quantity.hpp"
 #include "garbage_parts.hpp"
@@ -44,6 +45,7 @@ private:
         const ImageUsers::Of& users = users_.of[i];
         if (doubtful_.contains(image.id)) return "the runtime lists its id more than once, or lists none";
         if (users.staying != nullptr) return "in use by container " + names_.of(*users.staying);
+        if (may_be_named(image, look_.runtime.sandbox_image)) return "the image of sandboxes";
         const bool only_leaving = users.leaving && !users_.some_untold;
         if (image.in_use && !only_leaving) return "in use, as the runtime says";
         if (!why_unknown_.empty()) return why_unknown_;
@@ -51,7 +53,6 @@ private:
             return "container " + names_.of(*users_.unresolved) + " uses an image that is not listed under its name";
         }
         if (image.pinned) return "pinned in the runtime";
-        if (is_sandbox_image(image)) return "the image of sandboxes";
         for (const std::string& pattern : look_.config.keep_images) {
             const auto fits = [&](const std::string& name) { return matches(pattern, name); };
             if (fits(image.id) || std::any_of(image.tags.begin(), image.tags.end(), fits) ||
@@ -60,14 +61,6 @@ private:
             }
         }
         return {};
-    }
-
-    [[nodiscard]] bool is_sandbox_image(const RuntimeImage& image) const {
-        const std::string& sandbox = look_.runtime.sandbox_image;
-        const auto has = [&](const auto& names) {
-            return std::find(names.begin(), names.end(), sandbox) != names.end();
-        };
-        return !sandbox.empty() && (image.id == sandbox || has(image.tags) || has(image.digests));
     }
 
     // What may go, as the rules of the image GC see it. What was used until now by a container that goes is the last in
