@@ -140,15 +140,17 @@ Status read_container_status(std::string_view bytes, RuntimeContainerDetails& in
 }
 
 // An entry of `info`, which is JSON that each runtime writes as it likes: without what is looked for in it, it is not
-// known. `note` gets its root, where that is a map.
+// known. `note` gets its root, where that is a map. False: it is there and cannot be read.
 template <class Note>
-void read_info(const RuntimeLabels& info, const std::string& key, Note note) {
+bool read_info(const RuntimeLabels& info, const std::string& key, Note note) {
     const auto found = info.find(key);
-    if (found == info.end()) return;
+    if (found == info.end()) return true;
     auto documents = document::parse(found->second, key, document::Syntax::json, info_limits);
-    if (documents.size() != 1 || !documents.front().faults.empty()) return;
+    if (documents.size() != 1 || !documents.front().faults.empty()) return false;
     document::Reading reading(std::move(documents.front()), key);
-    if (const auto root = reading.root(); root.is_map()) note(root);
+    const auto root = reading.root();
+    if (root.is_map()) note(root);
+    return root.is_map();
 }
 
 void note_info(const document::Value& root, RuntimeContainerDetails& into) {
@@ -183,7 +185,7 @@ Result<RuntimeContainerDetails> read_container(std::string_view message) {
         return field.number == 2 ? take_entry(field, info) : Status{};
     });
     if (read) read = check_id(details.container.id, "the container");
-    if (read) read_info(info, "info", [&](const document::Value& root) { note_info(root, details); });
+    if (read) (void)read_info(info, "info", [&](const document::Value& root) { note_info(root, details); });
     return whole(std::move(read), std::move(details));
 }
 
@@ -193,9 +195,15 @@ Result<std::string> read_sandbox_image(std::string_view message) {
     auto read = for_each_field(
         message, [&](const Field& field) -> Status { return field.number == 2 ? take_entry(field, info) : Status{}; });
     // "config": containerd's.
-    if (read) {
-        read_info(info, "config",
-                  [&](const document::Value& root) { image = root["sandboxImage"].text().value_or(""); });
+    bool is_text = true;
+    const auto note = [&](const document::Value& root) {
+        const auto value = root["sandboxImage"];
+        const auto text = value.text();
+        is_text = !value.present() || text.has_value();
+        image = text.value_or("");
+    };
+    if (read && (!read_info(info, "config", note) || !is_text)) {
+        read = fail(ErrorKind::invalid, "its configuration", "cannot be read, so the image of sandboxes is not known");
     }
     return whole(std::move(read), std::move(image));
 }

@@ -137,7 +137,8 @@ TEST(Messages, FilesystemsVersionAndConditions) {
 TEST(Messages, TheSandboxesImageIsInTheConfiguration) {
     const auto image = [](const std::string& config) { return read_sandbox_image(entry(2, "config", config)); };
     EXPECT_EQ(image(R"({"sandboxImage":"localhost/pause:1","other":{}})"), "localhost/pause:1");
-    for (const std::string config : {"", "{", "[]", R"({"sandboxImage":7})"}) EXPECT_EQ(image(config), "") << config;
+    EXPECT_EQ(image("{}"), "") << "a runtime that does not say";
+    for (const std::string config : {"", "{", "[]", R"({"sandboxImage":7})"}) EXPECT_FALSE(image(config)) << config;
     EXPECT_EQ(read_sandbox_image(""), "") << "a runtime that does not say";
     EXPECT_FALSE(read_sandbox_image("\x12\x7f"));
 }
