@@ -3,41 +3,26 @@
 #include "reconcile/garbage_keeper.hpp"
 
 #include <algorithm>
-#include <unordered_set>
+#include <array>
 #include <utility>
-
-#include "evictd/model/image_uses.hpp"
 
 namespace evictd::reconcile {
 namespace {
 
 using namespace std::chrono_literals;
 
-// containerd deletes snapshots some 100 ms after the last reference to them went, one after the other.
-constexpr Duration measure_every = 100ms;
-// Nothing came back for so long: nothing more does. Half of it is a pause of containerd's own, twice as much is time in
-// which no pod is evicted.
-constexpr Duration nothing_comes = 2s;
+// containerd deletes snapshots some 100 ms after the last reference to them went, one after the other. What was not
+// taken is told again as soon.
+constexpr Duration again = 100ms;
+constexpr std::size_t most_errors = 8;
 
-GarbageOutcome outcome_of(const Garbage& one, GarbageStatus status, std::string error = {}) {
-    return {one.kind, one.id, status, std::move(error)};
+bool is_log(GarbageKind kind) {
+    return kind == GarbageKind::log_directory || kind == GarbageKind::log_link || kind == GarbageKind::rotated_log;
 }
 
-// Not found is as wanted. Any other error proves nothing, and it stays.
-GarbageOutcome unknown(const Garbage& one, const Error& error) {
-    if (error.kind == ErrorKind::vanished) return outcome_of(one, GarbageStatus::vanished);
-    return outcome_of(one, GarbageStatus::failed, error.text());
-}
-
-GarbageOutcome in_use(const Garbage& one, std::string why) {
-    return outcome_of(one, GarbageStatus::in_use, std::move(why));
-}
-
-// A container is made, then started. One that was not started for so long will not be: its pod's kubelet has given up.
-constexpr Duration longest_start = 10min;
-
-bool may_be_running(ContainerState state) {
-    return state == ContainerState::running || state == ContainerState::unknown;
+// The runtime has answered, and not with a "done"; of a log: it is none any more.
+bool is_refusal(GarbageKind kind, const Error& error) {
+    return error.kind == (is_log(kind) ? ErrorKind::invalid : ErrorKind::failed);
 }
 
 }  // namespace
@@ -45,10 +30,14 @@ bool may_be_running(ContainerState state) {
 void GarbageKeeper::reconcile(const DesiredGarbage& desired) {
     if (desired.inventory_since && (!inventory_ || inventory_->at < *desired.inventory_since)) {
         inventory_ = parts_.look();
-        parts_.tell_inventory(inventory_);
+        tell_inventory();
     }
     if (pass_ && pass_->desired.pass != desired.pass) pass_.reset();
     if (desired.pass > last_pass_) begin(desired);
+}
+
+void GarbageKeeper::tell_inventory() {
+    inventory_due_ = parts_.tell_inventory(inventory_) ? std::nullopt : std::optional(clock_.monotonic() + again);
 }
 
 void GarbageKeeper::begin(const DesiredGarbage& desired) {
@@ -58,130 +47,105 @@ void GarbageKeeper::begin(const DesiredGarbage& desired) {
     if (desired.removals.empty()) finish();
 }
 
-std::optional<MonotonicTime> GarbageKeeper::due() const { return pass_ ? std::optional(pass_->at) : std::nullopt; }
-
-void GarbageKeeper::act_on_time() {
-    if (!pass_ || clock_.monotonic() < pass_->at) return;
-    const bool is_late = clock_.monotonic() >= pass_->desired.deadline;
-    if (is_late) return finish();
-    pass_->next < pass_->desired.removals.size() ? remove_next() : measure();
+std::optional<MonotonicTime> GarbageKeeper::due() const {
+    if (!pass_) return inventory_due_;
+    return inventory_due_ ? std::min(*inventory_due_, pass_->at) : pass_->at;
 }
 
+void GarbageKeeper::act_on_time() {
+    if (inventory_due_ && clock_.monotonic() >= *inventory_due_) tell_inventory();
+    if (!pass_ || clock_.monotonic() < pass_->at) return;
+    if (pass_->is_over) return finish();
+    const bool is_late = clock_.monotonic() >= pass_->desired.deadline;
+    if (!is_late && pass_->next < pass_->desired.removals.size()) return remove_next();
+    if (!is_late && pass_->next_again < pass_->unanswered.size()) return remove_again();
+    for (; pass_->next_again < pass_->unanswered.size(); pass_->next_again++) {
+        auto& left = pass_->unanswered[pass_->next_again];
+        note(*left.one, std::move(left.outcome));
+    }
+    measure();
+}
+
+void GarbageKeeper::release() {
+    pass_.reset();
+    inventory_due_.reset();
+}
+
+// What is behind one of which the runtime says nothing must not wait for it.
 void GarbageKeeper::remove_next() {
     const Garbage& one = pass_->desired.removals.begin()[pass_->next++];
-    pass_->outcome.removals.push_back(remove(one));
-    const auto& outcome = pass_->outcome.removals.back();
-    if (outcome.status == GarbageStatus::failed && pass_->outcome.errors.size() < 8) {
+    auto attempt = remove(one);
+    if (attempt.is_unanswered) {
+        pass_->unanswered.push_back({&one, std::move(attempt.outcome), attempt.was_asked_to_remove});
+    } else {
+        note(one, std::move(attempt.outcome));
+    }
+}
+
+void GarbageKeeper::remove_again() {
+    const auto& unanswered = pass_->unanswered[pass_->next_again++];
+    auto attempt = remove(*unanswered.one);
+    const bool went_after_all = attempt.outcome.status == GarbageStatus::vanished && unanswered.was_asked_to_remove;
+    if (went_after_all) attempt.outcome.status = GarbageStatus::removed;
+    note(*unanswered.one, std::move(attempt.outcome));
+}
+
+void GarbageKeeper::note(const Garbage& one, GarbageOutcome outcome) {
+    const bool is_error = outcome.status == GarbageStatus::failed || outcome.status == GarbageStatus::refused;
+    if (is_error && pass_->outcome.errors.size() < most_errors) {
         pass_->outcome.errors.push_back(one.name + ": " + outcome.error);
     }
-    if (parts_.on_removal) parts_.on_removal(outcome);
+    if (outcome.status == GarbageStatus::removed) {
+        const bool is_known = one.size || one.kind == GarbageKind::log_link;  // a link holds no bytes
+        pass_->sizes_known = pass_->sizes_known && is_known;
+        const std::array both{Garbage{.id = {}, .name = {}, .size = pass_->said, .why = {}}, one};
+        pass_->said = bytes_of(both);  // never over its top
+    }
+    pass_->outcome.removals.push_back(std::move(outcome));
+    if (parts_.on_removal) parts_.on_removal(pass_->outcome.removals.back());
 }
 
 // Sizes say little: images are counted as they were pulled and share layers. What the filesystem has more is counted,
-// until as much as was said has come, or nothing comes any more.
+// until as much as was said has come. Where nothing is said of one, nobody knows when all is back.
 void GarbageKeeper::measure() {
     const auto now = clock_.monotonic();
     const auto& removals = pass_->outcome.removals;
     const bool removed_any = std::any_of(removals.begin(), removals.end(),
                                          [](const auto& one) { return one.status == GarbageStatus::removed; });
-    const auto available = parts_.available();
-    if (!removed_any || !available || !pass_->available_before) return finish();
-    const Bytes freed{std::max<std::int64_t>(0, available->value - pass_->available_before->value)};
-    if (!pass_->last_growth || freed > pass_->outcome.freed.value_or(Bytes{})) pass_->last_growth = now;
-    pass_->outcome.freed = std::max(freed, pass_->outcome.freed.value_or(Bytes{}));
-    const Bytes said = bytes_of({pass_->desired.removals.begin(), pass_->desired.removals.end()});
-    if (freed >= said || now - *pass_->last_growth >= nothing_comes) return finish();
-    pass_->at = now + measure_every;
+    if (!removed_any || !pass_->available_before) return finish();
+    if (!pass_->last_growth) pass_->last_growth = now;
+    if (const auto available = parts_.available()) {
+        const Bytes freed{std::max<std::int64_t>(0, available->value - pass_->available_before->value)};
+        if (freed > pass_->outcome.freed.value_or(Bytes{})) pass_->last_growth = now;
+        pass_->outcome.freed = std::max(freed, pass_->outcome.freed.value_or(Bytes{}));
+    }
+    if (is_all_back() || now >= pass_->desired.deadline) return finish();
+    if (parts_.patience && now - *pass_->last_growth >= *parts_.patience) return finish();
+    pass_->at = now + again;
+}
+
+bool GarbageKeeper::is_all_back() const {
+    return pass_->sizes_known && pass_->outcome.freed && *pass_->outcome.freed >= pass_->said;
 }
 
 void GarbageKeeper::finish() {
-    auto outcome = std::move(pass_->outcome);
-    pass_.reset();
-    parts_.tell(std::move(outcome));
+    pass_->is_over = !parts_.tell(pass_->outcome);
+    if (!pass_->is_over) return pass_.reset();
+    pass_->at = clock_.monotonic() + again;
 }
 
-GarbageOutcome GarbageKeeper::remove(const Garbage& one) {
-    if (auto stays = why_not(one)) return std::move(*stays);
-    if (parts_.dry_run) return outcome_of(one, GarbageStatus::dry_run);
+GarbageKeeper::Attempt GarbageKeeper::remove(const Garbage& one) {
+    if (auto stays = uses_.why_it_stays(one, inventory_ ? inventory_->sandbox_image : std::string())) {
+        return {.outcome = std::move(stays->outcome), .is_unanswered = stays->is_unanswered};
+    }
+    if (parts_.dry_run) return {.outcome = {one.kind, one.id, GarbageStatus::dry_run, {}}};
     const auto done = carry_out(one);
-    if (done) return outcome_of(one, GarbageStatus::removed);
-    if (done.error().kind == ErrorKind::invalid) {
-        return outcome_of(one, GarbageStatus::refused, done.error().text());
+    if (done) return {.outcome = {one.kind, one.id, GarbageStatus::removed, {}}};
+    if (is_refusal(one.kind, done.error())) {
+        return {.outcome = {one.kind, one.id, GarbageStatus::refused, done.error().text()}};
     }
-    return unknown(one, done.error());
-}
-
-std::optional<GarbageOutcome> GarbageKeeper::why_not(const Garbage& one) {
-    switch (one.kind) {
-        case GarbageKind::container:
-            return why_not_container(one);
-        case GarbageKind::sandbox:
-            return why_not_sandbox(one);
-        case GarbageKind::image:
-            return why_not_image(one);
-        case GarbageKind::log_directory:
-            return why_not_logs(one);
-        case GarbageKind::log_link:
-        case GarbageKind::rotated_log:
-            return std::nullopt;  // their names, types and targets are checked as they are removed
-    }
-    return outcome_of(one, GarbageStatus::refused, "of an unknown kind");
-}
-
-std::optional<GarbageOutcome> GarbageKeeper::why_not_container(const Garbage& one) {
-    const auto found = runtime_.container(one.id);
-    if (!found) return unknown(one, found.error());
-    const RuntimeContainer& container = found->container;
-    if (may_be_running(container.state)) return in_use(one, "it runs");
-    const bool is_new = clock_.wall() - container.created < longest_start;
-    if (container.state == ContainerState::created && is_new) return in_use(one, "it is about to be started");
-    return std::nullopt;
-}
-
-// With a sandbox the runtime removes its containers, running or not.
-std::optional<GarbageOutcome> GarbageKeeper::why_not_sandbox(const Garbage& one) {
-    const auto found = runtime_.sandbox(one.id);
-    if (!found) return unknown(one, found.error());
-    if (found->sandbox.ready) return in_use(one, "it is ready");
-    const auto containers = runtime_.containers();
-    if (!containers) return outcome_of(one, GarbageStatus::failed, containers.error().text());
-    for (const auto& container : *containers) {
-        if (container.sandbox == one.id) return in_use(one, "container " + container.name + " is in it");
-    }
-    return std::nullopt;
-}
-
-std::optional<GarbageOutcome> GarbageKeeper::why_not_image(const Garbage& one) {
-    auto images = runtime_.images();
-    if (!images) return outcome_of(one, GarbageStatus::failed, images.error().text());
-    auto containers = runtime_.containers();  // after the images: the newest word on what uses them
-    if (!containers) return outcome_of(one, GarbageStatus::failed, containers.error().text());
-    Runtime now;
-    now.images = std::move(*images);
-    now.containers = std::move(*containers);
-    const auto users = find_image_users(now, {});
-    const auto image = std::find_if(now.images.begin(), now.images.end(),
-                                    [&](const RuntimeImage& image) { return image.id == one.id; });
-    if (image == now.images.end()) return outcome_of(one, GarbageStatus::vanished);
-    if (image->pinned) return in_use(one, "it is pinned");
-    const auto* user = users.of[static_cast<std::size_t>(image - now.images.begin())].staying;
-    if (user != nullptr) return in_use(one, "container " + user->name + " uses it");
-    // It may be this one, whose tag has moved to another.
-    if (users.unresolved != nullptr) {
-        return in_use(one, "container " + users.unresolved->name + " uses an image that is not listed");
-    }
-    return std::nullopt;
-}
-
-// A pod of that UID may have come back, a static one for example.
-std::optional<GarbageOutcome> GarbageKeeper::why_not_logs(const Garbage& one) {
-    const auto sandboxes = runtime_.sandboxes();
-    const auto containers = sandboxes ? runtime_.containers() : tl::unexpected(sandboxes.error());
-    if (!containers) return outcome_of(one, GarbageStatus::failed, containers.error().text());
-    const auto is_its = [&](const auto& other) { return other.pod == one.pod.value; };
-    const bool any = std::any_of(sandboxes->begin(), sandboxes->end(), is_its) ||
-                     std::any_of(containers->begin(), containers->end(), is_its);
-    return any ? std::optional(in_use(one, "its pod has a sandbox or container")) : std::nullopt;
+    auto unknown = unknown_use(one, done.error());
+    return {.outcome = std::move(unknown.outcome), .is_unanswered = unknown.is_unanswered, .was_asked_to_remove = true};
 }
 
 Status GarbageKeeper::carry_out(const Garbage& one) {

@@ -16,6 +16,7 @@
 #include "evictd/model/runtime.hpp"
 #include "evictd/port/container_runtime.hpp"
 #include "evictd/port/pod_logs.hpp"
+#include "reconcile/garbage_uses.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::reconcile {
@@ -24,11 +25,14 @@ struct GarbageParts {
     std::function<RuntimePtr()> look;  // a new inventory (observe/runtime_inventory)
     // What the filesystems of images and containers have available together. None: it cannot be measured.
     std::function<std::optional<Bytes>()> available;
-    std::function<void(RuntimePtr)> tell_inventory;
-    std::function<void(ReclaimOutcome)> tell;
+    // False: it was not taken, and is told again. A pass that is over is not desired for ever, so it is not for ever.
+    std::function<bool(RuntimePtr)> tell_inventory;
+    std::function<bool(const ReclaimOutcome&)> tell;
     // After each removal, for a progress bar. Empty: nobody looks.
     std::function<void(const GarbageOutcome&)> on_removal{};
     bool dry_run = false;
+    // Nothing came back for so long: nothing more is waited for. None: until the deadline.
+    std::optional<Duration> patience{};
 };
 
 class GarbageKeeper {
@@ -37,42 +41,58 @@ public:
 
     // All must outlive it.
     GarbageKeeper(port::ContainerRuntime& runtime, port::PodLogs& logs, const sys::Clock& clock, GarbageParts parts)
-        : runtime_(runtime), logs_(logs), clock_(clock), parts_(std::move(parts)) {}
+        : runtime_(runtime), logs_(logs), clock_(clock), parts_(std::move(parts)), uses_(runtime) {}
 
     // As a Reconciler (control_loop.hpp). A pass that is desired no more ends after the removal that is under way.
     void reconcile(const DesiredGarbage& desired);
     // At once while there is something to remove, one at a time; then until what it freed has come back.
     [[nodiscard]] std::optional<MonotonicTime> due() const;
     void act_on_time();
-    void release() { pass_.reset(); }
+    void release();
 
 private:
+    // A removal of which the runtime said nothing: tried once more when all others were.
+    struct Unanswered {
+        const Garbage* one = nullptr;  // of desired.removals
+        GarbageOutcome outcome;
+        bool was_asked_to_remove = false;
+    };
     struct Pass {
         DesiredGarbage desired;
         std::size_t next = 0;  // of desired.removals
+        std::vector<Unanswered> unanswered{};
+        std::size_t next_again = 0;  // of unanswered
+        bool sizes_known = true;     // of all that were removed
+        Bytes said{};                // these sizes
         ReclaimOutcome outcome;
         std::optional<Bytes> available_before;
         MonotonicTime at;                            // the next measurement, when all are removed
         std::optional<MonotonicTime> last_growth{};  // of what is available, since all were removed
+        bool is_over = false;                        // its outcome was not taken yet
+    };
+    struct Attempt {
+        GarbageOutcome outcome;
+        bool is_unanswered = false;
+        bool was_asked_to_remove = false;
     };
     void begin(const DesiredGarbage& desired);
     void remove_next();
+    void remove_again();
+    void note(const Garbage& one, GarbageOutcome outcome);
     void measure();
+    [[nodiscard]] bool is_all_back() const;
     void finish();
-    [[nodiscard]] GarbageOutcome remove(const Garbage& one);
-    // None: it may go. Else what became of it, and why.
-    [[nodiscard]] std::optional<GarbageOutcome> why_not(const Garbage& one);
-    [[nodiscard]] std::optional<GarbageOutcome> why_not_container(const Garbage& one);
-    [[nodiscard]] std::optional<GarbageOutcome> why_not_sandbox(const Garbage& one);
-    [[nodiscard]] std::optional<GarbageOutcome> why_not_image(const Garbage& one);
-    [[nodiscard]] std::optional<GarbageOutcome> why_not_logs(const Garbage& one);
+    void tell_inventory();
+    [[nodiscard]] Attempt remove(const Garbage& one);
     [[nodiscard]] Status carry_out(const Garbage& one);
 
     port::ContainerRuntime& runtime_;
     port::PodLogs& logs_;
     const sys::Clock& clock_;
     GarbageParts parts_;
-    RuntimePtr inventory_;  // the newest
+    GarbageUses uses_;
+    RuntimePtr inventory_;                        // the newest
+    std::optional<MonotonicTime> inventory_due_;  // it was not taken yet
     std::uint64_t last_pass_ = 0;
     std::optional<Pass> pass_;
 };

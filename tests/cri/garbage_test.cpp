@@ -58,8 +58,11 @@ public:
         reconcile::GarbageParts parts;
         parts.look = [] { return RuntimePtr(); };
         parts.available = [] { return std::optional<Bytes>(); };
-        parts.tell_inventory = [](const RuntimePtr& /*inventory*/) {};
-        parts.tell = [&](ReclaimOutcome outcome) { told = std::move(outcome); };
+        parts.tell_inventory = [](const RuntimePtr& /*inventory*/) { return true; };
+        parts.tell = [&](const ReclaimOutcome& outcome) {
+            told = outcome;
+            return true;
+        };
         reconcile::GarbageKeeper keeper(runtime_, logs_, clock_, std::move(parts));
         keeper.reconcile(desired);
         while (keeper.due()) keeper.act_on_time();

@@ -35,12 +35,20 @@ protected:
         parts.look = [this] {
             auto runtime_now = std::make_shared<Runtime>();
             runtime_now->at = clock.monotonic();
+            runtime_now->sandbox_image = runtime.sandbox_image_name;
             looks++;
             return runtime_now;
         };
         parts.available = [this] { return available; };
-        parts.tell_inventory = [this](RuntimePtr one) { inventories.push_back(std::move(one)); };
-        parts.tell = [this](ReclaimOutcome outcome) { told.push_back(std::move(outcome)); };
+        parts.tell_inventory = [this](RuntimePtr one) {
+            if (takes) inventories.push_back(std::move(one));
+            return takes;
+        };
+        parts.tell = [this](const ReclaimOutcome& outcome) {
+            if (takes) told.push_back(outcome);
+            return takes;
+        };
+        parts.patience = patience;
         parts.on_removal = [this](const GarbageOutcome& /*outcome*/) { removals++; };
         parts.dry_run = dry_run;
         keeper = std::make_unique<GarbageKeeper>(runtime, logs, clock, std::move(parts));
@@ -90,6 +98,8 @@ protected:
     std::optional<Bytes> available = 10_GiB;
     std::vector<ReclaimOutcome> told;
     std::vector<RuntimePtr> inventories;
+    std::optional<Duration> patience;
+    bool takes = true;
     int looks = 0;
     int removals = 0;
     std::uint64_t passes = 0;
@@ -150,11 +160,13 @@ TEST_F(GarbageKeeperTest, AContainerThatRunsAgainStays) {
     EXPECT_THAT(runtime.changes, IsEmpty());
 }
 
-TEST_F(GarbageKeeperTest, AContainerThatIsAboutToStartStays) {
-    add_container("c1", ContainerState::created).created = clock.wall() - 9min;
-    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::in_use);
-    clock.advance(2min);
-    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::removed) << "it never was";
+TEST_F(GarbageKeeperTest, AContainerThatWasNeverStartedStaysHoweverOldItIs) {
+    add_container("c1", ContainerState::created).created = clock.wall();
+    for (const auto later : {0min, 11min, 100000min}) {
+        clock.advance(later);
+        EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::in_use);
+    }
+    EXPECT_THAT(runtime.changes, IsEmpty());
 }
 
 TEST_F(GarbageKeeperTest, ASandboxThatIsReadyOrHoldsAContainerStays) {
@@ -182,6 +194,38 @@ TEST_F(GarbageKeeperTest, AnImageThatIsUsedAgainStays) {
     runtime.all_images[0].pinned = false;
     EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::removed);
     EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::vanished);
+}
+
+TEST_F(GarbageKeeperTest, AnImageThatIsNamedByItsIdIsUsedAlthoughItIsNotListed) {
+    const std::string id(64, 'a');
+    add_container("c1", ContainerState::exited, "img").image_ref = "sha256:" + id;
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, id)), GarbageStatus::in_use);
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, "sha256:" + id)), GarbageStatus::in_use);
+    EXPECT_THAT(runtime.changes, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, TheImageOfSandboxesStaysAsItIsNamedNowAndAsItWas) {
+    const auto status = [&](const std::string& name) {
+        runtime.sandbox_image_name = name;
+        return status_of(garbage(GarbageKind::image, "i1"));
+    };
+    add_image("i1", "docker.io/library/pause:latest");
+    runtime.all_images[0].digests = {"docker.io/library/pause@sha256:" + std::string(64, 'd')};
+    for (const auto& name : {std::string("pause"), std::string("library/pause:latest"), std::string("i1"),
+                             "pause@sha256:" + std::string(64, 'd')}) {
+        EXPECT_EQ(status(name), GarbageStatus::in_use) << name;
+    }
+    runtime.sandbox_image_name = "pause";
+    DesiredGarbage desired;
+    desired.inventory_since = clock.monotonic();
+    keeper->reconcile(desired);
+    EXPECT_EQ(status("other"), GarbageStatus::in_use) << "sandboxes were made of it when it was chosen";
+    start(false);
+    runtime.fails.emplace("sandbox_image", Error{ErrorKind::invalid, "Status", "cannot be read", ""});
+    EXPECT_EQ(status("other"), GarbageStatus::failed);
+    EXPECT_THAT(runtime.changes, IsEmpty());
+    runtime.fails.clear();
+    EXPECT_EQ(status("other"), GarbageStatus::removed);
 }
 
 TEST_F(GarbageKeeperTest, LogsOfAPodThatIsBackStay) {
@@ -212,6 +256,62 @@ TEST_F(GarbageKeeperTest, WhatIsNoLogIsRefusedAndWhatIsGoneIsNoError) {
     logs.fails = Error{ErrorKind::vanished, "x", "is not there", ""};
     EXPECT_EQ(status_of(garbage(GarbageKind::rotated_log, "x")), GarbageStatus::vanished);
     EXPECT_EQ(status_of(garbage(GarbageKind::container, "nowhere")), GarbageStatus::vanished);
+}
+
+TEST_F(GarbageKeeperTest, ARuntimeThatSaysNoHasRefused) {
+    add_container("c1", ContainerState::exited);
+    const auto with = [&](ErrorKind kind) {
+        runtime.fails = {{"remove_container", Error{kind, "RemoveContainer", "why", ""}}};
+        return status_of(garbage(GarbageKind::container, "c1"));
+    };
+    EXPECT_EQ(with(ErrorKind::failed), GarbageStatus::refused);
+    EXPECT_THAT(told[0].errors, ElementsAre("name of c1: RemoveContainer: why"));
+    EXPECT_EQ(with(ErrorKind::invalid), GarbageStatus::failed) << "what was answered is not known";
+    EXPECT_EQ(with(ErrorKind::unreachable), GarbageStatus::failed);
+    EXPECT_EQ(with(ErrorKind::vanished), GarbageStatus::vanished);
+    logs.fails = Error{ErrorKind::failed, "x", "no space left", ""};
+    EXPECT_EQ(status_of(garbage(GarbageKind::rotated_log, "x")), GarbageStatus::failed);
+}
+
+TEST_F(GarbageKeeperTest, WhatIsNotAnsweredIsTriedOnceMoreAfterAllOthers) {
+    for (const auto* id : {"c1", "c2", "c3"}) add_container(id, ContainerState::exited);
+    int calls = 0;
+    runtime.before = [&](const std::string& call) {
+        if (call != "remove_container") return;
+        runtime.fails.clear();
+        if (++calls == 1) runtime.fails.emplace("remove_container", unreachable);
+    };
+    keeper->reconcile(pass({garbage(GarbageKind::container, "c1"), garbage(GarbageKind::container, "c2"),
+                            garbage(GarbageKind::container, "c3")}));
+    run();
+    EXPECT_THAT(runtime.changes, ElementsAre("remove_container c2", "remove_container c3", "remove_container c1"));
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_THAT(told[0].errors, IsEmpty());
+    EXPECT_EQ(removals, 3) << "each once";
+}
+
+TEST_F(GarbageKeeperTest, WhatWentWithoutAnAnswerWasRemoved) {
+    add_container("c1", ContainerState::exited);
+    runtime.before = [&](const std::string& call) {
+        if (call != "remove_container") return;
+        runtime.all_containers.clear();
+        runtime.fails.emplace("remove_container", unreachable);
+    };
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::removed);
+}
+
+TEST_F(GarbageKeeperTest, WhatIsNeverAnsweredFailsAfterTheSecondTimeOrAtTheDeadline) {
+    add_container("c1", ContainerState::exited);
+    runtime.fails.emplace("remove_container", unreachable);
+    int calls = 0;
+    runtime.before = [&](const std::string& call) { calls += call == "remove_container" ? 1 : 0; };
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::failed);
+    EXPECT_EQ(calls, 2);
+    runtime.before = [&](const std::string& call) {
+        if (call == "remove_container") clock.advance(31s);
+    };
+    EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::failed);
+    EXPECT_THAT(told[0].errors, SizeIs(1));
 }
 
 TEST_F(GarbageKeeperTest, NothingIsBegunAfterTheDeadline) {
@@ -255,6 +355,60 @@ TEST_F(GarbageKeeperTest, WhatCannotBeMeasuredIsNotClaimed) {
     run();
     ASSERT_THAT(told, SizeIs(1));
     EXPECT_FALSE(told[0].freed);
+}
+
+TEST_F(GarbageKeeperTest, WhereNoSizeIsKnownItIsWaitedUntilTheDeadline) {
+    add_container("c1", ContainerState::exited);
+    auto one = garbage(GarbageKind::container, "c1");
+    one.size.reset();
+    keeper->reconcile(pass({one, garbage(GarbageKind::log_link, "/l", 1_GiB)}));
+    const auto begin = clock.monotonic();
+    run();
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(clock.monotonic() - begin, 30s);
+    EXPECT_EQ(told[0].freed, Bytes{});
+}
+
+TEST_F(GarbageKeeperTest, TheSizesOfWhatStayedAreNotWaitedFor) {
+    add_container("c1", ContainerState::exited);
+    add_container("c2", ContainerState::running);
+    keeper->reconcile(
+        pass({garbage(GarbageKind::container, "c1", 1_GiB), garbage(GarbageKind::container, "c2", 9_GiB)}));
+    runtime.before = [this](const std::string& call) {
+        if (call == "remove_container") available = *available + 1_GiB;
+    };
+    const auto begin = clock.monotonic();
+    run();
+    EXPECT_EQ(clock.monotonic(), begin);
+    EXPECT_EQ(told.at(0).freed, 1_GiB);
+}
+
+TEST_F(GarbageKeeperTest, APatienceEndsTheWaitWhereNothingMoreComes) {
+    patience = 2s;
+    start(false);
+    add_container("c1", ContainerState::exited);
+    keeper->reconcile(pass({garbage(GarbageKind::container, "c1", 1_GiB)}));
+    const auto begin = clock.monotonic();
+    run();
+    EXPECT_EQ(clock.monotonic() - begin, 2s);
+}
+
+TEST_F(GarbageKeeperTest, WhatWasNotTakenIsToldAgain) {
+    takes = false;
+    DesiredGarbage desired = pass({});
+    desired.inventory_since = clock.monotonic();
+    keeper->reconcile(desired);
+    EXPECT_EQ(looks, 1);
+    ASSERT_TRUE(keeper->due());
+    clock.advance(1s);
+    keeper->act_on_time();
+    EXPECT_THAT(told, IsEmpty());
+    takes = true;
+    clock.advance(1s);
+    keeper->act_on_time();
+    EXPECT_THAT(told, SizeIs(1));
+    EXPECT_THAT(inventories, SizeIs(1));
+    EXPECT_FALSE(keeper->due());
 }
 
 }  // namespace
