@@ -4,6 +4,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "evictd/model/image_names.hpp"
 
@@ -11,45 +12,51 @@ namespace evictd {
 
 namespace {
 
-bool is_hex(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-// A name can move to another image while a container still runs the old one; an id cannot.
-bool is_content_id(std::string_view image) {
-    constexpr std::size_t digits = 64;
-    return digits_of_image(image).size() == digits && is_hex(digits_of_image(image));
-}
-
-using ByName = std::unordered_multimap<std::string_view, std::size_t>;
+using ByName = std::unordered_multimap<std::string, std::size_t>;
 
 ByName index_names(const std::vector<RuntimeImage>& images) {
     ByName by_name;
+    const auto add = [&by_name](const std::string& name, std::size_t image) {
+        for (auto& spelling : spellings_of_image(name)) by_name.emplace(std::move(spelling), image);
+    };
     for (std::size_t i = 0; i < images.size(); ++i) {
-        by_name.emplace(digits_of_image(images[i].id), i);
+        add(images[i].id, i);
         for (const auto* names : {&images[i].tags, &images[i].digests}) {
-            for (const std::string& name : *names) by_name.emplace(name, i);
+            for (const std::string& name : *names) add(name, i);
         }
     }
     return by_name;
 }
 
-void find_image_of(const RuntimeContainer& container, bool leaves, const ByName& by_name, ImageUsers& users) {
-    bool named = false;
+// Whether there is an image of that name; each of them is used.
+bool note_use(const RuntimeContainer& container, bool leaves, const std::string& name, const ByName& by_name,
+              ImageUsers& users) {
     bool found = false;
-    bool exact = false;
-    for (const std::string* name : {&container.image_id, &container.image_ref, &container.image}) {
-        if (name->empty() || exact) continue;
-        named = true;
-        const auto [first, last] = by_name.equal_range(digits_of_image(*name));
+    for (const std::string& spelling : spellings_of_image(name)) {
+        const auto [first, last] = by_name.equal_range(spelling);
         for (auto entry = first; entry != last; ++entry) {
             ImageUsers::Of& of = users.of[entry->second];
             if (leaves) of.leaving = true;
             if (!leaves) of.staying = &container;
         }
         found = found || first != last;
-        const bool is_digest = first != last && name->find('@') != std::string::npos;
-        exact = name == &container.image_id || is_content_id(*name) || is_digest;
+    }
+    return found;
+}
+
+// A tag can move to another image while a container still runs the old one; an ID and a digest cannot. An exact ID says
+// what the container uses though it is not listed (somebody removed it); what its other names are of stays too then.
+void find_image_of(const RuntimeContainer& container, bool leaves, const ByName& by_name, ImageUsers& users) {
+    bool named = false;
+    bool found = false;
+    bool exact = false;
+    for (const std::string* name : {&container.image_id, &container.image_ref, &container.image}) {
+        if (name->empty() || (exact && (found || leaves))) continue;
+        named = true;
+        const bool is_listed = note_use(container, leaves, *name, by_name, users);
+        const bool is_id = name == &container.image_id || !digits_of_content(*name).empty();
+        exact = exact || is_id || (is_listed && name->find('@') != std::string::npos);
+        found = found || is_listed;
     }
     if (leaves || exact) return;
     users.some_untold = true;

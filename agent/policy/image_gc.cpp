@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "age.hpp"
+#include "evictd/model/image_names.hpp"
 #include "evictd/model/quantity.hpp"
 
 namespace evictd::policy {
@@ -27,7 +28,8 @@ using Order = std::vector<const RuntimeImage*>;
 Order eviction_order(const Runtime& runtime) {
     Order order;
     for (const RuntimeImage& image : runtime.images) {
-        if (!image.in_use && !image.pinned && image.id != runtime.sandbox_image) order.push_back(&image);
+        const bool may_go = !image.in_use && !image.pinned && !may_be_named(image, runtime.sandbox_image);
+        if (may_go) order.push_back(&image);
     }
     std::stable_sort(order.begin(), order.end(), [](const RuntimeImage* a, const RuntimeImage* b) {
         return std::tie(a->last_used, a->first_detected) < std::tie(b->last_used, b->first_detected);

@@ -4,11 +4,17 @@
 #include "evictd/model/image_names.hpp"
 
 #include <string>
+#include <utility>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace evictd {
 namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 const std::string id(64, 'a');
 const std::string digest = "sha256:" + std::string(64, 'd');
@@ -48,6 +54,39 @@ TEST(ImageNames, AnotherImageIsNot) {
           std::string("library"), std::string("@"), "x@sha256:" + std::string(64, 'e')}) {
         EXPECT_FALSE(may_be_named(one, name)) << name;
     }
+}
+
+TEST(ImageNames, AreCompletedAsContainerdDoes) {
+    const std::pair<std::string, std::string> cases[] = {
+        {"pause", "docker.io/library/pause:latest"},
+        {"pause:3.9", "docker.io/library/pause:3.9"},
+        {"library/pause:3.9", "docker.io/library/pause:3.9"},
+        {"docker.io/pause:3.9", "docker.io/library/pause:3.9"},
+        {"index.docker.io/user/app", "docker.io/user/app:latest"},
+        {"user/app", "docker.io/user/app:latest"},
+        {"localhost/app", "localhost/app:latest"},
+        {"localhost:5000/app", "localhost:5000/app:latest"},
+        {"registry.example/app", "registry.example/app:latest"},
+        {"registry.example:5000/a/b:1", "registry.example:5000/a/b:1"},
+        {"REGISTRY/app:1", "REGISTRY/app:1"},
+        {"pause:3.9@sha256:" + id, "docker.io/library/pause@sha256:" + id},
+        {"pause@sha256:" + id, "docker.io/library/pause@sha256:" + id},
+    };
+    for (const auto& [name, whole] : cases) {
+        EXPECT_THAT(spellings_of_image(name), Contains(whole)) << name;
+        EXPECT_EQ(spellings_of_image(name).front(), name) << "as it is, too";
+    }
+}
+
+TEST(ImageNames, AnIdIsItsDigits) {
+    EXPECT_THAT(spellings_of_image(id), ElementsAre(id));
+    EXPECT_THAT(spellings_of_image("sha256:" + id), ElementsAre(id));
+    EXPECT_THAT(spellings_of_image("app@sha256:" + id), Contains(id));
+    for (const std::string& none :
+         {std::string(), std::string("sha256:"), id.substr(1), id + "a", std::string(64, 'g'), std::string(64, 'A')}) {
+        EXPECT_EQ(digits_of_content(none), "") << none;
+    }
+    EXPECT_THAT(spellings_of_image(""), IsEmpty());
 }
 
 }  // namespace

@@ -69,6 +69,47 @@ TEST(ImageUses, TheImageOfSandboxesIsUsed) {
     EXPECT_TRUE(runtime.images[1].in_use);
 }
 
+// What runtimes and configurations call the same image.
+TEST(ImageUses, TheImageOfSandboxesIsUsedByWhateverNameItHas) {
+    const std::string digest = image_id(9);
+    for (const std::string& name :
+         {std::string("pause:3.9"), std::string("docker.io/library/pause:3.9"), std::string("library/pause:3.9"),
+          std::string("index.docker.io/library/pause:3.9"), "pause@" + digest, "docker.io/library/pause@" + digest,
+          "pause:3.9@" + digest, "pause:3.9@" + image_id(8), digest, image_id(2), image_id(2).substr(7)}) {
+        Runtime runtime = inventory_of({1, 2});
+        runtime.images[0].tags = {"registry.k8s.io/pause:3.9", "docker.io/library/pause:3.8"};
+        runtime.images[1].tags = {"docker.io/library/pause:3.9"};
+        runtime.images[1].digests = {"docker.io/library/pause@" + digest};
+        runtime.sandbox_image = name;
+        note_image_uses(nullptr, noon, runtime);
+        EXPECT_FALSE(runtime.images[0].in_use) << name;
+        EXPECT_TRUE(runtime.images[1].in_use) << name;
+    }
+}
+
+TEST(ImageUses, AContainersImageIsFoundUnderAnotherSpelling) {
+    for (const std::string& name : {std::string("app"), "app@" + image_id(9), image_id(9)}) {
+        Runtime runtime = inventory_of({1, 2}, name);
+        runtime.images[1].tags = {"docker.io/library/app:latest"};
+        runtime.images[1].digests = {"docker.io/library/app@" + image_id(9)};
+        const ImageUsers users = find_image_users(runtime, {});
+        EXPECT_EQ(users.unresolved, nullptr) << name;
+        EXPECT_EQ(users.of[0].staying, nullptr) << name;
+        EXPECT_EQ(users.of[1].staying, &runtime.containers[0]) << name;
+    }
+}
+
+TEST(ImageUses, AnExactIdThatIsNotListedIsAUseAndWhatElseIsNamedStays) {
+    Runtime runtime = inventory_of({1, 2}, "app:1");
+    runtime.images[1].tags = {"app:1"};
+    runtime.containers[0].image_id = image_id(7);
+    const ImageUsers users = find_image_users(runtime, {});
+    EXPECT_EQ(users.unresolved, nullptr);
+    EXPECT_FALSE(users.some_untold) << "it is known what it uses";
+    EXPECT_EQ(users.of[0].staying, nullptr);
+    EXPECT_NE(users.of[1].staying, nullptr);
+}
+
 TEST(ImageUses, WhereItCannotBeToldEveryImageIsInUse) {
     Runtime unnamed = inventory_of({1});
     unnamed.containers.emplace_back();

@@ -50,6 +50,19 @@ TEST(GarbageImages, WhatIsUsedPinnedKeptOrYoungStays) {
     EXPECT_EQ(node.why_kept(image_id(6)), "younger than 2m0s");
 }
 
+TEST(GarbageImages, TheImageOfSandboxesStaysByWhateverNameItIsConfigured) {
+    for (const std::string& name : {std::string("pause:3.9"), "pause@" + image_id(9), image_id(1).substr(7)}) {
+        Inventory node;
+        RuntimeImage& image = node.image(image_id(1));
+        image.tags = {"docker.io/library/pause:3.9"};
+        image.digests = {"docker.io/library/pause@" + image_id(9)};
+        node.image(image_id(2)).tags = {"registry.k8s.io/pause:3.9"};
+        node.runtime.sandbox_image = name;
+        EXPECT_EQ(node.goes(), images({2})) << name;
+        EXPECT_EQ(node.why_kept(image_id(1)), "the image of sandboxes") << name;
+    }
+}
+
 // containerd names the id; others leave "sha256:" away, or name a digest or a tag.
 TEST(GarbageImages, AContainerKeepsItsImageByWhateverNameItHas) {
     const std::string digits(image_id(1).substr(7));
