@@ -169,7 +169,14 @@ Status PodLogs::remove(GarbageKind kind, const std::string& id) {
 Status PodLogs::remove_directory(const std::string& name) const {
     if (!is_plain_name(name)) return no_such(name, "is not the name of a directory");
     const sys::Fd root(::open(directories_.pods.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return root ? remove_tree(root.get(), name.c_str()) : vanished_or(directories_.pods, errno);
+    if (!root) return vanished_or(directories_.pods, errno);
+    const sys::SystemClock clock;
+    const auto removal = remove_tree(root.get(), name.c_str(), clock, clock.monotonic() + longest_removal_);
+    if (!removal) return tl::unexpected(removal.error());
+    if (removal->is_done) return {};
+    return fail(ErrorKind::failed, printable(name),
+                "is larger than can be removed at once: " + std::to_string(removal->removed) +
+                    " entries were, and the next removal goes on");
 }
 
 // A link that points somewhere again is a log's.

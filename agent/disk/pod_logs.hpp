@@ -4,8 +4,10 @@
 // but not their names; what lies there is not trusted all the same. How much logs take is the survey's.
 #pragma once
 
+#include <chrono>
 #include <string>
 
+#include "evictd/model/units.hpp"
 #include "evictd/port/pod_logs.hpp"
 
 namespace evictd::disk {
@@ -17,7 +19,13 @@ struct LogDirectories {
 
 class PodLogs final : public port::PodLogs {
 public:
-    explicit PodLogs(LogDirectories directories) : directories_(std::move(directories)) {}
+    // Of one directory: a pod may have made it as large as it likes, and other garbage waits behind it. Some 500,000
+    // files; half of it is less than a busy disk removes of what an ordinary pod leaves, twice as much is a third of a
+    // reclaim.
+    static constexpr Duration longest_removal = std::chrono::seconds(5);
+
+    explicit PodLogs(LogDirectories directories, Duration longest = longest_removal)
+        : directories_(std::move(directories)), longest_removal_(longest) {}
 
     [[nodiscard]] port::PodLogList list() override;
     [[nodiscard]] Status remove(GarbageKind kind, const std::string& id) override;
@@ -28,6 +36,7 @@ private:
     [[nodiscard]] Status remove_rotated(const std::string& path) const;
 
     LogDirectories directories_;
+    Duration longest_removal_;
 };
 
 }  // namespace evictd::disk

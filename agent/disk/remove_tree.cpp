@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "disk/entries.hpp"
+#include "disk/inode_set.hpp"
 #include "disk/open_below.hpp"
 #include "evictd/model/text.hpp"
 #include "sys/fd.hpp"
@@ -19,95 +21,153 @@
 namespace evictd::disk {
 namespace {
 
-constexpr std::size_t deepest = 4096;  // deeper than any path; only root makes directories there
-// Directories that are opened on the way: some other program may add to the tree all the time.
-constexpr int most_steps = 1 << 20;
+// Far deeper than any path; only root makes directories there. Each level is a name in memory, 16 MiB at most.
+constexpr std::size_t deepest = std::size_t{1} << 16U;
+// Names of directories to be emptied, in all levels; beyond that each level remembers one and finds the others again.
+constexpr std::size_t most_pending = std::size_t{1} << 20U;
 
 Error refused(const char* name, int error) {
     if (error == ELOOP || error == ENOTDIR) return {ErrorKind::invalid, printable(name), "is no directory", ""};
     if (error == EXDEV) return {ErrorKind::invalid, printable(name), "something is mounted there", ""};
+    if (error == EMLINK) return {ErrorKind::failed, printable(name), "is nested too deep", ""};
     return sys::fail_errno(printable(name), error).value();
 }
 
-// Goes down to a directory without directories, empties it, and up again by name: ".." leads elsewhere where a
-// directory was moved meanwhile.
+// Goes down to a directory without directories, empties it, and up again by "..", if that still leads to where it came
+// from: a directory may have been moved out of the tree meanwhile. Each function gives 0 or errno.
 class Remover {
 public:
-    Remover(int parent, const char* name) : parent_(parent), path_{name} {}
-    Status run();
+    Remover(int parent, const char* name, const sys::Clock& clock, MonotonicTime deadline)
+        : parent_(parent), name_(name), clock_(clock), deadline_(deadline) {}
+    Result<TreeRemoval> run();
 
 private:
-    // Opens path_ from `parent_`, one component after the other.
-    [[nodiscard]] sys::Fd open_path();
-    // Removes what is no directory. The first directory is pushed to path_.
-    [[nodiscard]] int empty(int directory);
-    [[nodiscard]] int remove_last();
+    struct Level {
+        std::string name;
+        InodeId id;
+        std::vector<std::string> pending{};  // directories in it that are not empty
+    };
+    [[nodiscard]] int enter(int parent, std::string name);
+    [[nodiscard]] int turn();
+    [[nodiscard]] int descend(Level& level);
+    // Some of what is in the last level. False: there was nothing.
+    [[nodiscard]] int remove_some(bool& any);
+    [[nodiscard]] int remove_entry(Level& level, const char* name);
+    [[nodiscard]] int leave();
+    [[nodiscard]] sys::Fd open_above();
+    [[nodiscard]] bool is_late() const { return clock_.monotonic() >= deadline_; }
 
     int parent_;
-    std::vector<std::string> path_;
+    const char* name_;
+    const sys::Clock& clock_;
+    MonotonicTime deadline_;
+    sys::Fd current_;  // of the last level
+    std::vector<Level> levels_;
+    std::size_t pending_ = 0;  // bytes of names, in all levels
+    std::uint64_t removed_ = 0;
     EntryReader reader_;
 };
 
-sys::Fd Remover::open_path() {
-    auto directory = open_directory_below(parent_, path_.front().c_str(), Mounts::refuse);
-    for (std::size_t i = 1; directory && i < path_.size(); ++i) {
-        directory = open_directory_below(directory.get(), path_[i].c_str(), Mounts::refuse);
-    }
-    return directory;
+InodeId id_of(const sys::Fd& directory) {
+    struct stat status {};
+    if (::fstat(directory.get(), &status) != 0) return {};
+    return {status.st_dev, status.st_ino};
 }
 
-int Remover::empty(int directory) {
-    if (::lseek(directory, 0, SEEK_SET) < 0) return errno;
-    for (;;) {
-        if (const int error = reader_.read(directory, false); error != 0) return error;
-        if (reader_.entries().empty()) return 0;
-        for (const auto& entry : reader_.entries()) {
-            const bool gone = ::unlinkat(directory, entry.name, 0) == 0 || errno == ENOENT;
-            if (gone) continue;
-            if (errno != EISDIR && errno != EPERM) return errno;
-            struct stat status {};
-            if (::fstatat(directory, entry.name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-            if (!S_ISDIR(status.st_mode)) return EPERM;
-            path_.emplace_back(entry.name);
-            return 0;
-        }
-    }
+int Remover::enter(int parent, std::string name) {
+    if (levels_.size() >= deepest) return EMLINK;
+    auto directory = open_directory_below(parent, name.c_str(), Mounts::refuse);
+    if (!directory) return errno;
+    const auto id = id_of(directory);
+    if (id.inode == 0) return EIO;
+    current_ = std::move(directory);
+    levels_.push_back({std::move(name), id});
+    return 0;
 }
 
-// The directory above is opened anew: it may have been moved.
-int Remover::remove_last() {
-    const std::string name = path_.back();
-    path_.pop_back();
+// What was a directory and is something else now is removed as what it is.
+int Remover::descend(Level& level) {
+    auto name = std::move(level.pending.back());
+    level.pending.pop_back();
+    pending_ -= name.size();
+    const int error = enter(current_.get(), std::move(name));
+    return error == ENOENT || error == ENOTDIR || error == ELOOP ? 0 : error;
+}
+
+int Remover::remove_entry(Level& level, const char* name) {
+    int error = ::unlinkat(current_.get(), name, 0) == 0 ? 0 : errno;
+    if (error == EISDIR || error == EPERM) {
+        const int failed = ::unlinkat(current_.get(), name, AT_REMOVEDIR) == 0 ? 0 : errno;
+        if (failed != ENOTDIR) error = failed;
+    }
+    if (error == 0) ++removed_;
+    if (error == 0 || error == ENOENT) return 0;
+    if (error != ENOTEMPTY && error != EEXIST && error != EBUSY) return error;
+    if (pending_ >= most_pending && !level.pending.empty()) return 0;
+    level.pending.emplace_back(name);
+    pending_ += level.pending.back().size();
+    return 0;
+}
+
+int Remover::remove_some(bool& any) {
+    if (::lseek(current_.get(), 0, SEEK_SET) < 0) return errno;
+    if (const int error = reader_.read(current_.get(), false); error != 0) return error == ENOENT ? 0 : error;
+    any = !reader_.entries().empty();
+    for (const auto& entry : reader_.entries()) {
+        if (is_late()) return 0;
+        if (const int error = remove_entry(levels_.back(), entry.name); error != 0) return error;
+    }
+    return 0;
+}
+
+// Invalid: the last level is not where it was.
+sys::Fd Remover::open_above() {
+    auto above = open_directory_below(current_.get(), "..", Mounts::refuse);
+    if (!above || id_of(above) != levels_.back().id) above.reset();
+    return above;
+}
+
+int Remover::leave() {
+    const auto name = std::move(levels_.back().name);
+    levels_.pop_back();
     sys::Fd above;
-    if (!path_.empty() && !(above = open_path())) return errno;
-    const int in = path_.empty() ? parent_ : above.get();
-    return ::unlinkat(in, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
+    if (!levels_.empty() && !(above = open_above())) {
+        // From the top again, if that is still there.
+        levels_.clear();
+        pending_ = 0;
+        const int error = enter(parent_, name_);
+        return error == ENOENT ? 0 : error;
+    }
+    const int error = ::unlinkat(above ? above.get() : parent_, name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
+    if (error == 0) ++removed_;
+    const bool has_more = error == ENOTEMPTY || error == EEXIST;
+    if (error != 0 && error != ENOENT && !has_more) return error;
+    if (levels_.empty()) return has_more ? enter(parent_, name) : 0;
+    current_ = std::move(above);
+    return 0;
 }
 
-Status Remover::run() {
-    for (int step = 0; !path_.empty(); ++step) {
-        const auto directory = open_path();
-        if (!directory && errno == ENOENT && step > 0) {
-            path_.pop_back();
-            continue;
+int Remover::turn() {
+    if (!levels_.back().pending.empty()) return descend(levels_.back());
+    bool any = false;
+    if (const int error = remove_some(any); error != 0) return error;
+    return any ? 0 : leave();
+}
+
+Result<TreeRemoval> Remover::run() {
+    if (const int error = enter(parent_, name_); error != 0) return tl::unexpected(refused(name_, error));
+    while (!levels_.empty() && !is_late()) {
+        if (const int error = turn(); error != 0) {
+            return tl::unexpected(refused(levels_.empty() ? name_ : levels_.back().name.c_str(), error));
         }
-        if (!directory) return tl::unexpected(refused(path_.back().c_str(), errno));
-        if (path_.size() > deepest || step >= most_steps) {
-            return fail(ErrorKind::failed, printable(path_.front()), "has too many directories, or grows all the time");
-        }
-        const auto depth = path_.size();
-        if (const int error = empty(directory.get()); error != 0) {
-            return tl::unexpected(refused(path_.back().c_str(), error));
-        }
-        if (path_.size() > depth) continue;
-        const std::string name = path_.back();
-        if (const int error = remove_last(); error != 0) return tl::unexpected(refused(name.c_str(), error));
     }
-    return {};
+    return TreeRemoval{levels_.empty(), removed_};
 }
 
 }  // namespace
 
-Status remove_tree(int parent, const char* name) { return Remover(parent, name).run(); }
+Result<TreeRemoval> remove_tree(int parent, const char* name, const sys::Clock& clock, MonotonicTime deadline) {
+    return Remover(parent, name, clock, deadline).run();
+}
 
 }  // namespace evictd::disk

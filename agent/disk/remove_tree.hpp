@@ -4,13 +4,25 @@
 // entered, bind mounts of the same filesystem included.
 #pragma once
 
+#include <cstdint>
+
 #include "evictd/model/result.hpp"
+#include "evictd/model/units.hpp"
+#include "sys/clock.hpp"
 
 namespace evictd::disk {
 
-// `name`: of a directory in `parent`, without "/". Any depth, with two descriptors. What vanishes meanwhile is no
-// error. Errors: `vanished` (it is not there), `invalid` (a symbolic link, a mount point, no directory), `failed`: some
-// of it is left.
-[[nodiscard]] Status remove_tree(int parent, const char* name);
+struct TreeRemoval {
+    bool is_done = false;       // false: the time was over, and some of it is left, which another call removes
+    std::uint64_t removed = 0;  // directories too
+};
+
+// `name`: of a directory in `parent`, without "/". Any width, and 65,536 levels; two descriptors and some 100 bytes for
+// each level, or as much as its name is longer. Looks at the clock before each removal: it is later than `deadline` by
+// one system call, which takes its time where a file is large or a disk hangs. What vanishes meanwhile is no error, and
+// what is added is removed too. Errors: `vanished` (it is not there), `invalid` (a symbolic link, a mount point, no
+// directory), `failed`: some of it is left.
+[[nodiscard]] Result<TreeRemoval> remove_tree(int parent, const char* name, const sys::Clock& clock,
+                                              MonotonicTime deadline);
 
 }  // namespace evictd::disk

@@ -45,7 +45,8 @@ public:
     [[nodiscard]] virtual PodLogList list() = 0;
     // A log directory by its name, a link or a rotated log by its path, as list() has them. Never a file that is
     // written to, nothing behind a symbolic link and nothing below a mount point. Errors: `vanished` (it is not there),
-    // `invalid` (it is no such thing, or has become another), `failed`.
+    // `invalid` (it is no such thing, or has become another), `failed`: some of it may have gone. One that is too large
+    // to go at once fails, and goes on with the next call.
     [[nodiscard]] virtual Status remove(GarbageKind kind, const std::string& id) = 0;
 };
 

@@ -113,6 +113,16 @@ TEST_F(PodLogsTest, ADirectoryIsRemovedWithAllThatIsInIt) {
     EXPECT_EQ(refused(GarbageKind::log_directory, "default_web_uid-1"), ErrorKind::vanished);
 }
 
+TEST_F(PodLogsTest, OneThatIsTooLargeGoesInSeveralRemovals) {
+    dir.write("pods/default_web_uid-1/main/0.log", "");
+    PodLogs slow({dir / "pods", dir / "containers"}, 0s);
+    const auto removed = slow.remove(GarbageKind::log_directory, "default_web_uid-1");
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().kind, ErrorKind::failed);
+    EXPECT_THAT(removed.error().text(), testing::HasSubstr("the next removal goes on"));
+    ASSERT_TRUE(logs.remove(GarbageKind::log_directory, "default_web_uid-1"));
+}
+
 TEST_F(PodLogsTest, NothingButALogsDirectoryIsRemovedAsOne) {
     dir.write("elsewhere/file", "");
     dir.write("pods/file", "");
