@@ -20,6 +20,7 @@
 #include "disk/entries.hpp"
 #include "disk/inode_set.hpp"
 #include "disk/open_below.hpp"
+#include "disk/pending_names.hpp"
 
 namespace evictd::disk {
 namespace {
@@ -47,12 +48,9 @@ struct Level {
     std::size_t above = 0;  // how many ".." lead to the level above it
     off_t position = 0;
     bool at_end = false;
-    std::vector<char> names;  // of directories to be entered, each with its NUL
-    std::size_t next = 0;     // the first byte of the next of them
+    PendingNames names;  // of directories to be entered
 
-    [[nodiscard]] bool has_names() const { return next < names.size(); }
-    [[nodiscard]] bool has_one_name() const { return next + std::strlen(names.data() + next) + 1 == names.size(); }
-    [[nodiscard]] bool has_more() const { return !at_end || has_names(); }
+    [[nodiscard]] bool has_more() const { return !at_end || !names.empty(); }
 };
 
 class Walk {
@@ -73,7 +71,8 @@ private:
     void close_above();
     void count(const struct statx& status);
     void count_link(const struct statx& status);
-    void note(const char* what, int error);
+    void note(const std::string& what);
+    void note(const char* what, int error) { note(std::string(what) + ": " + std::strerror(error)); }
     void stop(const char* why);
     [[nodiscard]] bool may_go_on();
 
@@ -82,7 +81,7 @@ private:
     TreeUsage usage_;
     std::vector<Level> levels_;
     std::size_t first_open_ = 0;  // of levels_: those before it are closed
-    std::size_t name_bytes_ = 0;  // in all levels
+    std::size_t name_bytes_ = 0;  // held for names in all levels
     std::uint64_t entries_ = 0;
     std::uint64_t entries_told_ = 0;
     double part_inodes_ = 0;  // of files whose links are counted one by one
@@ -93,14 +92,13 @@ private:
 };
 
 // Only the first reason is reported.
-void Walk::note(const char* what, int error) {
-    if (usage_.complete) usage_.trouble = std::string(what) + ": " + std::strerror(error);
+void Walk::note(const std::string& what) {
+    if (usage_.complete) usage_.trouble = what;
     usage_.complete = false;
 }
 
 void Walk::stop(const char* why) {
-    if (usage_.complete) usage_.trouble = why;
-    usage_.complete = false;
+    note(why);
     is_stopped_ = true;
 }
 
@@ -123,9 +121,7 @@ void Walk::count_link(const struct statx& status) {
         case InodeSet::Answer::full:
             usage_.used += Bytes{static_cast<std::int64_t>(status.stx_blocks * 512 / status.stx_nlink)};
             part_inodes_ += 1.0 / status.stx_nlink;
-            if (usage_.complete) usage_.trouble = "more files with several links than are remembered";
-            usage_.complete = false;
-            return;
+            return note("more files with several links than are remembered");
     }
 }
 
@@ -137,9 +133,10 @@ void Walk::count(const struct statx& status) {
 
 void Walk::take_name(Level& level, const char* name) {
     if (options_.depth == Depth::one_directory) return;
-    const std::size_t length = std::strlen(name) + 1;
-    level.names.insert(level.names.end(), name, name + length);
-    name_bytes_ += length;
+    const std::size_t others = name_bytes_ - level.names.held();
+    const std::size_t most = options_.limits.most_names - std::min(options_.limits.most_names, name_bytes_);
+    if (!level.names.add(name, most)) note("more directories beside each other than are remembered");
+    name_bytes_ = others + level.names.held();
 }
 
 void Walk::take(Level& level, const Entry& entry) {
@@ -155,8 +152,6 @@ void Walk::take(Level& level, const Entry& entry) {
 }
 
 void Walk::read_some(Level& level) {
-    level.names.erase(level.names.begin(), level.names.begin() + static_cast<std::ptrdiff_t>(level.next));
-    level.next = 0;
     const bool is_frugal = name_bytes_ >= options_.limits.names;
     const int error = reader_.read(level.directory.get(), is_frugal);
     // A directory that was removed has no entries.
@@ -172,16 +167,11 @@ void Walk::read_some(Level& level) {
 }
 
 void Walk::descend(Level& level) {
-    const char* name = level.names.data() + level.next;
-    const std::size_t length = std::strlen(name) + 1;
-    auto directory = open_directory_below(level.directory.get(), name, Mounts::refuse);
+    auto directory = open_directory_below(level.directory.get(), level.names.front(), Mounts::refuse);
     const int error = directory ? 0 : errno;
-    level.next += length;
-    name_bytes_ -= length;
-    if (!level.has_names()) {
-        level.names = {};
-        level.next = 0;
-    }
+    const std::size_t others = name_bytes_ - level.names.held();
+    level.names.drop_front();
+    name_bytes_ = others + level.names.held();
     // EXDEV: a mount point. ELOOP, ENOTDIR: it was a directory a moment ago.
     if (error != 0) {
         if (!is_vanished(error) && error != EXDEV && error != ELOOP && error != ENOTDIR) {
@@ -254,7 +244,7 @@ void Walk::leave() {
 void Walk::turn() {
     auto& level = levels_.back();
     // The last that is known is entered once it is known whether it is the last of all.
-    if (level.has_names() && (level.at_end || !level.has_one_name())) {
+    if (!level.names.empty() && (level.at_end || !level.names.has_one())) {
         descend(level);
     } else if (!level.at_end) {
         read_some(level);

@@ -13,13 +13,17 @@
 
 namespace evictd::disk {
 
-// What one walk may hold. Beyond one of these the figure is not complete, except where it says otherwise.
+// What one walk may hold, some 25 MiB in all. Beyond one of these the figure is not complete, except where it says
+// otherwise.
 struct WalkLimits {
     // Directories that have more to be read; those above are closed and opened again by "..". Half of it costs more
     // openat() in deep trees, and a quarter of it is deeper than what people make.
     std::size_t open_directories = 64;
-    // Bytes of names of directories that are still to be entered; beyond that each is entered as soon as it is read.
+    // Bytes held for names of directories that are still to be entered; beyond that each is entered as soon as it is
+    // read, so that a level holds one name.
     std::size_t names = std::size_t{1} << 20U;
+    // The same, and never more: directories beyond it are not entered.
+    std::size_t most_names = std::size_t{4} << 20U;
     // Directories on the way down that have more to be read, some 100 bytes each.
     std::size_t levels = std::size_t{1} << 16U;
     // Directories remembered, 21 to 43 bytes each. Beyond that one that is renamed meanwhile may be counted twice; the
