@@ -17,7 +17,13 @@ MonotonicTime due_at(const TreeRow& row, double sum, const SurveyBudget& budget)
     return *row.tried + walk_interval(row.cost, sum, budget);
 }
 
+constexpr int most_cut_offs = 3;
+
 }  // namespace
+
+Duration longest_walk_of(const TreeRow& row, Duration longest) {
+    return longest * (1U << static_cast<unsigned>(row.cut_offs));
+}
 
 void SurveyRows::take_listing(TreeListing listing, MonotonicTime began) {
     std::set<TreeKey> found;
@@ -36,7 +42,8 @@ void SurveyRows::take_listing(TreeListing listing, MonotonicTime began) {
     });
 }
 
-void SurveyRows::take_result(const TreeKey& key, const Result<TreeUsage>& result, Duration cpu, MonotonicTime now) {
+void SurveyRows::take_result(const TreeKey& key, const Result<TreeUsage>& result, Duration cpu, MonotonicTime now,
+                             bool cut_off) {
     const auto found = rows_.find(key);
     if (found == rows_.end()) return;
     auto& row = found->second;
@@ -44,7 +51,8 @@ void SurveyRows::take_result(const TreeKey& key, const Result<TreeUsage>& result
     row.tried = now;
     row.trouble = result ? std::string{} : result.error().text();
     if (!result) return;
-    if (row.usage) row.cost.growth = growth_between(*row.usage, *result);
+    row.cut_offs = cut_off ? std::min(row.cut_offs + 1, most_cut_offs) : 0;
+    if (row.usage && !cut_off) row.cost.growth = growth_between(*row.usage, *result);
     row.cost.cpu = cpu;
     row.usage = *result;
 }
@@ -62,12 +70,21 @@ void SurveyRows::start(const TreeKey& key, PulsePtr pulse, MonotonicTime now) {
     row.is_wanted = false;
 }
 
+// One that hangs as well would keep the others waiting for ever.
+bool SurveyRows::walks_one_that_was_cut_off() const {
+    return std::any_of(rows_.begin(), rows_.end(), [](const auto& entry) {
+        const TreeRow& row = entry.second;
+        return row.walking && row.cut_offs > 0 && !row.walking->hangs();
+    });
+}
+
 std::optional<SurveyRows::Next> SurveyRows::next(const SurveyBudget& budget) const {
     double sum = 0;
     for (const auto& [key, row] : rows_) sum += weight(row.cost);
+    const bool others_only = walks_one_that_was_cut_off();
     std::optional<Next> first;
     for (const auto& [key, row] : rows_) {
-        if (row.walking) continue;
+        if (row.walking || (others_only && row.cut_offs > 0)) continue;
         const auto due = due_at(row, sum, budget);
         if (!first || due < first->due) first = Next{&key, due};
     }
@@ -83,10 +100,16 @@ SurveyedTree SurveyRows::surveyed(const TreeRow& row, MonotonicTime now) const {
     return tree;
 }
 
-SurveyPtr SurveyRows::survey(MonotonicTime now, bool listing_hangs) const {
+SurveyPtr SurveyRows::survey(MonotonicTime now, bool listing_hangs, StuckThreads stuck) const {
     auto survey = std::make_shared<Survey>();
     survey->listed = listed_;
-    survey->trouble = listing_hangs ? "the directories of pods cannot be listed: a disk does not answer" : trouble_;
+    survey->trouble = trouble_;
+    survey->hanging = stuck.hanging;
+    if (stuck.all) {
+        survey->trouble = "nothing is measured any more: a disk does not answer " + std::to_string(stuck.hanging) +
+                          " threads, which are all there may be";
+    }
+    if (listing_hangs) survey->trouble = "the directories of pods cannot be listed: a disk does not answer";
     for (const auto& [key, row] : rows_) {
         if (survey->pods.empty() || survey->pods.back().uid != key.pod) survey->pods.push_back({key.pod, {}});
         survey->pods.back().trees.push_back(surveyed(row, now));

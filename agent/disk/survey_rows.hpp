@@ -5,6 +5,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,6 +34,17 @@ struct TreeRow {
     MonotonicTime started;               // the walk that runs
     PulsePtr walking;                    // null: none
     bool is_wanted = false;              // as soon as possible
+    int cut_offs = 0;                    // of its last walks, in a row: they took longer than they might
+};
+
+// How long its next walk may take. Twice as long after each that was cut off, eight times at most: a tree that is only
+// large is measured at last, and one without an end does not keep others that are large from it for hours.
+[[nodiscard]] Duration longest_walk_of(const TreeRow& row, Duration longest);
+
+// Threads that walk trees.
+struct StuckThreads {
+    std::size_t hanging = 0;
+    bool all = false;  // none is left
 };
 
 class SurveyRows {
@@ -44,16 +56,19 @@ public:
 
     // Trees that are not in a whole listing are forgotten, and their walks cancelled.
     void take_listing(TreeListing listing, MonotonicTime began);
-    // Of a walk that was started; of a tree that is forgotten nothing happens.
-    void take_result(const TreeKey& key, const Result<TreeUsage>& result, Duration cpu, MonotonicTime now);
+    // Of a walk that was started; of a tree that is forgotten nothing happens. `cut_off`: for it took too long.
+    void take_result(const TreeKey& key, const Result<TreeUsage>& result, Duration cpu, MonotonicTime now,
+                     bool cut_off = false);
     void want(const PodUid& pod);
     void start(const TreeKey& key, PulsePtr pulse, MonotonicTime now);
-    // Of those that are not being walked, the one that is due first; none: there is none.
+    // Of those that are not being walked, the one that is due first; none: there is none. Of those whose last walk was
+    // cut off one at a time is walked, so that all of them together take one thread.
     [[nodiscard]] std::optional<Next> next(const SurveyBudget& budget) const;
     [[nodiscard]] const TreeRow& at(const TreeKey& key) const { return rows_.at(key); }
-    [[nodiscard]] SurveyPtr survey(MonotonicTime now, bool listing_hangs) const;
+    [[nodiscard]] SurveyPtr survey(MonotonicTime now, bool listing_hangs, StuckThreads stuck = {}) const;
 
 private:
+    [[nodiscard]] bool walks_one_that_was_cut_off() const;
     [[nodiscard]] SurveyedTree surveyed(const TreeRow& row, MonotonicTime now) const;
 
     std::map<TreeKey, TreeRow> rows_;

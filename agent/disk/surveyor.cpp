@@ -31,6 +31,7 @@ struct FinishedWalk {
     TreeKey key;
     Result<TreeUsage> usage;
     Duration cpu;
+    bool cut_off = false;
 };
 struct FinishedListing {
     TreeListing listing;
@@ -66,19 +67,28 @@ private:
     std::function<void()> wake_;
 };
 
-// Lets a walk have its share of a CPU.
+// Lets a walk have its share of a CPU, and no more time than `longest`.
 class Pace {
 public:
-    Pace(Pulse& pulse, const sys::Clock& clock, double share)
-        : pulse_(pulse), clock_(clock), share_(share), cpu_(clock.thread_cpu()), began_(clock.monotonic()) {}
+    Pace(Pulse& pulse, const sys::Clock& clock, double share, Duration longest)
+        : pulse_(pulse),
+          clock_(clock),
+          share_(share),
+          longest_(longest),
+          cpu_(clock.thread_cpu()),
+          began_(clock.monotonic()) {}
 
     [[nodiscard]] bool go_on() {
         pulse_.beat();
+        const auto took = clock_.monotonic() - began_;
+        is_over_ = took > longest_;
+        if (is_over_) return false;
         const auto used = std::chrono::duration<double>(clock_.thread_cpu() - cpu_) / share_;
-        const auto ahead = std::chrono::duration_cast<Duration>(used) - (clock_.monotonic() - began_);
+        const auto ahead = std::chrono::duration_cast<Duration>(used) - took;
         if (share_ < 1 && ahead > shortest_sleep) std::this_thread::sleep_for(std::min<Duration>(ahead, longest_sleep));
         return !pulse_.is_cancelled();
     }
+    [[nodiscard]] bool is_over() const { return is_over_; }
 
 private:
     static constexpr Duration shortest_sleep = 5ms;
@@ -86,6 +96,8 @@ private:
     Pulse& pulse_;
     const sys::Clock& clock_;
     double share_;
+    Duration longest_;
+    bool is_over_ = false;
     Duration cpu_;
     MonotonicTime began_;
 };
@@ -100,6 +112,7 @@ Result<TreeUsage> walk_tree(const PodDirectories& directories, const TreePlace& 
     auto usage = walk(std::move(*root), options, [&](std::uint64_t /*entries*/) { return pace.go_on(); });
     usage.began = began;
     usage.ended = clock.monotonic();
+    if (pace.is_over()) usage.trouble = "it was not walked to its end in the time that a walk may take";
     return usage;
 }
 
@@ -173,7 +186,7 @@ void Surveyor::Core::take_results(MonotonicTime now) {
     }
     for (const auto& finished : inbox_->take(&Inbox::walks)) {
         --walking_;
-        rows_.take_result(finished.key, finished.usage, finished.cpu, now);
+        rows_.take_result(finished.key, finished.usage, finished.cpu, now, finished.cut_off);
         changed_ = true;
     }
 }
@@ -195,11 +208,13 @@ void Surveyor::Core::start_listing(MonotonicTime now) {
 bool Surveyor::Core::start_walk(const TreeKey& key, MonotonicTime now) {
     const auto& row = rows_.at(key);
     const double share = row.is_wanted ? 1.0 : options_.walk_share;
+    const auto longest = longest_walk_of(row, options_.longest_walk);
     auto pulse = workers_.start([inbox = inbox_, directories = options_.directories, &clock = clock_, key,
-                                 place = row.place, share](Pulse& its_pulse) {
+                                 place = row.place, share, longest](Pulse& its_pulse) {
         const auto cpu = clock.thread_cpu();
-        Pace pace(its_pulse, clock, share);
+        Pace pace(its_pulse, clock, share, longest);
         FinishedWalk finished{key, walk_tree(directories, place, clock, pace), clock.thread_cpu() - cpu};
+        finished.cut_off = pace.is_over();
         return [inbox, finished = std::move(finished)] { inbox->put(&Inbox::walks, finished); };
     });
     if (!pulse) return false;
@@ -223,7 +238,7 @@ void Surveyor::Core::publish(MonotonicTime now) {
     if (!changed_ || (walking_ > 0 && now - published_ < publish_period)) return;
     changed_ = false;
     published_ = now;
-    auto survey = rows_.survey(now, listing_ && listing_->hangs());
+    auto survey = rows_.survey(now, listing_ && listing_->hangs(), {workers_.hanging(), workers_.is_stuck()});
     {
         const std::scoped_lock lock(mutex_);
         newest_ = survey;

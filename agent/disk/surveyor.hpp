@@ -26,6 +26,10 @@ public:
         Duration list_period = std::chrono::seconds(10);
         // Share of a CPU that a thread may use for a walk that was not requested: a long walk pauses in between.
         double walk_share = 0.25;
+        // Of one walk; what it has counted until then is the figure, which is not complete. A pod can make a tree that
+        // grows as fast as it is walked. Half of it cuts off trees of some million files on a busy disk, twice as much
+        // holds up the others for longer where several pods do so at once. A second walk may take longer.
+        Duration longest_walk = std::chrono::minutes(2);
         // In the surveyor's own thread; it may not wait.
         std::function<void(const SurveyPtr&)> on_survey{};
     };

@@ -42,8 +42,8 @@ std::size_t Workers::hanging() const {
 
 std::size_t Workers::replaced() const {
     const auto count =
-        std::count_if(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.is_replaced(); });
-    return std::min(static_cast<std::size_t>(count), options_.most_replaced);
+        std::count_if(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.is_long(); });
+    return std::min(hanging(), options_.most_replaced) + std::min(static_cast<std::size_t>(count), options_.most_long);
 }
 
 bool Workers::has_free() const {

@@ -45,11 +45,13 @@ public:
         // Without a beat: far above what 64 files take on a disk that works. Half of it would take a busy disk for a
         // dead one, twice as much holds up the other trees for longer.
         Duration patience = std::chrono::seconds(30);
-        // A job that takes longer keeps its thread, and another takes what waits behind it: a pod can make a tree that
-        // has no end. Far above what a tree of a million files takes.
+        // A job that takes longer keeps its thread until it ends, and another takes what waits behind it. Far above
+        // what a tree of a million files takes.
         Duration longest_turn = std::chrono::seconds(60);
-        // Threads that hang or take longer, each replaced by another. Beyond that the next is replaced by none.
+        // Threads that hang, each replaced by another. Beyond that the next is replaced by none.
         std::size_t most_replaced = 4;
+        // The same of those that take longer. Theirs are not places of those that hang, which may never end.
+        std::size_t most_long = 2;
     };
 
     Workers(const sys::Clock& clock, Options options) : clock_(clock), options_(options) {}
@@ -67,6 +69,8 @@ public:
     // Finds threads that hang, and gets rid of those that do not any more. Call it every few seconds while a job runs.
     void check();
     [[nodiscard]] std::size_t hanging() const;
+    // All of them hang: nothing is done any more until one comes back.
+    [[nodiscard]] bool is_stuck() const { return hanging() >= options_.threads + replaced(); }
 
 private:
     struct Worker {
@@ -79,7 +83,7 @@ private:
 
         [[nodiscard]] bool is_busy() const { return pulse && !pulse->is_done(); }
         [[nodiscard]] bool hangs() const { return is_busy() && pulse->hangs(); }
-        [[nodiscard]] bool is_replaced() const { return is_busy() && (pulse->hangs() || takes_long); }
+        [[nodiscard]] bool is_long() const { return is_busy() && !pulse->hangs() && takes_long; }
     };
     [[nodiscard]] Worker* free_one();
     [[nodiscard]] std::size_t replaced() const;

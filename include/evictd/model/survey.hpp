@@ -4,6 +4,7 @@
 // the writable layers of containers, which the runtime knows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,7 +56,9 @@ struct SurveyedPod {
 struct Survey {
     std::vector<SurveyedPod> pods;  // by uid
     MonotonicTime listed;           // when the directories were last listed to their end; zero: never
-    std::string trouble{};          // why not since; a pod that is not in `pods` may then be there
+    // Why not since, so that a pod that is not in `pods` may be there; or why no tree is measured any more.
+    std::string trouble{};
+    std::size_t hanging = 0;  // threads that a disk or a server does not let go; others took their place, up to a few
 };
 using SurveyPtr = std::shared_ptr<const Survey>;
 

@@ -124,6 +124,46 @@ TEST_F(SurveyRowsTest, OnlyAWholeListingForgetsTrees) {
     EXPECT_EQ(rows.survey(start + 21s, false)->pods.size(), 1U);
 }
 
+// Six trees without an end, and the threads are two.
+TEST_F(SurveyRowsTest, OfTreesThatWereCutOffOneAtATimeIsWalked) {
+    TreeListing listing;
+    for (int i = 0; i < 6; ++i) listing.trees.push_back(volume("endless-" + std::to_string(i), std::to_string(i)));
+    const auto endless = listing.trees;
+    listing.trees.push_back(volume("z", "other"));
+    rows.take_listing(std::move(listing), start);
+    for (const auto& place : endless) {
+        rows.start(key_of(place), std::make_shared<Pulse>(), start);
+        rows.take_result(key_of(place), usage(1_MiB, start), 1s, start, true);
+        rows.want(place.pod);
+    }
+    measure(volume("z", "other"), 1_MiB, start + 1s);
+    ASSERT_EQ(next_name(), "0");
+    rows.start(key_of(endless[0]), std::make_shared<Pulse>(), start + 2s);
+    EXPECT_EQ(next_name(), "other") << "though it is due later than all of them";
+    rows.take_result(key_of(endless[0]), usage(1_MiB, start), 1s, start + 3s, true);
+    EXPECT_EQ(next_name(), "1") << "it waits its turn";
+}
+
+TEST_F(SurveyRowsTest, OneThatWasCutOffMayTakeLongerNextTime) {
+    const auto place = volume("a", "large");
+    rows.take_listing({{place}}, start);
+    for (const int times : {1, 2, 4, 8, 8}) {
+        EXPECT_EQ(longest_walk_of(rows.at(key_of(place)), 2min), times * 2min);
+        rows.start(key_of(place), std::make_shared<Pulse>(), start);
+        rows.take_result(key_of(place), usage(1_MiB, start), 1s, start, true);
+    }
+    measure(place, 1_MiB, start);
+    EXPECT_EQ(longest_walk_of(rows.at(key_of(place)), 2min), 2min);
+}
+
+TEST_F(SurveyRowsTest, ThreadsThatHangAreCountedAndSaidWhenNoneIsLeft) {
+    rows.take_listing({{volume("a", "one")}}, start);
+    EXPECT_EQ(rows.survey(start, false, {2, false})->hanging, 2U);
+    EXPECT_EQ(rows.survey(start, false, {2, false})->trouble, "") << "the others are measured";
+    EXPECT_EQ(rows.survey(start, false, {6, true})->trouble,
+              "nothing is measured any more: a disk does not answer 6 threads, which are all there may be");
+}
+
 TEST_F(SurveyRowsTest, AListingThatHangsIsSaid) {
     EXPECT_EQ(rows.survey(start, true)->trouble, "the directories of pods cannot be listed: a disk does not answer");
 }

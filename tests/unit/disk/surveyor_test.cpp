@@ -166,6 +166,29 @@ TEST_F(SurveyorTest, AGreaterShareCountsAtOnce) {
         [](const Survey& survey) { return find(survey, "uid-1", TreeKind::empty_dir, "cache")->usage->used > 3_MiB; }));
 }
 
+// Walked so slowly that none of six has an end; both threads would have them for as long as they take.
+TEST_F(SurveyorTest, TreesWithoutAnEndDoNotKeepTheOthersFromBeingMeasured) {
+    for (int pod = 0; pod < 6; ++pod) {
+        const std::string cache = "pods/endless-" + std::to_string(pod) + "/volumes/kubernetes.io~empty-dir/cache/";
+        for (int i = 0; i < 1500; ++i) dir.write(cache + std::to_string(i), "");
+    }
+    Surveyor::Options options;
+    options.directories = {dir / "pods", dir / "logs"};
+    options.walk_share = 1e-4;
+    options.longest_walk = 300ms;
+    options.on_survey = [this](const SurveyPtr& survey) { surveys.put(survey); };
+    const auto surveyor = Surveyor::make(clock, std::move(options));
+    ASSERT_TRUE(surveyor);
+    ASSERT_TRUE(surveys.await(is_measured));
+    const auto survey = (*surveyor)->newest();
+    for (int pod = 0; pod < 6; ++pod) {
+        const auto* tree = find(*survey, "endless-" + std::to_string(pod), TreeKind::empty_dir, "cache");
+        EXPECT_FALSE(tree->usage->complete) << "or it was waited for";
+        EXPECT_EQ(tree->usage->trouble, "it was not walked to its end in the time that a walk may take");
+    }
+    EXPECT_TRUE(find(*survey, "uid-1", TreeKind::empty_dir, "cache")->usage->complete);
+}
+
 TEST_F(SurveyorTest, EndsInTheMiddleOfItsWork) {
     for (int i = 0; i < 20; ++i) {
         const auto surveyor = make();

@@ -131,9 +131,33 @@ TEST_F(WorkersTest, ThreadsThatHangAreReplacedAFewTimesOnly) {
     }
     EXPECT_EQ(stuck.size(), 4U);  // two, and two that replaced them
     EXPECT_FALSE(workers.has_free());
+    EXPECT_TRUE(workers.is_stuck());
     for (const auto& held : stuck) end(held);
     workers.check();
     EXPECT_TRUE(workers.has_free());
+    EXPECT_FALSE(workers.is_stuck());
+}
+
+// What takes long ends some day; what hangs may not.
+TEST_F(WorkersTest, JobsThatTakeLongDoNotTakeThePlacesOfThoseThatHang) {
+    std::vector<std::shared_ptr<Held>> held;
+    std::vector<PulsePtr> slow;
+    const auto pass = [&](Duration time) {
+        clock.advance(time);
+        for (const auto& pulse : slow) pulse->beat();
+        workers.check();
+    };
+    for (auto next = std::make_shared<Held>(); auto pulse = hold(next); next = std::make_shared<Held>()) {
+        held.push_back(next);
+        slow.push_back(std::move(pulse));
+        for (int i = 0; i < 3; ++i) pass(25s);
+    }
+    EXPECT_EQ(slow.size(), 4U);
+    slow.resize(2);
+    for (int i = 0; i < 2; ++i) pass(25s);
+    EXPECT_EQ(workers.hanging(), 2U);
+    EXPECT_TRUE(workers.has_free());
+    for (const auto& one : held) end(one);
 }
 
 TEST_F(WorkersTest, RunAtALowPriority) {
