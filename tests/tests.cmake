@@ -6,6 +6,14 @@ find_package(GTest REQUIRED)
 enable_testing()
 include(GoogleTest)
 
+# What the benchmarks measured: statistics and JSON. In front of its unit tests, which link it.
+file(GLOB figures_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/bench/figures/*.cpp)
+list(FILTER figures_sources EXCLUDE REGEX /main\\.cpp$)
+add_library(evictd_figures STATIC EXCLUDE_FROM_ALL ${figures_sources})
+target_link_libraries(evictd_figures PUBLIC evictd_options nlohmann_json::nlohmann_json)
+add_executable(evictd_bench_figures ${CMAKE_SOURCE_DIR}/tests/bench/figures/main.cpp)
+target_link_libraries(evictd_bench_figures PRIVATE evictd_figures)
+
 # Folders where threads meet: their unit tests run under TSan too.
 set(threaded_folders sys app publish http cri kube reconcile)
 add_custom_target(unit_tests)      # what is built with ASan and UBSan, and is not part of `all`
@@ -60,6 +68,7 @@ evictd_unit(cli)
 evictd_unit(replay evictd_publish)
 evictd_unit(load)
 evictd_unit(demo evictd_config evictd_kube)
+evictd_unit(figures)
 
 file(GLOB kernel_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/kernel/*.cpp)
 if(kernel_tests)
@@ -95,8 +104,8 @@ endif()
 file(GLOB node_bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/bench/node/*.cpp)
 if(node_bench_sources)
   add_executable(evictd_node_bench ${node_bench_sources})
-  target_include_directories(evictd_node_bench PRIVATE ${CMAKE_SOURCE_DIR}/agent)
-  target_link_libraries(evictd_node_bench PRIVATE evictd_app)
+  target_include_directories(evictd_node_bench PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests/bench)
+  target_link_libraries(evictd_node_bench PRIVATE evictd_app evictd_figures)
 endif()
 
 # What a walk over all pods' files takes: tests/bench/disk/run.sh.

@@ -1,23 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# The numbers, as one report on stdout; raw results and the report stay in $BUILD/bench. As root, on an otherwise quiet
-# machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 it could not be measured.
+# The numbers, as one report on stdout and as $BUILD/bench.json; raw results and the report stay in $BUILD/bench. As root,
+# on an otherwise quiet machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 something
+# could not be measured, which the report and the JSON say.
 # usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs),
-#        PARTS="latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike races pagecache decide" (some of them),
+#        PARTS="latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike races pagecache decide" (some of them;
+#        latency-10 only if named),
 #        KEEP=1 (the picture and the table of scale go into tests/bench)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=machine.sh
+. "$(dirname "$0")/machine.sh"
 [ "$(id -u)" -eq 0 ] || die "needs root to load BPF and to make cgroups (sudo make bench)"
 build=$(realpath "${BUILD:-$top/build}") || die "no build (run: make build)"
-for program in evictd evictd_bench evictd_node_bench; do
+for program in evictd evictd_bench evictd_node_bench evictd_bench_figures; do
     [ -x "$build/$program" ] || die "no $build/$program (run: make bench)"
 done
 out=$build/bench
+figures=$out/figures.tsv json=$build/bench.json
 mkdir -p "$out"
-quick=() spikes=20 races=50 fills=50 seconds=0.5
-[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 races=3 fills=2 seconds=0.05
+: > "$figures"
+rm -f "$json"
+quick=() spikes=20 races=50 fills=50 seconds=0.1
+[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 races=3 fills=2 seconds=0.01
 
 read -ra parts <<< "${PARTS:-}"
 wanted() { [ ${#parts[@]} -eq 0 ] || [[ " ${parts[*]} " == *" $1 "* ]]; }
@@ -32,6 +39,16 @@ node_parts() {
     "$build/evictd_node_bench" "$build/evictd" "$out" ${quick[@]+"${quick[@]}"} ${chosen[@]+"${chosen[@]}"}
 }
 
+figure() { # figure PART NAME UNIT SAMPLE...: for the JSON; why there is no sample is in $out/PART.err
+    local IFS=$'\t'
+    [ $# -gt 3 ] || { unmeasured "$1" "$2" "$(tail -n 1 "$out/$1.err" 2> /dev/null | grep . || echo "no samples")"; return; }
+    echo "$*" >> "$figures"
+}
+unmeasured() { # unmeasured PART NAME WHY: in the report too
+    printf '  %s: not measured: %s\n' "$2" "$3"
+    printf '%s\t%s\t!\t%s\n' "$1" "$2" "$3" >> "$figures"
+}
+
 # `head` is what main said of the machine before the first part began.
 picture() {
     printf '%s\n' "$head" | "$top/tests/bench/scale/picture.sh" "$out/scale.csv" "$out" || return 2
@@ -41,25 +58,26 @@ picture() {
 
 head_lines() {
     echo "evictd $("$build/evictd" --version | tr -cd '0-9.'): measured $(date -u +'%F %H:%M UTC')${quick[0]:+, shortened}"
-    echo "  kernel   $(uname -r)"
-    echo "  CPU      $(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
-    echo "  memory   $(($(sed -n 's/^MemTotal: *\([0-9]*\).*/\1/p' /proc/meminfo) / 1024)) MiB, huge pages$(
-        sed 's/.*\[\(.*\)\].*/: \1/' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null)"
-    echo "  load     $(cut -d ' ' -f 1-3 /proc/loadavg) before it began"
+    echo "  source   $(tree_name)"
+    machine_lines
 }
 
 # The demo as a user runs it; its exit status says whether the right pod, and only it, went.
 spike() {
     local right=0 oom=0 i
     printf '\n%s\n' "evictd demo --scenario spike, $spikes times"
-    : > "$out/spike.jsonl"
+    : > "$out/spike.jsonl" && : > "$out/spike.err"
     for ((i = 0; i < spikes; i++)); do
         "$build/evictd" demo --scenario spike -o json > "$out/spike.last" 2>> "$out/spike.err" && right=$((right + 1))
         grep -q '"reason":"OOMKilling"' "$out/spike.last" && oom=$((oom + 1))
         cat "$out/spike.last" >> "$out/spike.jsonl"
     done
     rm -f "$out/spike.last"
-    told "its first eviction, crossing seen to SIGKILL, median" "$(totals | sort -n | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] " us" }')"
+    # shellcheck disable=SC2046  # words are wanted
+    figure spike "first eviction, crossing seen to SIGKILL" us $(totals)
+    figure spike "right pod, and only it, of $spikes" runs "$right"
+    figure spike "kernel OOM kills, of $spikes" runs "$oom"
+    [ -z "$(totals)" ] || told "its first eviction, crossing seen to SIGKILL, median" "$(totals | sort -n | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] " us" }')"
     judged "the right pod, and only it" "$right of $spikes" all $((right == spikes))
     judged "kernel OOM kills" "$oom" 0 $((oom == 0))
     [ "$right" -eq "$spikes" ] && [ "$oom" -eq 0 ]
@@ -80,6 +98,8 @@ races() {
         "$build/evictd" demo --scenario oomrace --no-steering -o json >> "$out/races.jsonl" 2>> "$out/races.err" &&
             other=$((other + 1))
     done
+    figure races "the kernel took the pod ranked first, of $races" runs "$right"
+    figure races "without steering the biggest process, of $controls" runs "$other"
     judged "lost races in which the kernel took the pod ranked first" "$right of $races" all $((right == races))
     judged "without steering it took the biggest process" "$other of $controls" all $((other == controls))
     [ "$right" -eq "$races" ] && [ "$other" -eq "$controls" ]
@@ -96,22 +116,30 @@ pagecache() {
         cat "$out/pagecache.last" >> "$out/pagecache.jsonl"
     done
     rm -f "$out/pagecache.last"
+    figure pagecache "false evictions, of $fills" runs $((fills - spared))
     judged "false evictions on page cache" "$((fills - spared)) of $fills" 0 $((spared == fills))
     [ "$spared" -eq "$fills" ]
 }
 
-# One decide() by itself: what the kill path spends on thinking.
+# One decide() by itself: what the kill path spends on thinking. CPU time; five times, so that the JSON has a spread.
 decide() {
     printf '\n%s\n' "decide(), by the number of pods, and replay"
-    "$build/evictd_bench" --benchmark_min_time=$seconds --benchmark_out="$out/decide.json" --benchmark_out_format=json \
-        --benchmark_format=csv 2> "$out/decide.err" | tr -d '"' |
-        awk -F, '
-            /^decide/ { sub("/", ", ", $1); printf "  %-58s %9.1f us\n", $1 " pods", $4 }
-            /^replay/ { sub("_", " of 1,000 steps and 100 pods, as ", $1); printf "  %-58s %9.1f ms\n", $1, $4 }'
+    "$build/evictd_bench" --benchmark_min_time=$seconds --benchmark_repetitions=5 --benchmark_format=csv \
+        > "$out/decide.csv" 2> "$out/decide.err" ||
+        { unmeasured decide decide "evictd_bench failed: $(tail -n 1 "$out/decide.err")"; return 2; }
+    "$top/tests/bench/decide_figures.sh" < "$out/decide.csv" >> "$figures"
+    "$build/evictd_bench_figures" rows "$figures" decide
+}
+
+write_json() {
+    "$build/evictd_bench_figures" json "$figures" "${quick[0]:+BENCH_QUICK=1 }make bench" "format:=1" \
+        "version=$("$build/evictd" --version | tr -cd '0-9.')" "${facts[@]}" "machine.load_after=$(load)" \
+        "shortened:=$([ ${#quick[@]} -gt 0 ] && echo true || echo false)" > "$json.new" && mv -- "$json.new" "$json"
 }
 
 main() {
-    local missed=0 head
+    local missed=0 head facts
+    mapfile -t facts < <(echo "date=$(date -u +'%FT%TZ')"; tree_facts ""; machine_facts)
     head=$(head_lines)
     echo "$head"
     node_parts || missed=$?
@@ -120,8 +148,10 @@ main() {
     if wanted races; then races || missed=$((missed > 1 ? missed : 1)); fi
     if wanted pagecache; then pagecache || missed=$((missed > 1 ? missed : 1)); fi
     if wanted decide; then decide || missed=2; fi
+    if grep -q $'\t!\t' "$figures"; then missed=2; fi
+    write_json || missed=2
     echo
-    echo "load $(cut -d ' ' -f 1-3 /proc/loadavg) at the end; raw results in $out"
+    echo "load $(load) at the end; raw results in $out, figures in $json"
     return "$missed"
 }
 

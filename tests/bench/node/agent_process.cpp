@@ -5,8 +5,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <ctime>
 #include <fstream>
+#include <vector>
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -16,7 +18,6 @@
 #include <unistd.h>
 
 #include "codec/event_json.hpp"
-#include "evictd/abi/settings.h"
 #include "publish/status_client.hpp"
 
 namespace evictd::bench {
@@ -42,6 +43,12 @@ void write_config(const std::string& file, const PodTree& tree, const std::strin
 }
 
 }  // namespace
+
+std::size_t value_size(const sys::Fd& map) {
+    bpf_map_info info{};
+    std::uint32_t size = sizeof(info);
+    return map && bpf_obj_get_info_by_fd(map.get(), &info, &size) == 0 ? info.value_size : 0;
+}
 
 Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const std::string& program, const PodTree& tree,
                                                           const std::string& directory, Bytes threshold) {
@@ -106,9 +113,10 @@ std::optional<codec::Event> AgentProcess::next_event(Duration timeout) {
 
 Status AgentProcess::wait_for_pod(std::uint64_t cgroup, Duration timeout) {
     const sys::Fd pods(bpf_obj_get((bpffs_ + "/pods").c_str()));
-    evictd_pod pod{};
-    for (Duration waited{0}; pods && waited < timeout; waited += map_glance) {
-        if (bpf_map_lookup_elem(pods.get(), &cgroup, &pod) == 0) {
+    // An agent of another version may have larger entries, and the kernel writes a whole one.
+    std::vector<std::byte> pod(value_size(pods));
+    for (Duration waited{0}; !pod.empty() && waited < timeout; waited += map_glance) {
+        if (bpf_map_lookup_elem(pods.get(), &cgroup, pod.data()) == 0) {
             return {};
         }
         nap(map_glance);

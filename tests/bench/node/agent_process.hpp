@@ -17,6 +17,9 @@
 
 namespace evictd::bench {
 
+// Of a BPF map; 0 without one.
+[[nodiscard]] std::size_t value_size(const sys::Fd& map);
+
 class AgentProcess {
 public:
     // `program` with the threshold over the tree's pods; `directory` takes its files. Returns when it has started.

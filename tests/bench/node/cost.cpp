@@ -2,11 +2,9 @@
 // Copyright The evictd authors
 // What the agent costs those who run beside it. Blocks of four slices, with the agent, without, without, with: what
 // drifts cancels out within a block, and what is quoted is the median of many blocks' ratios.
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
-#include <random>
 
 #include "agent_process.hpp"
 #include "eviction.hpp"
@@ -25,7 +23,6 @@ constexpr Slice slice_size{.cpu_us = 30'000, .wall_us = 150'000};
 constexpr double most_slower(std::size_t kind) { return kind == reclaim_kind ? 1.02 : 1.01; }
 // Starting is not being there.
 constexpr useconds_t settle_us = 50'000;
-constexpr int resamples = 2000;
 
 using Slices = std::array<Slice, workload_names.size()>;
 
@@ -104,20 +101,6 @@ Status run_block(Stage& stage, std::array<Ratios, workload_names.size()>& ratios
     return {};
 }
 
-// Between which the median lies in 95 of 100 draws from the same blocks.
-std::pair<double, double> sureness(const std::vector<double>& ratios) {
-    std::mt19937 random(1);  // NOLINT(*-msc51-cpp): the same blocks are to give the same answer
-    std::uniform_int_distribution<std::size_t> any(0, ratios.size() - 1);
-    std::vector<double> medians;
-    for (int i = 0; i < resamples; i++) {
-        std::vector<double> drawn(ratios.size());
-        std::generate(drawn.begin(), drawn.end(), [&] { return ratios[any(random)]; });
-        medians.push_back(spread_of(std::move(drawn)).median);
-    }
-    std::sort(medians.begin(), medians.end());
-    return {medians[medians.size() / 40], medians[medians.size() - 1 - medians.size() / 40]};
-}
-
 std::string slower(double ratio) {
     std::array<char, 32> text{};
     (void)std::snprintf(text.data(), text.size(), "%+.2f %%", 100 * (ratio - 1));
@@ -133,15 +116,19 @@ std::string nanoseconds(double ns) {
 void tell(const std::array<Ratios, workload_names.size()>& ratios, Report& report) {
     for (std::size_t kind = 0; kind < ratios.size(); kind++) {
         const auto& [cpu, wall, extra_ns] = ratios.at(kind);
+        const std::string name = workload_names.at(kind);
+        report.figure(name + ", CPU time with it / without", "times", cpu);
+        report.figure(name + ", elapsed time with it / without", "times", wall);
         const double median = spread_of(cpu).median;
-        const auto [low, high] = sureness(cpu);
-        report.judged(std::string(workload_names.at(kind)) + ", CPU time", slower(median),
-                      kind == reclaim_kind ? "<= +2 %" : "<= +1 %", median <= most_slower(kind));
+        const auto [low, high] = interval_of_middle(cpu);
+        report.judged(name + ", CPU time", slower(median), kind == reclaim_kind ? "<= +2 %" : "<= +1 %",
+                      median <= most_slower(kind));
         report.told("... the median lies, 95 %, between", slower(low) + " and " + slower(high));
         report.told("... elapsed time", slower(spread_of(wall).median));
         if (kind == sockets_kind) {
+            report.figure(name + ", CPU time more a connection", "ns", extra_ns);
             const double ns = spread_of(extra_ns).median;
-            const auto [least, most] = sureness(extra_ns);
+            const auto [least, most] = interval_of_middle(extra_ns);
             report.judged("... CPU time a connection, made and closed", nanoseconds(ns), "<= 2 us",
                           ns <= most_ns_a_connection);
             report.told("... the median lies, 95 %, between", nanoseconds(least) + " and " + nanoseconds(most));

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include <bpf/bpf.h>
 #include <unistd.h>
@@ -36,12 +37,13 @@ std::uint64_t cpu_time(pid_t pid) {
     return sum;
 }
 
-evictd_timer_stats timer_stats(const std::string& bpffs) {
+// Not of an agent of another version, whose entries have another size: the kernel would write beyond ours.
+std::optional<evictd_timer_stats> timer_stats(const std::string& bpffs) {
     evictd_timer_stats stats{};
     const std::uint32_t zero = 0;
     const sys::Fd map(bpf_obj_get((bpffs + "/timer").c_str()));
-    if (map) {
-        (void)bpf_map_lookup_elem(map.get(), &zero, &stats);
+    if (!map || value_size(map) != sizeof(stats) || bpf_map_lookup_elem(map.get(), &zero, &stats) != 0) {
+        return std::nullopt;
     }
     return stats;
 }
@@ -81,14 +83,29 @@ std::string percent(double share) {
 
 void tell(const IdleCost& cost, const AgentProcess& agent, Report& report) {
     report.told("its threads", percent(100 * cost.threads));
-    report.told("its BPF timer: " + std::to_string(cost.ticks) + " ticks of " + std::to_string(cost.tick_ns) +
-                    " ns, every " + std::to_string(cost.period_ns / 1'000'000) + " ms",
-                percent(100 * cost.timer));
-    report.told("its other BPF programs: " + std::to_string(cost.program_runs) + " runs",
-                cost.programs_counted ? percent(100 * cost.programs) : "not counted");
+    report.figure("threads", "%", {100 * cost.threads});
+    if (cost.timer_counted) {
+        report.told("its BPF timer: " + std::to_string(cost.ticks) + " ticks of " + std::to_string(cost.tick_ns) +
+                        " ns, every " + std::to_string(cost.period_ns / 1'000'000) + " ms",
+                    percent(100 * cost.timer));
+        report.figure("BPF timer", "%", {100 * cost.timer});
+    } else {
+        report.unmeasured("BPF timer", "the agent has no map 'timer' of this form (it may be of another version)");
+    }
+    if (cost.programs_counted) {
+        report.told("its other BPF programs: " + std::to_string(cost.program_runs) + " runs",
+                    percent(100 * cost.programs));
+        report.figure("other BPF programs", "%", {100 * cost.programs});
+    } else {
+        report.unmeasured("other BPF programs", "the kernel refused BPF run-time statistics");
+    }
     const double all = 100 * cost.all();
+    if (cost.timer_counted && cost.programs_counted) {
+        report.figure("together", "%", {all});
+    }
     report.judged("of one core, together", percent(all), "<= 0.1 %", all <= most_of_a_core);
     const auto rss = status_kib(agent.pid(), "VmRSS");
+    report.figure("VmRSS", "KiB", {static_cast<double>(rss)});
     report.told("of it locked (VmLck counts address space)", std::to_string(status_kib(agent.pid(), "VmLck")) + " KiB");
     report.judged("resident memory (VmRSS)", std::to_string(rss) + " KiB", "<= 16384 KiB", rss <= most_rss);
 }
@@ -108,14 +125,15 @@ std::int64_t status_kib(pid_t pid, const std::string& key) {
 IdleCost watch_idle(int seconds, const AgentProcess& agent) {
     const sys::Fd counting(bpf_enable_stats(BPF_STATS_RUN_TIME));
     const auto programs_before = program_time(agent.bpffs());
-    const auto ticks_before = timer_stats(agent.bpffs()).ticks;
+    const auto timer_before = timer_stats(agent.bpffs());
     const auto cpu_before = cpu_time(agent.pid());
     (void)sleep(static_cast<unsigned>(seconds));
     const auto cpu = cpu_time(agent.pid()) - cpu_before;
-    const auto timer = timer_stats(agent.bpffs());
+    const auto timer_after = timer_stats(agent.bpffs());
+    const auto timer = timer_after.value_or(evictd_timer_stats{});
     const auto programs = program_time(agent.bpffs());
     const auto share = [&](std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9 / seconds; };
-    const auto ticks = timer.ticks - ticks_before;
+    const auto ticks = timer.ticks - timer_before.value_or(evictd_timer_stats{}).ticks;
     return {.threads = share(cpu),
             .timer = share(ticks * timer.last_tick_cost_ns),
             .programs = share(programs.nanoseconds - programs_before.nanoseconds),
@@ -123,6 +141,7 @@ IdleCost watch_idle(int seconds, const AgentProcess& agent) {
             .tick_ns = timer.last_tick_cost_ns,
             .period_ns = timer.last_period_ns,
             .program_runs = programs.runs - programs_before.runs,
+            .timer_counted = timer_before && timer_after,
             .programs_counted = counting.valid()};
 }
 

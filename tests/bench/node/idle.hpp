@@ -21,6 +21,7 @@ struct IdleCost {
     std::uint64_t tick_ns = 0;
     std::uint64_t period_ns = 0;
     std::uint64_t program_runs = 0;
+    bool timer_counted = false;
     bool programs_counted = false;
 
     [[nodiscard]] double all() const { return threads + timer + programs; }

@@ -68,8 +68,14 @@ void tell(const LatencyRun& run, const Tally& tally, int dead, Report& report) {
     report.line(text.data());
     Spread total;
     for (const char* name : latency_parts) {
-        const auto samples = tally.parts.find(name);
-        const auto spread = spread_of(samples == tally.parts.end() ? std::vector<double>{} : samples->second);
+        const auto found = tally.parts.find(name);
+        const auto samples = found == tally.parts.end() ? std::vector<double>{} : found->second;
+        if (samples.empty()) {
+            report.unmeasured(name, "no eviction was measured by the agent");
+            continue;
+        }
+        report.figure(name, "us", samples);
+        const auto spread = spread_of(samples);
         (void)std::snprintf(text.data(), text.size(), "%-8s %10s %10s %10s %10s %10s", name,
                             say_microseconds(spread.min).c_str(), say_microseconds(spread.median).c_str(),
                             say_microseconds(spread.p90).c_str(), say_microseconds(spread.p99).c_str(),
@@ -78,17 +84,21 @@ void tell(const LatencyRun& run, const Tally& tally, int dead, Report& report) {
         total = std::string(name) == "total" ? spread : total;
     }
     const auto at_most = [](double us) { return "<= " + say_microseconds(us); };
-    if (run.median_target > 0) {
+    const bool measured = total.max > 0;
+    if (measured && run.median_target > 0) {
         report.judged("crossing seen to SIGKILL delivered, median", say_microseconds(total.median),
                       at_most(run.median_target), total.median <= run.median_target);
     }
-    if (run.p99_target > 0) {
+    if (measured && run.p99_target > 0) {
         report.judged("crossing seen to SIGKILL delivered, p99", say_microseconds(total.p99), at_most(run.p99_target),
                       total.p99 <= run.p99_target);
     }
     const auto of_all = std::to_string(tally.right) + " of " + std::to_string(run.evictions);
     const bool clean = tally.right == run.evictions && tally.wrong + tally.oom_kills + dead == 0;
     report.judged("the hog was evicted and nobody else died", of_all, "all", clean);
+    report.figure("the hog was evicted, of " + std::to_string(run.evictions), "runs",
+                  {static_cast<double>(tally.right)});
+    report.figure("kernel OOM kills", "runs", {static_cast<double>(tally.oom_kills)});
     report.judged("kernel OOM kills", std::to_string(tally.oom_kills), "0", tally.oom_kills == 0);
     if (tally.unmeasured > 0) {
         report.told("evictions not caused by a kernel event", std::to_string(tally.unmeasured));

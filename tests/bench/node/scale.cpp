@@ -34,23 +34,27 @@ struct Rounds {
     int idle_seconds = 10;  // holds one look, which comes every 10 s
 };
 
+using Samples = std::vector<double>;
+
 // In microseconds, but for what says otherwise.
 struct Step {
     int pods = 0;
     std::size_t cgroups = 0;
-    double start = 0;     // exec to "AgentStarted"
-    double known = 0;     // exec to the first look that had every pod
-    double snapshot = 0;  // one pass of the iterator
-    double look = 0;      // with it, everything a decision may depend on
-    double decision = 0;
-    Spread kill;         // the kernel saw the crossing -> SIGKILL delivered
-    double detect = 0;   // of it: until the agent had it in hand
-    double in_look = 0;  // of it: look and decision, with what they read in no cache any more
+    Samples start;     // exec to "AgentStarted"
+    Samples known;     // exec to the first look that had every pod
+    Samples snapshot;  // one pass of the iterator
+    Samples look;      // with it, everything a decision may depend on
+    Samples decision;
+    Samples kill;     // the kernel saw the crossing -> SIGKILL delivered
+    Samples detect;   // of it: until the agent had it in hand
+    Samples in_look;  // of it: look and decision, with what they read in no cache any more
     double status = 0;
     double idle_ppm = 0;
     std::int64_t rss_kib = 0;
     std::int64_t rss_after_kib = 0;  // after evictions and a status of everything
 };
+
+double median(const Samples& samples) { return spread_of(samples).median; }
 
 class Stopwatch {
 public:
@@ -71,14 +75,14 @@ double thread_cpu_us() {
 
 // In CPU time: nothing here waits but for others on the machine, for whom the agent's real-time thread does not wait.
 template <class Work>
-double median_of(int times, Work&& work) {
-    std::vector<double> samples;
+Samples repeat(int times, Work&& work) {
+    Samples samples;
     for (int i = 0; i < times; i++) {
         const double begin = thread_cpu_us();
         work();
         samples.push_back(thread_cpu_us() - begin);
     }
-    return spread_of(samples).median;
+    return samples;
 }
 
 // The parts of a look with nothing around them, in this process. The threshold is beyond any memory, so it is met.
@@ -98,16 +102,16 @@ Status think(const PodTree& tree, const Rounds& rounds, Step& step) {
     table.set_cgroups(std::move(*found), clock.monotonic());
     std::vector<port::CgroupUsage> rows;
     Status read;
-    step.snapshot = median_of(rounds.passes, [&] { read = read ? sources->usage->read(rows) : read; });
+    step.snapshot = repeat(rounds.passes, [&] { read = read ? sources->usage->read(rows) : read; });
     step.cgroups = rows.size();
     observe::Observer observer(*sources->usage, *sources->node, clock);
     Observation observation;
-    step.look = median_of(rounds.passes, [&] { observation = observer.look({}, table, {}, false); });
+    step.look = repeat(rounds.passes, [&] { observation = observer.look({}, table, {}, false); });
     const EvictionConfig config{
         .thresholds = {{Signal::allocatable_memory_available, {Quantity::of(std::int64_t{1} << 60)}, {}, {}}}};
     std::size_t ranked = 0;
-    step.decision = median_of(rounds.passes,
-                              [&] { ranked = policy::decide(config, observation, State{}).decision.ranking.size(); });
+    step.decision =
+        repeat(rounds.passes, [&] { ranked = policy::decide(config, observation, State{}).decision.ranking.size(); });
     const bool whole = ranked == static_cast<std::size_t>(step.pods);
     return whole || !read ? read : fail(ErrorKind::failed, "decision", "ranked " + std::to_string(ranked) + " pods");
 }
@@ -121,8 +125,6 @@ struct Scene {
 };
 
 Result<std::unique_ptr<AgentProcess>> start(const Scene& scene, Step& step) {
-    std::vector<double> started;
-    std::vector<double> known;
     std::unique_ptr<AgentProcess> agent;
     for (int i = 0; i < scene.rounds.starts; i++) {
         agent.reset();
@@ -131,15 +133,13 @@ Result<std::unique_ptr<AgentProcess>> start(const Scene& scene, Step& step) {
         if (!made) {
             return made;
         }
-        started.push_back(watch.microseconds());
+        step.start.push_back(watch.microseconds());
         if (auto seen = (*made)->wait_for_pod(scene.last_pod, known_within); !seen) {
             return tl::unexpected(seen.error());
         }
-        known.push_back(watch.microseconds());
+        step.known.push_back(watch.microseconds());
         agent = std::move(*made);
     }
-    step.start = spread_of(started).median;
-    step.known = spread_of(known).median;
     return agent;
 }
 
@@ -152,9 +152,9 @@ Status use(const Scene& scene, AgentProcess& agent, Tally& tally, Step& step) {
             return done;
         }
     }
-    step.kill = spread_of(tally.parts["total"]);
-    step.detect = spread_of(tally.parts["detect"]).median;
-    step.in_look = spread_of(tally.parts["decide"]).median;
+    step.kill = tally.parts["total"];
+    step.detect = tally.parts["detect"];
+    step.in_look = tally.parts["decide"];
     const Stopwatch watch;
     if (auto answer = agent.status(); !answer) {
         return tl::unexpected(answer.error());
@@ -167,11 +167,11 @@ Status use(const Scene& scene, AgentProcess& agent, Tally& tally, Step& step) {
 void tell(const Step& step, const Tally& tally, const Rounds& rounds, Report& report) {
     std::array<char, 192> text{};
     (void)std::snprintf(text.data(), text.size(), "%6d %7zu %9s %9s %9s %9s %9s %9s %9s %6lld KiB %8.4f %%", step.pods,
-                        step.cgroups, say_microseconds(step.start).c_str(), say_microseconds(step.known).c_str(),
-                        say_microseconds(step.snapshot).c_str(), say_microseconds(step.look).c_str(),
-                        say_microseconds(step.decision).c_str(), say_microseconds(step.kill.median).c_str(),
-                        say_microseconds(step.status).c_str(), static_cast<long long>(step.rss_kib),
-                        step.idle_ppm / 1e4);
+                        step.cgroups, say_microseconds(median(step.start)).c_str(),
+                        say_microseconds(median(step.known)).c_str(), say_microseconds(median(step.snapshot)).c_str(),
+                        say_microseconds(median(step.look)).c_str(), say_microseconds(median(step.decision)).c_str(),
+                        say_microseconds(median(step.kill)).c_str(), say_microseconds(step.status).c_str(),
+                        static_cast<long long>(step.rss_kib), step.idle_ppm / 1e4);
     report.line(text.data());
     if (tally.right != rounds.evictions || tally.wrong + tally.oom_kills > 0) {
         report.judged("with " + std::to_string(step.pods) + " pods the hog was evicted, and only it",
@@ -179,11 +179,27 @@ void tell(const Step& step, const Tally& tally, const Rounds& rounds, Report& re
     }
 }
 
+void record(const Step& step, Report& report) {
+    const std::string at = std::to_string(step.pods) + " pods: ";
+    report.figure(at + "exec to AgentStarted", "us", step.start);
+    report.figure(at + "exec to all pods known", "us", step.known);
+    report.figure(at + "snapshot of usage, CPU time", "us", step.snapshot);
+    report.figure(at + "whole look, CPU time", "us", step.look);
+    report.figure(at + "decision, CPU time", "us", step.decision);
+    report.figure(at + "crossing to SIGKILL", "us", step.kill);
+    report.figure(at + "of it detecting", "us", step.detect);
+    report.figure(at + "of it looking and deciding", "us", step.in_look);
+    report.figure(at + "status answered", "us", {step.status});
+    report.figure(at + "idle CPU", "%", {step.idle_ppm / 1e4});
+    report.figure(at + "VmRSS idle", "KiB", {static_cast<double>(step.rss_kib)});
+    report.figure(at + "VmRSS at most", "KiB", {static_cast<double>(step.rss_after_kib)});
+}
+
 void write_raw(std::ofstream& raw, const Step& step) {
-    raw << step.pods << ',' << step.cgroups << ',' << step.start << ',' << step.known << ',' << step.snapshot << ','
-        << step.look << ',' << step.decision << ',' << step.kill.median << ',' << step.kill.max << ',' << step.detect
-        << ',' << step.in_look << ',' << step.status << ',' << step.idle_ppm << ',' << step.rss_kib << ','
-        << step.rss_after_kib << std::endl;
+    raw << step.pods << ',' << step.cgroups << ',' << median(step.start) << ',' << median(step.known) << ','
+        << median(step.snapshot) << ',' << median(step.look) << ',' << median(step.decision) << ',' << median(step.kill)
+        << ',' << spread_of(step.kill).max << ',' << median(step.detect) << ',' << median(step.in_look) << ','
+        << step.status << ',' << step.idle_ppm << ',' << step.rss_kib << ',' << step.rss_after_kib << std::endl;
 }
 
 // Pods that come while the agent runs, faster than any kubelet starts them.
@@ -231,6 +247,7 @@ Status measure(const Scene& scene, Step& step, std::ofstream& raw, Report& repor
         return used;
     }
     write_raw(raw, step);
+    record(step, report);
     tell(step, tally, scene.rounds, report);
     return {};
 }

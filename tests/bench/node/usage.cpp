@@ -132,6 +132,9 @@ void tell_asleep(const Samples& samples, Report& report) {
     const auto fast = spread_of(samples.iterator);
     const auto figures = spread_of(samples.figures);
     const auto bare = spread_of(samples.bare);
+    report.figure("BPF iterator, pods asleep", "us", samples.iterator);
+    report.figure("the same figures by pread, pods asleep", "us", samples.figures);
+    report.figure("two files by pread, not parsed, pods asleep", "us", samples.bare);
     report.judged("BPF iterator over " + std::to_string(samples.rows) + " cgroups, median",
                   say_microseconds(fast.median), "<= " + say_microseconds(most_us), fast.median <= most_us);
     report.told("BPF iterator, p99", say_microseconds(fast.p99));
@@ -146,6 +149,8 @@ void tell_asleep(const Samples& samples, Report& report) {
 void tell_at_work(const Samples& samples, Report& report) {
     const auto fast = spread_of(samples.iterator);
     const auto figures = spread_of(samples.figures);
+    report.figure("BPF iterator, pods at work", "us", samples.iterator);
+    report.figure("the same figures by pread, pods at work", "us", samples.figures);
     report.told("each pod touched 1 MiB anew before: BPF iterator, median", say_microseconds(fast.median));
     report.told("... the same figures by pread", say_microseconds(figures.median));
     report.told("... times faster", times(figures.median, fast.median));
