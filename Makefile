@@ -18,12 +18,13 @@ PARTS        ?=
 KEEP         ?=
 EVERY        ?=
 CASES        ?=
+BASE         ?=
 
 export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVERY CASES
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-kube deps build bench bench-disk vm peers check tidy lint fmt fuzz soak image image-arm64 install clean
+.PHONY: help demo test test-kube deps build bench bench-compare bench-disk vm peers check tidy lint fmt fuzz soak image image-arm64 install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -45,11 +46,17 @@ build: ## the program, as build/evictd, and build/evictd-demo
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) evictd evictd-demo
 
-bench: ## the numbers in deploy/docs/numbers.md, taken on this machine (root); PARTS="scale cost ..." picks some
+bench: ## the numbers in deploy/docs/numbers.md, taken on this machine (root), also as build/bench.json; PARTS="scale cost ..." picks some
 	@$(tools)/need_root.sh "make bench"
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) all
 	@tests/bench/run.sh
+
+bench-compare: ## is the working tree slower than a commit? (root) BASE=COMMIT ROUNDS=10 PARTS="latency-110 ..."
+	@$(tools)/need_root.sh "make bench-compare"
+	@$(tools)/deps.sh build
+	@$(tools)/build.sh $(BUILD) evictd evictd_bench evictd_node_bench evictd_bench_figures
+	@tests/bench/compare.sh "$(BASE)"
 
 bench-disk: ## a walk over all pods' files against du, on a filesystem of its own (root, 4 GiB of disk, 5 min)
 	@$(tools)/need_root.sh "make bench-disk"
