@@ -111,21 +111,28 @@ std::string word_for(const ComparedRow& row) {
 }
 
 std::string table_of(const std::vector<ComparedRow>& rows) {
+    const auto label = [](const ComparedRow& row) { return row.part + ": " + row.name + ", " + row.quantile; };
+    std::size_t longest = 0;
+    for (const auto& row : rows) {
+        longest = std::max(longest, label(row).size());
+    }
+    const int width = static_cast<int>(std::min<std::size_t>(longest, 80));
     std::array<char, 256> line{};
-    (void)std::snprintf(line.data(), line.size(), "  %-44s %11s %11s %7s   %-15s  %s\n", "", "BASE", "tree", "ratio",
-                        "95 % interval", "verdict");
+    (void)std::snprintf(line.data(), line.size(), "  %-*s %11s %11s %7s   %-15s  %s\n", width, "", "BASE", "tree",
+                        "ratio", "95 % interval", "verdict");
     std::string table = line.data();
     for (const auto& row : rows) {
-        const std::string label = row.part + ": " + row.name + ", " + row.quantile;
+        const auto& [base, tree, ratio, interval, verdict] = row.compared;
         if (!row.why.empty()) {
-            (void)std::snprintf(line.data(), line.size(), "  %-44s not compared: %s\n", label.c_str(), row.why.c_str());
+            (void)std::snprintf(line.data(), line.size(), "  %-*s not compared: %s", width, label(row).c_str(),
+                                row.why.c_str());
         } else {
-            const auto& [base, tree, ratio, interval, verdict] = row.compared;
-            (void)std::snprintf(line.data(), line.size(), "  %-44s %11s %11s %7.3f   %.3f to %.3f  %s\n", label.c_str(),
-                                say(base, row.unit).c_str(), say(tree, row.unit).c_str(), ratio, interval.low,
-                                interval.high, word_for(row).c_str());
+            (void)std::snprintf(line.data(), line.size(), "  %-*s %11s %11s %7.3f   %.3f to %.3f   %s", width,
+                                label(row).c_str(), say(base, row.unit).c_str(), say(tree, row.unit).c_str(), ratio,
+                                interval.low, interval.high, word_for(row).c_str());
         }
         table += line.data();
+        table += '\n';
     }
     return table;
 }

@@ -2,6 +2,8 @@
 // Copyright The evictd authors
 #include "bench/figures/figures.hpp"
 
+#include <sstream>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -87,6 +89,21 @@ TEST(ComparedRounds, SayWhatCouldNotBeCompared) {
     EXPECT_EQ(rows[1].why, "not measured for BASE");
     EXPECT_NE(table_of(rows).find("idle: BPF timer, median"), std::string::npos);
     EXPECT_EQ(document_of(rows, "make bench-compare")["figures"][1]["why"], "not measured for BASE");
+}
+
+TEST(ComparedRounds, MakeATableWithAlignedColumns) {
+    const std::vector<std::vector<Figure>> base(10, {times(1), {"decide", std::string(50, 'x'), "us", {5}, {}}});
+    const auto table = table_of(compare_rounds(base, base));
+    std::istringstream lines(table);
+    std::string line;
+    std::getline(lines, line);
+    const auto end = line.find("verdict");
+    int rows = 0;
+    while (std::getline(lines, line)) {
+        EXPECT_EQ(line.find("no difference seen"), end) << table;
+        rows++;
+    }
+    EXPECT_EQ(rows, 3);
 }
 
 // A round that one side could not measure has no pair; the others count.
