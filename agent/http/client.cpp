@@ -35,7 +35,7 @@ Status Client::Core::resolve() {
     return {};
 }
 
-void Client::Core::finish_calls() const {
+void Client::Core::finish_calls() {
     int left = 0;
     while (const auto* message = curl().multi_info_read(multi.get(), &left)) {
         if (message->msg != CURLMSG_DONE) continue;
@@ -43,6 +43,7 @@ void Client::Core::finish_calls() const {
         void* own = nullptr;
         (void)curl().easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &own);
         (void)curl().multi_remove_handle(multi.get(), message->easy_handle);  // `message` is gone
+        lift_limit(*static_cast<Call*>(own));
         finish(*static_cast<Call*>(own), code);
     }
 }
@@ -57,7 +58,7 @@ void Client::Core::finish(Call& call, CURLcode code) const {
         call.reply.retry_after = std::chrono::seconds(wait);
     }
     if (call.refused) return on_done(tl::unexpected(std::move(*call.refused)));
-    if (code == CURLE_OK) return on_done(std::move(call.reply));
+    if (code == CURLE_OK || call.has_enough) return on_done(std::move(call.reply));
     const std::string detail = call.fault[0] != '\0' ? call.fault.data() : curl().easy_strerror(code);
     const bool untrusted = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE;
     on_done(fail(untrusted ? ErrorKind::invalid : ErrorKind::unreachable, server.url, excerpt(detail, 200),
@@ -91,6 +92,7 @@ Result<Client::CallPtr> Client::start(const Request& request, OnData on_data, On
 }
 
 void Client::CancelCall::operator()(Call* call) const {
+    call->core->lift_limit(*call);
     if (call->easy) (void)curl().multi_remove_handle(call->core->multi.get(), call->easy.get());
     delete call;  // NOLINT(cppcoreguidelines-owning-memory): this is CallPtr's deleter
 }

@@ -63,7 +63,9 @@ public:
     // it.
     using OnData = std::function<Status(std::string_view)>;
     // Once, at the end, never within start(). An error: no reply, or not all of it. It may start another request, and
-    // end this Call.
+    // end this Call. Whatever the server is: more than 128 KiB of headers are an error, as are headers that take longer
+    // than 10 s from their first line; a refusal ends after 16 KiB or 10 s with what there is of it. A reply that is
+    // accepted is bounded by its OnData and the request's timeout, and one that does not begin by the timeout alone.
     using OnDone = std::function<void(Result<Reply>)>;
 
     // A request that is under way. Its destructor cancels it: no function is called any more. Not from OnData.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -42,7 +43,10 @@ public:
     std::string body;  // that is sent
     std::array<char, CURL_ERROR_SIZE> fault{};
     Reply reply;
-    std::optional<Error> refused;  // by OnData
+    std::optional<Error> refused;  // by OnData, or because the server does not keep within bounds
+    std::size_t header_bytes = 0;  // trailers too
+    bool is_accepted = false;      // the reply has begun, and is no refusal
+    bool has_enough = false;       // of a refusal: the rest of it is not waited for
     OnData on_data;
     OnDone on_done;
 };
@@ -56,7 +60,10 @@ struct Client::Core {
     std::unique_ptr<CURLM, MultiDelete> multi;
     sys::Source ready;
     sys::Timer timer;
-    std::set<curl_socket_t> read_from{};  // sockets that libcurl waits for to have something to read
+    sys::Timer again;                          // there is more to be read at once
+    sys::Timer limits;                         // for the first of `limited`
+    std::map<Call*, MonotonicTime> limited{};  // replies that have begun, and until when they are to be known
+    std::set<curl_socket_t> read_from{};       // sockets that libcurl waits for to have something to read
     std::uint64_t started = 0;
     std::uint64_t pieces = 0;  // headers and parts of bodies that libcurl has handed on
 
@@ -66,10 +73,19 @@ struct Client::Core {
     Status configure(Call& call, const Request& request);
     void set_connection_of(CURL* easy);
     void set_tls_of(CURL* easy);
-    void on_ready() const;
-    void act_on(curl_socket_t socket, int what) const;
-    void finish_calls() const;
+    Status open_timers();
+    void on_ready();
+    void act_on(curl_socket_t socket, int what);
+    void read_on(std::uint64_t before, int running);
+    void finish_calls();
     void finish(Call& call, CURLcode code) const;
+
+    // client_limits.cpp. False: the request ends.
+    static bool note_header(Call& call, std::size_t size);
+    static bool keep_of_refusal(Call& call, std::string_view piece);
+    void limit(Call& call);
+    void lift_limit(Call& call);
+    void end_late_calls();
 
     static bool hand_on(Call& call, std::string_view piece);
     static int on_socket(CURL* easy, curl_socket_t socket, int wanted, void* core, void* known);

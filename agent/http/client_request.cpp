@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // One request: its options, how the server is verified, and what becomes of the reply's bytes.
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <system_error>
@@ -23,8 +22,8 @@ constexpr long connect_timeout_ms = 5000;
 // while a watch is silent.
 constexpr int dead_peer_timeout_ms = 30'000;
 constexpr long keepalive_seconds = 10;
-// Of a refusal: a v1.Status is some hundred bytes.
-constexpr std::size_t most_of_a_refusal = 16 << 10;
+// Of a gRPC status: it is a line of a log.
+constexpr std::size_t longest_message = 16 << 10;
 
 curl_blob blob_of(std::string& text) { return {.data = text.data(), .len = text.size(), .flags = CURL_BLOB_COPY}; }
 
@@ -53,7 +52,7 @@ void note_grpc(std::string_view line, Reply& reply) {
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
         if (error == std::errc{} && end == text.data() + text.size()) reply.grpc_status = code;
     } else if (line.starts_with(message)) {
-        reply.grpc_message = line.substr(message.size(), most_of_a_refusal);
+        reply.grpc_message = line.substr(message.size(), longest_message);
     }
 }
 
@@ -71,6 +70,7 @@ bool add_line(LinesPtr& lines, const std::string& line) {
 std::size_t Client::Core::on_header(char* data, std::size_t size, std::size_t count, void* call) {
     const std::string_view line(data, size * count);
     static_cast<Call*>(call)->core->pieces++;
+    if (!note_header(*static_cast<Call*>(call), line.size())) return 0;
     note_grpc(line, static_cast<Call*>(call)->reply);
     return line == "\r\n" && !hand_on(*static_cast<Call*>(call), {}) ? 0 : line.size();
 }
@@ -85,11 +85,10 @@ std::size_t Client::Core::on_body(char* data, std::size_t size, std::size_t coun
 bool Client::Core::hand_on(Call& call, std::string_view piece) {
     long status = 0;
     (void)curl().easy_getinfo(call.easy.get(), CURLINFO_RESPONSE_CODE, &status);
-    if (status < 200 || status >= 300) {
-        auto& body = call.reply.body;
-        body.append(piece.substr(0, most_of_a_refusal - std::min(most_of_a_refusal, body.size())));
-        return true;
-    }
+    if (status < 200) return true;  // "100 Continue": the reply is still to come
+    if (status >= 300) return keep_of_refusal(call, piece);
+    call.is_accepted = true;
+    call.core->lift_limit(call);
     if (auto taken = call.on_data(piece); !taken) call.refused = taken.error();
     return !call.refused;
 }

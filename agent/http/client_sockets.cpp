@@ -16,6 +16,9 @@ namespace {
 
 // A watch, a request beside it and a reconnect.
 constexpr long most_idle_connections = 4;
+// Of reading all sockets, 16 KiB at most each: 1 MiB. A quarter of it and an answer of 16 MiB takes 64 turns of the
+// loop, four times as much and one turn takes some milliseconds.
+constexpr int most_rounds = 64;
 
 }  // namespace
 
@@ -24,12 +27,7 @@ Status Client::Core::open() {
     if (!epoll) return sys::fail_errno("epoll", errno);
     multi.reset(curl().multi_init());
     if (!multi) return fail(ErrorKind::failed, server.url, "the HTTP library does not start");
-    auto made = loop.add_timer([this] {
-        act_on(CURL_SOCKET_TIMEOUT, 0);
-        finish_calls();
-    });
-    if (!made) return tl::unexpected(made.error());
-    timer = std::move(*made);
+    if (auto opened = open_timers(); !opened) return opened;
     auto added = loop.add_fd(epoll.get(), [this] { on_ready(); });
     if (!added) return tl::unexpected(added.error());
     ready = std::move(*added);
@@ -38,6 +36,25 @@ Status Client::Core::open() {
     (void)curl().multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, on_timer);
     (void)curl().multi_setopt(multi.get(), CURLMOPT_TIMERDATA, this);
     (void)curl().multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, most_idle_connections);
+    return {};
+}
+
+Status Client::Core::open_timers() {
+    auto made = loop.add_timer([this] {
+        act_on(CURL_SOCKET_TIMEOUT, 0);
+        finish_calls();
+    });
+    if (!made) return tl::unexpected(made.error());
+    timer = std::move(*made);
+    made = loop.add_timer([this] {
+        read_on(pieces - 1, 1);
+        finish_calls();
+    });
+    if (!made) return tl::unexpected(made.error());
+    again = std::move(*made);
+    made = loop.add_timer([this] { end_late_calls(); });
+    if (!made) return tl::unexpected(made.error());
+    limits = std::move(*made);
     return {};
 }
 
@@ -74,7 +91,7 @@ int Client::Core::on_timer(CURLM* /*multi*/, long milliseconds, void* core) {
     return 0;
 }
 
-void Client::Core::on_ready() const {
+void Client::Core::on_ready() {
     std::array<epoll_event, 8> events{};
     const int count = epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), 0);
     for (int i = 0; i < count; i++) {
@@ -90,11 +107,17 @@ void Client::Core::on_ready() const {
 
 // Of HTTP/2, libcurl 7.88 keeps what it has read and not handed on yet, and waits for the socket, which may have no
 // more: an answer would be late, or never there. So all sockets are read again until nothing comes of it.
-void Client::Core::act_on(curl_socket_t socket, int what) const {
+void Client::Core::act_on(curl_socket_t socket, int what) {
     int running = 0;
-    auto before = pieces;
+    const auto before = pieces;
     (void)curl().multi_socket_action(multi.get(), socket, what, &running);
-    while (pieces != before && running > 0) {
+    read_on(before, running);
+}
+
+// A server that sends without an end has its turn of the loop, and the loop its timers and others between two of them.
+void Client::Core::read_on(std::uint64_t before, int running) {
+    for (int round = 0; pieces != before && running > 0; ++round) {
+        if (round >= most_rounds) return again.arm({});
         before = pieces;
         for (const auto other : std::vector(read_from.begin(), read_from.end())) {
             (void)curl().multi_socket_action(multi.get(), other, CURL_CSELECT_IN, &running);

@@ -33,6 +33,8 @@ public:
         // What was sent: gRPC's frame and the message.
         [[nodiscard]] const std::string& request() const { return request_; }
         void begin() const { frame(headers, end_headers, "\x88" + field("content-type", "application/grpc")); }
+        // The same of an error of HTTP (500), whose text follows as data.
+        void begin_error() const { frame(headers, end_headers, "\x8e" + field("content-type", "text/plain")); }
         // Bytes of messages, in frames of HTTP/2 of 16,000 bytes at most.
         void data(std::string_view bytes) const {
             for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), 16'000))) {

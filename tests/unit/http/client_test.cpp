@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "fakes/grpc_server.hpp"
 #include "fakes/http_server.hpp"
+#include "fakes/temp_dir.hpp"
 
 namespace evictd::http {
 namespace {
@@ -84,6 +86,106 @@ TEST_F(HttpTest, AReplyThatIsCutOffOrLateIsAnError) {
     const auto late = get({.path = "/late", .timeout = 50ms});
     ASSERT_FALSE(late);
     EXPECT_NE(late.error().why.find("timed out"), std::string::npos) << late.error().text();
+}
+
+// Servers that do not stop; none of the requests has a timeout.
+TEST_F(HttpTest, AnEndlessRefusalEndsByBytesWithItsBeginning) {
+    serve([](const std::string&, const std::string&, const Connection& to) {
+        to.send("HTTP/1.1 503 X\r\nTransfer-Encoding: chunked\r\n\r\n");
+        for (int i = 0; i < 100'000; i++) to.chunk("no " + std::string(1000, 'x'));
+        to.hold();
+        return false;
+    });
+    const auto reply = get({.path = "/"});
+    ASSERT_TRUE(reply) << reply.error().text();
+    EXPECT_EQ(reply->status, 503);
+    EXPECT_EQ(reply->body.size(), 16U << 10U);
+    EXPECT_EQ(reply->body.substr(0, 3), "no ");
+    EXPECT_EQ(pieces, 0);
+}
+
+// As a container runtime's would be.
+TEST_F(HttpTest, AnEndlessRefusalOfASocketEndsByBytesToo) {
+    const fakes::TempDir dir;
+    const fakes::GrpcServer socket(dir / "socket", [](const fakes::GrpcServer::Call& to) {
+        to.begin_error();
+        for (int i = 0; i < 1000; i++) to.data(std::string(16'000, 'x'));
+        to.hold();
+    });
+    client = std::move(*Client::make(loop, {.url = "http://localhost", .tls = {}, .unix_socket = dir / "socket"}));
+    const auto reply = get({.path = "/", .takes_trailers = true});
+    ASSERT_TRUE(reply) << reply.error().text();
+    EXPECT_EQ(reply->status, 500);
+    EXPECT_EQ(reply->body.size(), 16U << 10U);
+}
+
+TEST_F(HttpTest, EndlessHeadersEndByBytes) {
+    serve([](const std::string&, const std::string& path, const Connection& to) {
+        if (path == "/headers") to.send("HTTP/1.1 200 X\r\n");
+        const std::string again =
+            path == "/headers" ? "X: " + std::string(1000, 'x') + "\r\n" : "HTTP/1.1 100 X\r\n\r\n";
+        for (int i = 0; i < 100'000; i++) to.send(again);
+        to.hold();
+        return false;
+    });
+    for (const auto* path : {"/headers", "/continue"}) {
+        const auto reply = get({.path = path});
+        ASSERT_FALSE(reply) << path;
+        EXPECT_EQ(reply.error().why, "its reply has too many headers") << path;
+        EXPECT_EQ(pieces, 0);
+    }
+}
+
+TEST_F(HttpTest, ARefusalAndHeadersThatDripEndByTime) {
+    serve([](const std::string&, const std::string& path, const Connection& to) {
+        to.send(path == "/refusal" ? "HTTP/1.1 503 X\r\nContent-Length: 1000\r\n\r\nno" : "HTTP/1.1 200 X\r\nX: y");
+        to.hold();
+        return false;
+    });
+    std::optional<Result<Reply>> headers;
+    const auto call = client->start(
+        {.path = "/headers"}, [](std::string_view) -> Status { return {}; },
+        [&](Result<Reply> done) { headers = std::move(done); });
+    const auto refusal = get({.path = "/refusal"});
+    ASSERT_TRUE(refusal) << refusal.error().text();
+    EXPECT_EQ(refusal->status, 503);
+    EXPECT_EQ(refusal->body, "no");
+    while (!headers) (void)loop.run_once(1s);
+    ASSERT_FALSE(*headers);
+    EXPECT_EQ(headers->error().kind, ErrorKind::unreachable);
+}
+
+// What is accepted may be endless, as a watch is; it may be silent for as long as it likes, too.
+TEST_F(HttpTest, AFloodOfWhatIsAcceptedLeavesTheLoopToOthers) {
+    most = SIZE_MAX;
+    std::atomic<bool> ended = false;
+    serve([&ended](const std::string&, const std::string&, const Connection& to) {
+        to.begin();
+        const std::string bytes(64 << 10, 'x');
+        while (!ended) to.chunk(bytes);
+        return false;
+    });
+    std::size_t taken = 0;
+    std::optional<Result<Reply>> done;
+    auto call = client->start(
+        {.path = "/"},
+        [&](std::string_view piece) -> Status {
+            taken += piece.size();
+            return {};
+        },
+        [&](Result<Reply> reply) { done = std::move(reply); });
+    ASSERT_TRUE(call);
+    int fired = 0;
+    auto timer = loop.add_timer([&] { fired++; });
+    ASSERT_TRUE(timer);
+    for (int turn = 0; turn < 20 || taken < (std::size_t{8} << 20U); ++turn) {
+        timer->arm_in(0s);
+        (void)loop.run_once(1s);
+    }
+    EXPECT_GE(fired, 1);
+    EXPECT_FALSE(done);
+    ended = true;
+    call->reset();
 }
 
 TEST_F(HttpTest, TheReadersErrorEndsTheRequest) {
