@@ -171,6 +171,7 @@ TEST_F(HttpTest, AFloodOfWhatIsAcceptedLeavesTheLoopToOthers) {
         {.path = "/"},
         [&](std::string_view piece) -> Status {
             taken += piece.size();
+            usleep(200);  // the server is faster
             return {};
         },
         [&](Result<Reply> reply) { done = std::move(reply); });
@@ -178,7 +179,7 @@ TEST_F(HttpTest, AFloodOfWhatIsAcceptedLeavesTheLoopToOthers) {
     int fired = 0;
     auto timer = loop.add_timer([&] { fired++; });
     ASSERT_TRUE(timer);
-    for (int turn = 0; turn < 20 || taken < (std::size_t{8} << 20U); ++turn) {
+    while (taken < (std::size_t{8} << 20U)) {
         timer->arm_in(0s);
         (void)loop.run_once(1s);
     }
