@@ -23,6 +23,9 @@ namespace evictd::disk {
 namespace {
 
 constexpr Bytes block{512};  // of st_blocks
+// That are read of one pod's logs, many times what it has, and of all pods' directories. A pod with the directory of
+// logs may make entries as fast as they are read, and those of the others have to be listed.
+constexpr std::size_t most_entries = std::size_t{1} << 16U;
 
 std::string below(const std::string& directory, std::string_view name) { return directory + "/" + std::string(name); }
 
@@ -46,10 +49,11 @@ private:
         std::vector<std::string> others;
     };
     void list_pods();
-    void list_rotated(const sys::Fd& container, const std::string& pod, const std::string& name);
+    void list_rotated(const sys::Fd& container, const std::string& pod, const std::string& name, std::size_t& left);
     void list_links();
     [[nodiscard]] bool is_dangling(const sys::Fd& links, const std::string& name) const;
-    [[nodiscard]] Names names_in(const sys::Fd& directory, const std::string& shown);
+    // Reads `left` entries at most, or a buffer more.
+    [[nodiscard]] Names names_in(const sys::Fd& directory, const std::string& shown, std::size_t& left);
     // Invalid: it is not there, or cannot be opened, which is noted.
     [[nodiscard]] sys::Fd open_root(const std::string& path);
     [[nodiscard]] sys::Fd open_in(const sys::Fd& directory, const std::string& name, const std::string& shown);
@@ -76,12 +80,13 @@ sys::Fd LogLister::open_in(const sys::Fd& directory, const std::string& name, co
     return opened;
 }
 
-LogLister::Names LogLister::names_in(const sys::Fd& directory, const std::string& shown) {
+LogLister::Names LogLister::names_in(const sys::Fd& directory, const std::string& shown, std::size_t& left) {
     Names names;
-    for (;;) {
+    while (left > 0) {
         const int error = reader_.read(directory.get(), false);
         if (error != 0) note(shown, error);
         if (error != 0 || reader_.entries().empty()) break;
+        left -= std::min(left, reader_.entries().size());
         for (const auto& entry : reader_.entries()) {
             struct stat status {};
             const bool unknown = entry.may_be_directory == IsDirectory::unknown;
@@ -98,22 +103,26 @@ LogLister::Names LogLister::names_in(const sys::Fd& directory, const std::string
 void LogLister::list_pods() {
     auto root = open_root(directories_.pods);
     if (!root) return;
-    list_.directories = names_in(root, directories_.pods).directories;
+    std::size_t left = most_entries;
+    list_.directories = names_in(root, directories_.pods, left).directories;
+    if (left == 0) note(directories_.pods, EFBIG);
     const bool is_whole = list_.trouble.empty() && !list_.directories.empty();
     for (const auto& pod : list_.directories) {
         const auto directory = open_in(root, pod, directories_.pods);
         if (!directory) continue;
         const auto shown = below(directories_.pods, pod);
-        for (const auto& name : names_in(directory, shown).directories) {
-            if (const auto container = open_in(directory, name, shown)) list_rotated(container, pod, name);
+        left = most_entries;
+        for (const auto& name : names_in(directory, shown, left).directories) {
+            if (const auto container = open_in(directory, name, shown)) list_rotated(container, pod, name, left);
         }
     }
     if (is_whole) pods_ = std::move(root);
 }
 
-void LogLister::list_rotated(const sys::Fd& container, const std::string& pod, const std::string& name) {
+void LogLister::list_rotated(const sys::Fd& container, const std::string& pod, const std::string& name,
+                             std::size_t& left) {
     const auto shown = below(below(directories_.pods, pod), name);
-    for (const auto& file : names_in(container, shown).others) {
+    for (const auto& file : names_in(container, shown, left).others) {
         struct stat status {};
         if (!is_rotated_log(file)) continue;
         if (::fstatat(container.get(), file.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
@@ -125,7 +134,8 @@ void LogLister::list_rotated(const sys::Fd& container, const std::string& pod, c
 void LogLister::list_links() {
     const auto root = open_root(directories_.links);
     if (!root) return;
-    for (const auto& name : names_in(root, directories_.links).others) {
+    std::size_t left = most_entries;
+    for (const auto& name : names_in(root, directories_.links, left).others) {
         struct stat status {};
         if (::fstatat(root.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(status.st_mode))
             continue;

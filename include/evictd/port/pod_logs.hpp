@@ -29,7 +29,9 @@ struct PodLogLink {
 struct PodLogList {
     std::vector<std::string> directories;
     std::vector<PodLogLink> links;
-    std::vector<PodLog> rotated;  // that the runtime does not write to any more
+    // That the runtime does not write to any more. Of one pod the first 65,536 entries are read: what is beyond stays,
+    // and is no trouble, which would keep all others' too.
+    std::vector<PodLog> rotated;
     // Not empty: something could not be read to its end, and what is not listed may be there.
     std::string trouble{};
 };

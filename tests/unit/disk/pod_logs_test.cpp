@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fakes/temp_dir.hpp"
@@ -78,6 +79,24 @@ TEST_F(PodLogsTest, NoDirectoriesOfLogsAreNoTrouble) {
     fs::remove_all(path("containers"));
     const auto list = logs.list();
     EXPECT_THAT(list.directories, IsEmpty());
+    EXPECT_EQ(list.trouble, "");
+}
+
+// A pod that has the directory of logs mounted.
+TEST_F(PodLogsTest, OnePodsEntriesWithoutAnEndKeepNoOthersFromBeingListed) {
+    for (int i = 0; i < 70'000; ++i) {
+        const auto name = path("pods/a_bad_uid-1/main/" + std::to_string(i));
+        if (i == 0) fs::create_directories(path("pods/a_bad_uid-1/main"));
+        ASSERT_EQ(::mknod(name.c_str(), S_IFREG | 0600, 0), 0);
+    }
+    for (const std::string container : {"main", "next", "zzz"}) {
+        rotate("pods/a_bad_uid-1/" + container, "0.log.20261125-150405");
+    }
+    rotate("pods/b_good_uid-2/main", "0.log.20261125-150405");
+    const auto list = logs.list();
+    ASSERT_FALSE(list.rotated.empty());
+    EXPECT_LT(list.rotated.size(), 4U) << "of the bad one not all is read";
+    EXPECT_EQ(list.rotated.back().directory, "b_good_uid-2");
     EXPECT_EQ(list.trouble, "");
 }
 
