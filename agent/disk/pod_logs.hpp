@@ -19,7 +19,7 @@ struct LogDirectories {
 
 class PodLogs final : public port::PodLogs {
 public:
-    // Of one directory: a pod may have made it as large as it likes, and other garbage waits behind it. Some 500,000
+    // Of one directory: a pod may have made it as large as it likes, and other garbage waits behind it. Some 400,000
     // files; half of it is less than a busy disk removes of what an ordinary pod leaves, twice as much is a third of a
     // reclaim.
     static constexpr Duration longest_removal = std::chrono::seconds(5);
