@@ -249,6 +249,7 @@ std::string status_json(const StatusInput& input) {
         json["in_flight"] = in_flight_json(tick);
         if (Json owed = owed_json(tick); !owed.empty()) json["memory_owed"] = std::move(owed);
         if (Json ended = ended_json(tick); !ended.empty()) json["ended_pods"] = std::move(ended);
+        if (Json finished = finished_json(tick); !finished.empty()) json["finished_pods"] = std::move(finished);
         if (const auto& at = tick.decision.next_eviction_at) {
             json["next_eviction_at"] = rfc3339(wall_time(tick.observation, *at));
         }

@@ -101,6 +101,22 @@ Json ended_json(const Tick& tick) {
     return list;
 }
 
+Json finished_json(const Tick& tick) {
+    Json list = Json::array();
+    for (const auto& observed : tick.observation.pods) {
+        if (!observed.pod || observed.departed) continue;
+        const Pod& pod = *observed.pod;
+        if (pod.phase != PodPhase::succeeded && pod.phase != PodPhase::failed) continue;
+        Json json{{"namespace", pod.name_space}, {"name", pod.name}, {"uid", pod.uid.value}};
+        json["phase"] = name(pod.phase);
+        if (!pod.status_reason.empty()) json["reason"] = pod.status_reason;
+        json["deleted"] = pod.deletion_time.has_value();
+        json["populated"] = observed.populated;
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
 Json past_json(const std::vector<PastEviction>& evictions) {
     Json list = Json::array();
     for (const auto& past : evictions) {

@@ -8,6 +8,7 @@
 
 #include "garbage.hpp"
 #include "moments.hpp"
+#include "pod_word.hpp"
 #include "reclaim.hpp"
 #include "thresholds.hpp"
 
@@ -30,16 +31,6 @@ bool asks_for(const std::vector<NodeReclaim>& asked, NodeReclaim what) {
     return std::find(asked.begin(), asked.end(), what) != asked.end();
 }
 
-PodWord word_of(const ObservedPod& observed) {
-    const Pod& pod = *observed.pod;
-    const bool ended = pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed;
-    if (!ended || observed.populated) return {PodFate::known, "pod " + pod.full_name() + " is on the node"};
-    // podWorkers.ShouldPodContentBeRemoved: it was evicted, or it is being deleted and has ended.
-    const bool evicted = pod.phase == PodPhase::failed && pod.status_reason == "Evicted";
-    if (evicted || pod.deletion_time) return {PodFate::deleted, "its pod is gone"};
-    return {PodFate::terminated, "pod " + pod.full_name() + " has ended and was not deleted"};
-}
-
 // A pod that no source has is not proved to be gone: its source may be late.
 PodWordOf words_of(const Observation& observation) {
     std::unordered_map<std::string_view, const ObservedPod*> by_uid;
@@ -48,30 +39,11 @@ PodWordOf words_of(const Observation& observation) {
     }
     return [pods = std::move(by_uid)](const std::string& uid) {
         const auto found = pods.find(uid);
-        if (found != pods.end()) return word_of(*found->second);
-        return PodWord{PodFate::known, "its pod is known to no source, which does not prove that it is gone"};
+        return found != pods.end() ? word_of(*found->second->pod, found->second->populated) : word_of_unlisted();
     };
 }
 
 bool counts_inodes(Signal signal) { return traits(signal).resource == "inodes"; }
-
-// What has to come back until every threshold that a reclaim relieves is clear, its minimum reclaim included. None:
-// inodes are missing, and how many each removal frees is not known.
-std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observation& observation) {
-    Bytes missing;
-    for (const Threshold& threshold : config.thresholds) {
-        if (reclaim_for(threshold.signal, observation.fs_layout, config.garbage.logs).empty()) continue;
-        if (!is_met(threshold, observation.readings, MinReclaim::enforced)) continue;
-        if (counts_inodes(threshold.signal)) return std::nullopt;
-        const Reading& reading = *observation.readings[static_cast<std::size_t>(threshold.signal)];
-        Quantity wanted = resolve(threshold.value, reading.capacity);
-        if (threshold.min_reclaim) wanted = wanted + resolve(*threshold.min_reclaim, reading.capacity);
-        std::int64_t gap = 0;
-        if (__builtin_sub_overflow(wanted.value(), reading.available.value, &gap)) return std::nullopt;
-        missing = std::max(missing, Bytes{gap});
-    }
-    return missing;
-}
 
 // Of the lists that what is asked for is chosen from. That of log directories may lack: it is the smallest part.
 bool is_whole(const std::vector<NodeReclaim>& asked, const RuntimeLists& whole) {
@@ -148,6 +120,22 @@ void ask_again(const Observation& observation, State& state) {
 }
 
 }  // namespace
+
+std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observation& observation) {
+    Bytes missing;
+    for (const Threshold& threshold : config.thresholds) {
+        if (reclaim_for(threshold.signal, observation.fs_layout, config.garbage.logs).empty()) continue;
+        if (!is_met(threshold, observation.readings, MinReclaim::enforced)) continue;
+        if (counts_inodes(threshold.signal)) return std::nullopt;
+        const Reading& reading = *observation.readings[static_cast<std::size_t>(threshold.signal)];
+        Quantity wanted = resolve(threshold.value, reading.capacity);
+        if (threshold.min_reclaim) wanted = wanted + resolve(*threshold.min_reclaim, reading.capacity);
+        std::int64_t gap = 0;
+        if (__builtin_sub_overflow(wanted.value(), reading.available.value, &gap)) return std::nullopt;
+        missing = std::max(missing, Bytes{gap});
+    }
+    return missing;
+}
 
 void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> acting, const EvictionConfig& config,
                    const Observation& observation, State& state) {

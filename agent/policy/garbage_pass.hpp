@@ -14,6 +14,10 @@
 
 namespace evictd::policy {
 
+// What has to come back until every threshold that a reclaim relieves is clear, its minimum reclaim included. None:
+// inodes are missing, and how many each removal frees is not known.
+[[nodiscard]] std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observation& observation);
+
 // A reclaim of `asked`, for `acting`. It waits for an inventory that is not too old; without a runtime there is nothing
 // to wait for.
 void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> acting, const EvictionConfig& config,

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "agent_pods.hpp"
 #include "evictd/model/text.hpp"
 #include "status_json.hpp"
 #include "status_text.hpp"
@@ -96,6 +97,27 @@ TEST(StatusJson, ListsPodsInVictimOrderWithTheReasonOfTheirPlace) {
     EXPECT_EQ(pods[0]["memory"]["working_set_bytes"], (900_MiB).value);
     EXPECT_FALSE(pods[0].contains("exemption"));
     EXPECT_EQ(pods[2]["exemption"], "critical");
+}
+
+TEST(StatusJson, ListsPodsThatHaveEndedAsEvictdGcReadsThem) {
+    auto tick = sample::calm();
+    EXPECT_FALSE(json::parse(document(tick)).contains("finished_pods"));
+    Pod ended = *tick.observation.pods[0].pod;
+    ended.uid = {"uid-ended"};
+    ended.phase = PodPhase::failed;
+    ended.status_reason = "Evicted";
+    tick.observation.pods.push_back(
+        {.pod = std::make_shared<const Pod>(ended), .usage = {}, .cgroup = {}, .stall = {}});
+    auto departed = tick.observation.pods.back();
+    departed.departed = true;
+    tick.observation.pods.push_back(departed);
+    const auto pods = agent_pods(document(tick));
+    ASSERT_TRUE(pods);
+    ASSERT_EQ(pods->size(), 4U) << "those that are ranked, and one";
+    EXPECT_EQ(pods->back().pod.uid.value, "uid-ended");
+    EXPECT_EQ(pods->back().pod.phase, PodPhase::failed);
+    EXPECT_EQ(pods->back().pod.status_reason, "Evicted");
+    EXPECT_FALSE(pods->back().populated);
 }
 
 TEST(StatusJson, AnOrderOverAnotherLookIsNoCrash) {

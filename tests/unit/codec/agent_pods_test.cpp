@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// An agent of another version may say more, or less.
+#include "agent_pods.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace evictd::codec {
+namespace {
+
+TEST(AgentPods, AreThoseThatAreRankedAndThoseThatHaveEnded) {
+    const auto pods = agent_pods(R"({"ranking":{"pods":[
+        {"namespace":"default","name":"web","uid":"u1","populated":true},
+        {"namespace":"default","name":"idle","uid":"u2","populated":false}]},
+        "finished_pods":[{"namespace":"a","name":"b","uid":"u3","phase":"Failed","reason":"Evicted","deleted":true,
+        "populated":false}]})");
+    ASSERT_TRUE(pods);
+    ASSERT_EQ(pods->size(), 3U);
+    EXPECT_EQ(pods->at(0).pod.full_name(), "default/web");
+    EXPECT_EQ(pods->at(1).pod.phase, PodPhase::running) << "it is ranked, so it has not ended";
+    EXPECT_EQ(pods->at(2).pod.phase, PodPhase::failed);
+    EXPECT_EQ(pods->at(2).pod.status_reason, "Evicted");
+    EXPECT_TRUE(pods->at(2).pod.deletion_time);
+    EXPECT_FALSE(pods->at(2).populated);
+}
+
+TEST(AgentPods, WhatIsNotSaidIsNoEnd) {
+    const auto pods = agent_pods(R"({"ranking":{"pods":[]},"finished_pods":[
+        {"uid":"u1","phase":"Failed"},{"uid":"u2","phase":7,"populated":false},{"name":"no uid"},9]})");
+    ASSERT_TRUE(pods);
+    ASSERT_EQ(pods->size(), 2U);
+    EXPECT_TRUE(pods->at(0).populated) << "it may run";
+    EXPECT_EQ(pods->at(1).pod.phase, PodPhase::unknown);
+}
+
+TEST(AgentPods, WhatIsNoStatusIsNoAnswer) {
+    for (const std::string text : {"", "[]", "{}", "{\"ranking\":7}", "garbage", "{\"v\":1}"}) {
+        EXPECT_FALSE(agent_pods(text)) << text;
+    }
+}
+
+}  // namespace
+}  // namespace evictd::codec
