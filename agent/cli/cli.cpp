@@ -92,7 +92,7 @@ int run(int argc, char** argv) {
     Action action;
     describe(program);
     for (const auto add : {add_run, add_status, add_events, add_explain, add_rank, add_replay, add_check, add_doctor,
-                           add_npd, add_demo, add_completion, add_undo, add_cleanup, add_health}) {
+                           add_npd, add_demo, add_completion, add_undo, add_cleanup, add_gc, add_health}) {
         add(program, action);
     }
     const std::string first = argc > 1 ? argv[1] : "";

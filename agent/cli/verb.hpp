@@ -42,6 +42,7 @@ void add_demo(CLI::App& program, Action& action);
 void add_completion(CLI::App& program, Action& action);
 void add_npd(CLI::App& program, Action& action);
 void add_cleanup(CLI::App& program, Action& action);
+void add_gc(CLI::App& program, Action& action);
 void add_health(CLI::App& program, Action& action);
 void add_undo(CLI::App& program, Action& action);
 

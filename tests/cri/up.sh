@@ -25,11 +25,14 @@ trap 'on_exit $?' EXIT
 trap 'exit 130' INT TERM
 
 make_images() {
-    local root=$node/images/spare
+    local root name
     "$kube/images.sh" "$node/images"
-    mkdir -p "$root" # an image that no container uses
-    echo spare > "$root/file"
-    "$top/deploy/image/pack.sh" "$root" "$node/images/spare.tar" localhost/spare:1 '{"Entrypoint": ["/file"]}'
+    for name in spare kept; do # images that no container uses; the second is only packed
+        root=$node/images/$name
+        mkdir -p "$root"
+        echo "$name" > "$root/file"
+        "$top/deploy/image/pack.sh" "$root" "$node/images/$name.tar" "localhost/$name:1" '{"Entrypoint": ["/file"]}'
+    done
 }
 if [ -n "$inside" ]; then
     nsenter --mount="/proc/$inside/ns/mnt" "$cri/node.sh"

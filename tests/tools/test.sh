@@ -159,7 +159,7 @@ suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" o
 
 suite_cri() { # a real containerd of two versions, unpacked once
     local log=$logs/cri.log status=0 begin=$SECONDS
-    compile cri "$build" cri_tests || return
+    compile cri "$build" cri_tests evictd || return
     CRI_TESTS=$build/cri_tests timeout -k 60 900 tests/cri/run.sh > "$log" 2>&1 < /dev/null || status=$?
     count_lines cri "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }
