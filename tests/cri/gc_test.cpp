@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -14,6 +15,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,6 +199,28 @@ TEST_F(GcTest, ARuntimeThatHangsOrIsNotThereIsOneLine) {
     const auto file = gc("-o json");
     EXPECT_EQ(file.code, 1) << file.output;
     EXPECT_THAT(file.output, HasSubstr("is no socket"));
+}
+
+TEST_F(GcTest, WhatIsNoRuntimeIsOneLine) {
+    const auto path = directory_ / "other.sock";
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    ASSERT_EQ(::listen(listener, 8), 0);
+    std::thread other([listener] {
+        for (int peer = 0; (peer = ::accept(listener, nullptr, nullptr)) >= 0; (void)::close(peer)) {
+            (void)::send(peer, "HTTP/1.1 200 OK\r\n\r\ngarbage", 26, MSG_NOSIGNAL);
+        }
+    });
+    write_config(path);
+    const auto ran = gc("");
+    (void)::shutdown(listener, SHUT_RDWR);
+    other.join();
+    (void)::close(listener);
+    EXPECT_TRUE(ran.code == 1 || ran.code == 3) << ran.output;
+    EXPECT_EQ(std::count(ran.output.begin(), ran.output.end(), '\n'), 1) << ran.output;
 }
 
 // containerd is stopped while evictd removes, so that the signal comes in the middle.
