@@ -129,7 +129,7 @@ main() {
     done
     "$build/evictd_bench_figures" compare "$out" "$build/bench-compare.json" "make bench-compare BASE=${commit:0:12} ROUNDS=$rounds" \
         "format:=1" "${facts[@]}" "machine.load_after=$(load)" || fail "the figures cannot be compared"
-    echo "  a verdict is the interval's alone; of equal programs' rows 1 in 20 (of p99 1 in 14) shows a difference by chance"
+    echo "  a verdict is the interval's alone; of equal programs' medians 1 in 18, of p99 1 in 14 shows one by chance"
     echo "  load $(load) at the end, $((SECONDS - begin)) s; raw results in $out, figures in $build/bench-compare.json"
 }
 

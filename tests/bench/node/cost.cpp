@@ -119,15 +119,15 @@ void tell(const std::array<Ratios, workload_names.size()>& ratios, Report& repor
         const std::string name = workload_names.at(kind);
         report.figure(name + ", CPU time with it / without", "times", cpu);
         report.figure(name + ", elapsed time with it / without", "times", wall);
-        const double median = spread_of(cpu).median;
+        const double median = middle_of(cpu);
         const auto [low, high] = interval_of_middle(cpu);
         report.judged(name + ", CPU time", slower(median), kind == reclaim_kind ? "<= +2 %" : "<= +1 %",
                       median <= most_slower(kind));
         report.told("... the median lies, 95 %, between", slower(low) + " and " + slower(high));
-        report.told("... elapsed time", slower(spread_of(wall).median));
+        report.told("... elapsed time", slower(middle_of(wall)));
         if (kind == sockets_kind) {
             report.figure(name + ", CPU time more a connection", "ns", extra_ns);
-            const double ns = spread_of(extra_ns).median;
+            const double ns = middle_of(extra_ns);
             const auto [least, most] = interval_of_middle(extra_ns);
             report.judged("... CPU time a connection, made and closed", nanoseconds(ns), "<= 2 us",
                           ns <= most_ns_a_connection);
