@@ -40,6 +40,14 @@ check "2: an id that is none" usage explain yesterday
 check "2: a signal that does not exist" usage rank --signal memory.free
 check "2: check without a file" usage check
 check "2: a shell that is not known" usage completion powershell
+check "2: gc: images that are none of its words" usage gc --images all
+check "2: gc: a format that is none" usage gc -o yaml
+no_runtime() { # no_runtime STATUS ENDPOINT: one line, and nothing was looked at
+    printf 'containerRuntimeEndpoint: %s\n' "$2" > "$work/gc.yaml"
+    run "$1" gc --dry-run --config "$work/gc.yaml" && one_error_line && [ ! -s "$work/out" ]
+}
+check "3: gc without a container runtime" no_runtime 3 "unix://$work/nowhere.sock"
+check "1: gc with an endpoint that is none" no_runtime 1 tcp://127.0.0.1:1
 unreachable() { run 3 "$@" "${nowhere[@]}" && one_error_line && complains 'evictd run' && [ ! -s "$work/out" ]; }
 for verb in status events explain rank; do check "3: $verb without an agent" unreachable "$verb"; done
 check "3: status -o json without an agent prints no half document" unreachable status -o json

@@ -357,16 +357,26 @@ TEST_F(GarbageKeeperTest, WhatCannotBeMeasuredIsNotClaimed) {
     EXPECT_FALSE(told[0].freed);
 }
 
-TEST_F(GarbageKeeperTest, WhereNoSizeIsKnownItIsWaitedUntilTheDeadline) {
+TEST_F(GarbageKeeperTest, WhereASizeIsNotKnownItIsWaitedUntilTheDeadline) {
     add_container("c1", ContainerState::exited);
     auto one = garbage(GarbageKind::container, "c1");
     one.size.reset();
-    keeper->reconcile(pass({one, garbage(GarbageKind::log_link, "/l", 1_GiB)}));
+    keeper->reconcile(pass({one}));
     const auto begin = clock.monotonic();
     run();
     ASSERT_THAT(told, SizeIs(1));
     EXPECT_EQ(clock.monotonic() - begin, 30s);
     EXPECT_EQ(told[0].freed, Bytes{});
+}
+
+TEST_F(GarbageKeeperTest, ALinkIsKnownToHoldNothing) {
+    auto link = garbage(GarbageKind::log_link, "/l");
+    link.size.reset();
+    keeper->reconcile(pass({link}));
+    const auto begin = clock.monotonic();
+    run();
+    EXPECT_THAT(told, SizeIs(1));
+    EXPECT_EQ(clock.monotonic(), begin);
 }
 
 TEST_F(GarbageKeeperTest, TheSizesOfWhatStayedAreNotWaitedFor) {
