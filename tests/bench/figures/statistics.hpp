@@ -35,7 +35,7 @@ struct Interval {
 
 // Fixed, so that the same samples give the same interval.
 inline constexpr std::uint64_t resampling_seed = 1;
-inline constexpr std::size_t resamples = 4000;
+inline constexpr std::size_t resamples = 2000;
 
 // Between which an estimate lies in 95 of 100 draws of `rounds` rounds with replacement. `estimate` takes the numbers
 // of the rounds that were drawn.

@@ -116,12 +116,12 @@ TEST(Medians, OfNothingAreNotCompared) {
     EXPECT_EQ(compare_medians({}).verdict, Verdict::incomparable);
 }
 
-// 5 of 100 are expected; the simulation is the same each time.
+// 2 or 3 of 50 are expected; the simulation is the same each time.
 TEST(Medians, OfEqualProgramsSeldomDiffer) {
     std::mt19937_64 random(7);  // NOLINT(*-msc51-cpp)
     const auto noise = [&] { return 1 + static_cast<double>(random() % 1000) / 1000; };
     int differ = 0;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 50; i++) {
         std::vector<Round> rounds(10);
         for (auto& round : rounds) {
             round = {{noise()}, {noise()}};
@@ -129,7 +129,7 @@ TEST(Medians, OfEqualProgramsSeldomDiffer) {
         differ += compare_medians(rounds).verdict == Verdict::no_difference ? 0 : 1;
     }
     EXPECT_GE(differ, 1);
-    EXPECT_LE(differ, 11);
+    EXPECT_LE(differ, 7);
 }
 
 TEST(P99, IsOfAllRoundsTogether) {
