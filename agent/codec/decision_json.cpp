@@ -150,6 +150,10 @@ std::string desired_line(const Decision& decision, const Observation& observatio
     add(line, "end_steps", listed(decision.end_steps, [](const EndStep& step) {
             return Json{{"pod", step.desired.name_space + "/" + step.desired.name}, {"step", name(step.kind)}};
         }));
+    // The longest is that of a node far from its thresholds, or without disks.
+    if (decision.filesystem_pace > Duration::zero() && decision.filesystem_pace < std::chrono::seconds(10)) {
+        line["filesystem_pace_ns"] = decision.filesystem_pace.count();
+    }
     const auto& garbage = decision.garbage;
     if (garbage.pass != 0 || garbage.inventory_since) line["garbage"] = desired_garbage(garbage, observation);
     add(line, "removals", listed(decision.removals, [](const Removal& removal) {

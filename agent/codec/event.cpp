@@ -188,19 +188,27 @@ private:
         event.condition = EventCondition{type, edge.status};
     }
 
-    // What the node gives back before a pod is evicted, and whether that was enough.
+    // What the node gives back before a pod is evicted, and whether that was enough. Where there is nothing to remove,
+    // a reclaim is over as it begins, at each look.
     void reclaim() {
-        const auto& reclaimed = tick_.observation.reclaimed;
-        if (!tick_.decision.reclaim.empty()) {
+        const auto& decision = tick_.decision;
+        const auto& observation = tick_.observation;
+        const auto& reclaimed = observation.reclaimed;
+        if (!decision.reclaim.empty()) {
+            if (decision.garbage.removals.empty() && !decision.garbage.inventory_since) return;
             add(Severity::normal, Reason::reclaim_started, tick_.decided_at).message =
-                reclaim_sentence(tick_.decision.reclaim);
-        } else if (reclaimed && tick_.decision.evict) {
-            Event& event = add(Severity::warning, Reason::reclaim_insufficient, tick_.observation.at);
-            event.message = "What the node could give back was not enough: a pod is evicted";
-            for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
-        } else if (reclaimed) {
-            add(Severity::normal, Reason::reclaim_succeeded, tick_.observation.at).message = tick_.decision.why;
+                reclaim_sentence(decision.reclaim);
+            return;
         }
+        if (!reclaimed) return;
+        if (decision.reclaimed) {
+            add(Severity::normal, Reason::reclaim_succeeded, observation.at).message = decision.why;
+            return;
+        }
+        Event& event = add(Severity::warning, Reason::reclaim_insufficient, observation.at);
+        event.message = "What the node could give back was not enough";
+        if (decision.evict) event.message += ": a pod is evicted";
+        for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
     }
 
     void evicting(const Eviction& eviction) {

@@ -118,7 +118,7 @@ struct Described<PodUsage> {
     static constexpr auto fields = std::tuple(
         field("usage", &PodUsage::usage), field("working_set", &PodUsage::working_set), field("anon", &PodUsage::anon),
         field("file", &PodUsage::file), field("processes", &PodUsage::processes), field("disk", &PodUsage::disk),
-        field("containers", &PodUsage::containers));
+        field("containers", &PodUsage::containers), field("disk_partial", &PodUsage::disk_partial));
 };
 template <>
 struct Described<ObservedPod> {
@@ -144,7 +144,8 @@ template <>
 struct Described<ObservedVictim> {
     static constexpr auto fields =
         std::tuple(field("pod", &ObservedVictim::pod), field("cgroup", &ObservedVictim::cgroup),
-                   field("populated", &ObservedVictim::populated), field("held", &ObservedVictim::held));
+                   field("populated", &ObservedVictim::populated), field("held", &ObservedVictim::held),
+                   field("on_disk", &ObservedVictim::on_disk));
 };
 template <>
 struct Described<UnknownPod> {
@@ -234,6 +235,12 @@ struct Described<Owing> {
         field("left", &Owing::left), field("returned_at", &Owing::returned_at), field("overdue", &Owing::overdue));
 };
 template <>
+struct Described<Freeing> {
+    static constexpr auto fields =
+        std::tuple(field("pod", &Freeing::pod), field("pod_name", &Freeing::pod_name),
+                   field("cgroup", &Freeing::cgroup), field("emptied_at", &Freeing::emptied_at));
+};
+template <>
 struct Described<PassedOver> {
     static constexpr auto fields =
         std::tuple(field("pod", &PassedOver::pod), field("cgroup", &PassedOver::cgroup),
@@ -273,7 +280,7 @@ struct Described<State> {
                    field("ended", &State::ended), field("node_stall_last_observed", &State::node_stall_last_observed),
                    field("condition_since", &State::condition_since), field("rejected", &State::rejected),
                    field("taint_evictions", &State::taint_evictions), field("removals", &State::removals),
-                   field("collecting", &State::collecting));
+                   field("collecting", &State::collecting), field("freeing", &State::freeing));
 };
 
 }  // namespace evictd::codec

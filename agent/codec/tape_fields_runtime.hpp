@@ -124,7 +124,8 @@ struct Described<Collecting> {
     static constexpr auto fields =
         std::tuple(field("passes", &Collecting::passes), field("routine", &Collecting::routine),
                    field("containers_at", &Collecting::containers_at), field("images_at", &Collecting::images_at),
-                   field("futile_inventory", &Collecting::futile_inventory));
+                   field("futile_inventory", &Collecting::futile_inventory),
+                   field("planned_inventory", &Collecting::planned_inventory));
 };
 
 }  // namespace evictd::codec

@@ -12,6 +12,7 @@
 #include "evict.hpp"
 #include "exhaustion.hpp"
 #include "explain.hpp"
+#include "filesystem_pace.hpp"
 #include "flight.hpp"
 #include "garbage_pass.hpp"
 #include "ladder.hpp"
@@ -152,6 +153,7 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
     const Reclaiming finished = std::move(*next.reclaiming);
     const std::vector<MetThreshold>& acting = finished.acting;
     next.reclaiming.reset();
+    note_reclaimed(observation, next);
     decision.conditions = next.conditions;
     for (const auto& threshold : next.thresholds_met) {
         const auto first = std::find_if(before.first_observed.begin(), before.first_observed.end(),
@@ -166,6 +168,7 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
     const bool short_still = std::any_of(
         config.thresholds.begin(), config.thresholds.end(),
         [&](const Threshold& threshold) { return is_met(threshold, observation.readings, MinReclaim::enforced); });
+    decision.reclaimed = !short_still;
     if (!short_still) return Course::reclaimed;
     if (decision.shutdown != ShutdownWord::none) return Course::shutting_down;
     if (begin_next_round(finished, observation, next)) {
@@ -199,6 +202,7 @@ void desire(const EvictionConfig& config, const EvictionConfig& configured, cons
     desire_garbage(config, observation, shuts_down, next, decision);
     decision.steer_to = steer_to(configured, observation, decision);
     decision.watch = watch_for(configured, observation, decision);
+    decision.filesystem_pace = filesystem_pace(configured, observation.readings);
     decision.node_status = node_status(config, observation, decision, next);
 }
 

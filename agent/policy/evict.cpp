@@ -6,6 +6,7 @@
 #include <map>
 
 #include "awaited.hpp"
+#include "disk_evictions.hpp"
 #include "ended_pods.hpp"
 #include "grace.hpp"
 #include "local_storage.hpp"
@@ -19,8 +20,8 @@ namespace evictd::policy {
 namespace {
 
 // The first pod in order that a signal can reach; one whose eviction failed lately only where there is no other.
-// One that failed again and again is left alone in any case.
-const RankedPod* choose(const Observation& observation, const Verdict& verdict) {
+// One that failed again and again is left alone in any case, and one that may keep nothing, where space is missing.
+const RankedPod* choose(const Observation& observation, const Verdict& verdict, bool on_disk = false) {
     const auto& ranking = verdict.decision.ranking;
     const State& state = verdict.state;
     const RankedPod* second_best = nullptr;
@@ -31,7 +32,7 @@ const RankedPod* choose(const Observation& observation, const Verdict& verdict) 
     };
     for (const auto& ranked : ranking) {
         const ObservedPod& observed = observation.pods[ranked.pod];
-        if (!observed.populated) continue;
+        if (!observed.populated || (on_disk && !is_known_to_hold(ranked, observation))) continue;
         if (ranked.exemption == Exemption::none) return &ranked;
         if (ranked.exemption != Exemption::failed_before || second_best != nullptr) continue;
         if (!failed_often(ranked)) second_best = &ranked;
@@ -125,16 +126,21 @@ void begin_eviction(const ObservedPod& observed, const Eviction& eviction, const
 
 Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig& config,
                    const Observation& observation, Verdict& verdict) {
-    const auto condition = traits(acting.front().threshold.signal).condition;
-    const bool on_memory = condition == Condition::memory_pressure;
-    if (observation.usage_unknown && (on_memory || condition == Condition::pid_pressure)) return Course::usage_unknown;
+    const Signal signal = acting.front().threshold.signal;
+    const bool on_memory = traits(signal).condition == Condition::memory_pressure;
+    const bool on_disk = is_on_disk(signal);
+    if (observation.usage_unknown) return Course::usage_unknown;
     if (on_memory) {
         if (waits_for_list(observation, verdict.state)) return Course::pods_unlisted;
-        if (slow_until(verdict.state, observation, acting.front().threshold.signal)) return Course::owed;
+        if (slow_until(verdict.state, observation, signal)) return Course::owed;
         if (owed_by_empty_pods(acting.front(), observation, verdict)) return Course::owed;
     }
+    if (on_disk) {
+        if (!verdict.state.freeing.empty()) return Course::freeing;
+        if (waits_for_disk_usage(observation, verdict.decision, verdict.state)) return Course::disk_unknown;
+    }
     if (ends_by_itself(acting.front().threshold, config, observation, verdict)) return Course::deleted;
-    const RankedPod* chosen = choose(observation, verdict);
+    const RankedPod* chosen = choose(observation, verdict, on_disk);
     if (chosen == nullptr) return Course::no_candidate;
     if (on_memory && must_wait(*chosen, config, observation, verdict)) return Course::unknown_pod;
     return evict(observation.pods[chosen->pod], acting, config, observation, verdict);

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "awaited.hpp"
+#include "disk_evictions.hpp"
 #include "evictd/model/text.hpp"
 #include "explain_reclaim.hpp"
 #include "flight.hpp"
@@ -261,6 +262,10 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
             return "an evicted pod ran again and was killed; waiting for its last process";
         case Course::evicting:
             return evicting(decision, observation);
+        case Course::disk_unknown:
+            return say_disk_unknown(decision, observation) + "; " + first();
+        case Course::freeing:
+            return say_freeing(observation) + "; " + first();
         case Course::stale:
         case Course::unconfirmed:
         case Course::pods_unlisted:

@@ -32,6 +32,8 @@ enum class Course : std::uint8_t {
     unknown_pod,    // a pod that no source knows holds more than the one that would be evicted
     usage_unknown,  // the pods' usage could not be read
     pods_unlisted,  // nor all of their cgroups opened
+    disk_unknown,   // it is not known yet what each pod keeps on disk
+    freeing,        // the volumes of the last victim are still being removed
     ending_again,   // a pod that came back was killed again, and it is not known yet to have ended
     shutting_down,  // the kubelet ends all pods itself
     deleted,        // the pod that would go is ended by its own deletion

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "disk_evictions.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
 
@@ -184,6 +185,7 @@ bool is_held_up(const State& state, MonotonicTime now) {
 
 void settle_victims(const Observation& observation, State& state, Decision& decision) {
     forget_what_is_over(observation, state);
+    follow_freeing(observation, state);
     std::vector<InFlight> flying;
     for (auto& flight : state.in_flight) {
         const ObservedPod* observed = find_pod(observation, flight.victim.pod);
@@ -201,8 +203,10 @@ void settle_victims(const Observation& observation, State& state, Decision& deci
         }
         if (fate == Fate::failed || fate == Fate::vanished) pass_over(flight, observation.at, state);
         const ObservedVictim* seen = find_victim(observation, flight);
-        if (fate == Fate::gone && seen != nullptr && !is_rejection(flight))
+        if (fate == Fate::gone && seen != nullptr && !is_rejection(flight)) {
             begin_owing(flight, *seen, observation, state);
+            begin_freeing(flight, *seen, state);
+        }
         decision.finished.push_back(std::move(flight.victim));
     }
     state.in_flight = std::move(flying);

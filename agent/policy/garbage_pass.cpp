@@ -147,7 +147,9 @@ void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> act
     // It found nothing then, and finds nothing now. A newer one is asked for once this one is too old.
     if (is_recent(observation) && state.collecting.futile_inventory >= observation.runtime->at) return;
     reclaiming.garbage.deadline = after(observation.at, config.garbage.deadline);
-    reclaiming.garbage.inventory_since = is_recent(observation) ? observation.runtime->at : observation.at;
+    const bool is_planned = state.collecting.planned_inventory >= observation.runtime->at;
+    const bool will_do = is_recent(observation) && !is_planned;
+    reclaiming.garbage.inventory_since = will_do ? observation.runtime->at : observation.at;
     follow_reclaim(config, observation, state);
 }
 
@@ -163,7 +165,17 @@ void follow_reclaim(const EvictionConfig& config, const Observation& observation
     garbage.pass = ++state.collecting.passes;
     garbage.removals = GarbageList(std::move(plan.removals));
     reclaiming.more = plan.more || !whole;
-    if (garbage.removals.empty()) state.collecting.futile_inventory = observation.runtime->at;
+    auto& inventory = garbage.removals.empty() ? state.collecting.futile_inventory : state.collecting.planned_inventory;
+    inventory = observation.runtime->at;
+}
+
+void note_reclaimed(const Observation& observation, State& state) {
+    if (!observation.runtime || !observation.reclaimed) return;
+    const auto& removals = observation.reclaimed->removals;
+    const bool removed_any = std::any_of(removals.begin(), removals.end(), [](const GarbageOutcome& one) {
+        return one.status == GarbageStatus::removed;
+    });
+    if (!removed_any) state.collecting.futile_inventory = observation.runtime->at;
 }
 
 bool is_reclaim_over(const Reclaiming& reclaiming, const Observation& observation) {

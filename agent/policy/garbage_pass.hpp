@@ -26,6 +26,8 @@ void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> act
 void follow_reclaim(const EvictionConfig& config, const Observation& observation, State& state);
 // All is done, there is nothing to do, or its time is up.
 [[nodiscard]] bool is_reclaim_over(const Reclaiming& reclaiming, const Observation& observation);
+// What came of it: where nothing was removed, nothing of the same inventory is tried again.
+void note_reclaimed(const Observation& observation, State& state);
 // Sizes are estimates: what `finished` left may be needed after all. True if it goes on.
 [[nodiscard]] bool begin_next_round(const Reclaiming& finished, const Observation& observation, State& state);
 

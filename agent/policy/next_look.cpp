@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arrivals.hpp"
+#include "disk_evictions.hpp"
 #include "ended_pods.hpp"
 #include "exhaustion.hpp"
 #include "flight.hpp"
@@ -30,6 +31,8 @@ constexpr Duration look_when_disputed = 5ms;
 // A threshold stays met and no event is due: no pod could be evicted, or it was not enough. The kubelet waits 10 s
 // here.
 constexpr Duration look_under_pressure = 100ms;
+// Where only disks are short: what is removed and what filesystems have are reported as they come.
+constexpr Duration look_under_disk_pressure = 1s;
 // A crossing was reported, and the look for it could not read its signal: out of descriptors, as a rule.
 constexpr Duration look_without_signal = 100ms;
 // A victim may have ended before the kernel was asked to report exits.
@@ -65,6 +68,13 @@ bool unread(const Observation& observation) {
 bool is_met_or_pending(const Decision& decision) {
     return !decision.thresholds_met.empty() || !decision.thresholds_pending.empty() || !decision.stalls_met.empty() ||
            !decision.stalls_pending.empty();
+}
+
+bool is_only_on_disk(const Decision& decision) {
+    const auto on_disk = [](const MetThreshold& met) { return is_on_disk(met.threshold.signal); };
+    return decision.stalls_met.empty() && decision.stalls_pending.empty() &&
+           std::all_of(decision.thresholds_met.begin(), decision.thresholds_met.end(), on_disk) &&
+           std::all_of(decision.thresholds_pending.begin(), decision.thresholds_pending.end(), on_disk);
 }
 
 // By when memory that shrinks at full speed may reach the next line. A victim exits at any moment.
@@ -112,6 +122,7 @@ std::optional<Clock> next_clock(const EvictionConfig& config, const Decision& de
     if (const auto clock = next_ended_clock(state, observation)) consider(*clock, NextLookReason::pod_status);
     if (const auto clock = next_arrival_clock(config, state, observation)) consider(*clock, NextLookReason::arrival);
     if (const auto clock = next_removal_clock(config, state, observation)) consider(*clock, NextLookReason::removal);
+    if (const auto clock = next_freeing_clock(state)) consider(*clock, NextLookReason::victim_timeout);
     if (const auto clock = next_garbage_clock(state, now)) next.add(*clock, NextLookReason::reclaim);
     if (steps.awaited) next.add(*steps.awaited, NextLookReason::awaited);
     return next.clock();
@@ -143,7 +154,10 @@ NextLook next_look(const EvictionConfig& config, const Observation& observation,
                  NextLookReason::disputed_crossing);
     }
     if (unread(observation)) next.add(after(now, look_without_signal), NextLookReason::unread_signal);
-    if (is_met_or_pending(decision)) next.add(after(now, look_under_pressure), NextLookReason::pressure);
+    if (is_met_or_pending(decision)) {
+        const auto soon = is_only_on_disk(decision) ? look_under_disk_pressure : look_under_pressure;
+        next.add(after(now, soon), NextLookReason::pressure);
+    }
     return {next.clock()->at, next.clock()->why, next.clock()->at};
 }
 

@@ -195,6 +195,7 @@ struct Decision {
     std::vector<Eviction> limit_evictions;        // instead of it: every pod that broke a limit of its own
     std::vector<Eviction> rejections;             // beside it: pods that arrived under a condition
     std::vector<NodeReclaim> reclaim;             // reclaim these, then look again: no pod is evicted before
+    bool reclaimed = false;                       // what was given back is enough: every threshold is clear
     std::vector<std::string> notes;               // settings that were overruled, in the kubelet's words
     std::vector<ShedPod> shed;                    // no new sockets; pods not listed get sockets again
     std::vector<Rung> ladder;                     // pods not listed are released
@@ -204,6 +205,7 @@ struct Decision {
     ShutdownWord shutdown = ShutdownWord::none;   // the node shuts down: no pod is evicted
     std::optional<PodUid> steer_to;  // the pod that the kernel's OOM killer should kill; no other is raised
     KernelWatch watch;
+    Duration filesystem_pace{0};                   // how often filesystems are asked; 0: no threshold is on disk
     std::optional<DesiredNodeStatus> node_status;  // what the API server shows of this node; none: nothing of ours
     std::vector<Action> actions;
     std::vector<Victim> finished;                   // victims that ended at this look: gone, or failed

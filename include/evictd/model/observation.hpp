@@ -77,6 +77,8 @@ struct PodUsage {
     std::int32_t processes = 0;
     DiskUsage disk{};
     std::vector<ContainerUsage> containers{};  // those that are known apart; a single one without a row is the pod
+    // Some of `disk` is not measured (yet): the pod keeps at least this much.
+    bool disk_partial = false;
 };
 
 // A pod some source knows, with what its cgroup says.
@@ -100,6 +102,7 @@ struct ObservedVictim {
     CgroupId cgroup;
     std::optional<bool> populated;  // whether a process is left; none: it could not be read
     std::optional<Bytes> held;      // the working set still charged to it; none: it could not be measured
+    std::optional<bool> on_disk{};  // its volumes are still there; none: nobody looked
 };
 
 // A cgroup that is named as the kubelet names a pod's, and no source knows a pod of that UID: its manifest is late, or
@@ -146,8 +149,8 @@ struct Observation {
     std::optional<ReclaimOutcome> reclaimed;
     std::vector<NodeStall> stalls;   // of the node, one for each resource that is measured
     std::vector<RungOutcome> rungs;  // what came of the ladder since the last look
-    // One for each victim in State::in_flight and State::owing. Without one, as in scenarios and in tapes of older
-    // agents, a victim is gone when its pod is, and owes nothing.
+    // One for each victim in State::in_flight, State::owing and State::freeing. Without one, as in scenarios and in
+    // tapes of older agents, a victim is gone when its pod is, and owes nothing.
     std::vector<ObservedVictim> victims;
     std::vector<UnknownPod> unknown_pods;
     bool usage_unknown = false;  // it could not be read of any pod, at this look

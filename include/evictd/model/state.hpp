@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "evictd/model/config.hpp"
@@ -57,6 +58,14 @@ struct Owing {
     bool overdue = false;                              // nothing more has come: it is reported
 };
 
+// A victim whose processes are gone, and whose volumes were still on disk then.
+struct Freeing {
+    PodUid pod;
+    std::string pod_name;
+    CgroupId cgroup;
+    MonotonicTime emptied_at;
+};
+
 // A pod whose eviction came to nothing, left alone for a while as long as there is somebody else.
 struct PassedOver {
     PodUid pod;
@@ -79,7 +88,8 @@ struct Collecting {
     DesiredGarbage routine{};                    // under way; pass 0: none
     std::optional<MonotonicTime> containers_at;  // the last routine pass over containers, and over images
     std::optional<MonotonicTime> images_at;
-    std::optional<MonotonicTime> futile_inventory;  // when it was made: a reclaim found nothing to remove in it
+    std::optional<MonotonicTime> futile_inventory;   // when it was made: a reclaim removed nothing of it
+    std::optional<MonotonicTime> planned_inventory;  // likewise: of what it lists a reclaim has removed some
 };
 
 // How something changed lately, bytes from interval to interval.
@@ -124,6 +134,7 @@ struct State {
     std::vector<TaintEviction> taint_evictions;  // scheduled
     std::vector<Removal> removals;               // begun; one for each uid
     Collecting collecting{};
+    std::vector<Freeing> freeing{};  // evictions for disk wait for them
 };
 
 }  // namespace evictd

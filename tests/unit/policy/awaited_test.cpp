@@ -170,7 +170,6 @@ TEST(Awaited, AStallOnMemoryWaitsTooAndADiskDoesNot) {
 
     Short disk({unknown(80_MiB)}, hard(100_MiB, {}, Signal::nodefs_available));
     disk.set(200_MiB).set(90_MiB, Signal::nodefs_available);
-    disk.usage_unknown = true;
     disk.look(1s);
     Observation reclaimed = disk.observe(2s);
     reclaimed.reclaimed.emplace();

@@ -4,9 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "garbage.hpp"
-#include "inventory.hpp"
-#include "node.hpp"
+#include "reclaim_node.hpp"
 
 namespace evictd::policy::testing {
 namespace {
@@ -15,44 +13,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-// 100Gi in all, a threshold of 10Gi, and a runtime with three images of 1Gi and a dead container.
-struct ReclaimNode : Node {
-    Inventory inventory{};
-    std::optional<Duration> listed = 0s;  // when the inventory was made; none: there is no runtime
-    FsLayout layout = FsLayout::single;
-
-    ReclaimNode() : Node{.config = {{hard(10_GiB, std::nullopt, Signal::nodefs_available)}}} {
-        pods = {pod({.name = "web"}), pod({.name = "job", .phase = PodPhase::failed, .populated = false})};
-        pods[0].usage->disk.rootfs = 5_GiB;
-        for (unsigned i = 1; i <= 3; ++i) inventory.image(image_id(i), 5h - i * 1h, 1_GiB);
-        inventory.container("c", "uid-job", "s", 1h);
-    }
-    Decision disk(Duration since, Bytes available, std::optional<ReclaimOutcome> outcome = std::nullopt) {
-        set(available, Signal::nodefs_available, 100_GiB);
-        Observation observation = observe(since);
-        observation.wall = inventory_wall + since;
-        observation.fs_layout = layout;
-        observation.reclaimed = std::move(outcome);
-        if (listed) {
-            auto runtime = std::make_shared<Runtime>(inventory.runtime);
-            runtime->at = at(*listed);
-            runtime->since = boot;
-            observation.runtime = runtime;
-        }
-        Verdict verdict = decide(config, observation, state);
-        state = std::move(verdict.state);
-        outcomes.clear();
-        return std::move(verdict.decision);
-    }
-    static ReclaimOutcome done(const Decision& decision) { return {.errors = {}, .pass = decision.garbage.pass}; }
-};
-
-std::string named(const Decision& decision) {
-    std::string said;
-    for (const Garbage& one : decision.garbage.removals) said += (said.empty() ? "" : ", ") + one.id;
-    return said;
-}
 
 TEST(GarbagePass, TheDecisionNamesAllThatGoesUntilItIsDone) {
     ReclaimNode node;
@@ -73,6 +33,7 @@ TEST(GarbagePass, TheDecisionNamesAllThatGoesUntilItIsDone) {
     const Decision third = node.disk(2s, 11_GiB, outcome);
     EXPECT_EQ(third.garbage.pass, 0U);
     EXPECT_EQ(named(third), "");
+    EXPECT_TRUE(third.reclaimed);
     EXPECT_THAT(third.why, HasSubstr("was enough (2Gi came back)"));
 }
 
@@ -108,91 +69,6 @@ TEST(GarbagePass, WithoutARuntimeAPodIsEvictedAtTheNextLook) {
     EXPECT_EQ(first.look_again_at, at(1ms));
     EXPECT_EQ(first.next_look.why, NextLookReason::reclaim);
     EXPECT_EQ(evicted(node.disk(0s, 9_GiB)), "uid-web");
-}
-
-TEST(GarbagePass, AnOldInventoryIsAskedForAnewAndWaitedForUntilTheDeadline) {
-    ReclaimNode node;
-    const Decision first = node.disk(11s, 9_GiB);
-    EXPECT_EQ(named(first), "");
-    EXPECT_EQ(first.garbage.pass, 0U);
-    EXPECT_EQ(first.garbage.inventory_since, at(11s));
-    EXPECT_THAT(first.why, HasSubstr("once the runtime has listed them anew"));
-    node.listed = 10s;  // begun before it was asked for
-    EXPECT_EQ(named(node.disk(12s, 9_GiB)), "");
-    node.listed = 12s;
-    const Decision third = node.disk(13s, 9_GiB);
-    EXPECT_FALSE(third.garbage.inventory_since);
-    EXPECT_EQ(third.garbage.removals.size(), 4U);
-    EXPECT_EQ(third.garbage.deadline, at(41s)) << "since it began to wait";
-
-    ReclaimNode other;
-    (void)other.disk(11s, 9_GiB);
-    EXPECT_EQ(evicted(other.disk(40s, 9_GiB)), "");
-    EXPECT_EQ(evicted(other.disk(41s, 9_GiB)), "uid-web");
-}
-
-// It takes the runtime longer to list than an inventory may be old that nobody waited for.
-TEST(GarbagePass, ASlowRuntimesInventoryCountsForItWasAskedFor) {
-    ReclaimNode node;
-    (void)node.disk(11s, 9_GiB);
-    node.listed = 11s;
-    const Decision decision = node.disk(26s, 9_GiB);
-    EXPECT_EQ(decision.garbage.removals.size(), 4U);
-    EXPECT_EQ(evicted(decision), "");
-
-    ReclaimNode routine;
-    routine.config.garbage.routine = true;
-    (void)routine.disk(20s, 10_GiB);
-    routine.listed = 21s;
-    EXPECT_EQ(routine.disk(36s, 10_GiB).garbage.pass, 1U);
-}
-
-TEST(GarbagePass, AnIncompleteInventoryIsAskedForAgainUntilTheDeadline) {
-    ReclaimNode node;
-    node.inventory.runtime.whole = {};
-    const Decision first = node.disk(0s, 9_GiB);
-    EXPECT_EQ(first.garbage.inventory_since, at(0s));
-    EXPECT_EQ(first.look_again_at, at(1s));
-    EXPECT_EQ(first.garbage.deadline, at(30s));
-    EXPECT_EQ(node.disk(500ms, 9_GiB).garbage.inventory_since, at(0s)) << "not at once: it may refuse";
-    const Decision third = node.disk(1s, 9_GiB);
-    EXPECT_EQ(third.garbage.inventory_since, at(1s));
-    EXPECT_EQ(evicted(third), "");
-    node.listed = 2s;
-    node.inventory.runtime.whole = {.images = true, .sandboxes = true, .containers = true, .logs = true};
-    EXPECT_EQ(node.disk(3s, 9_GiB).garbage.removals.size(), 4U);
-
-    ReclaimNode other;
-    other.inventory.runtime.whole = {};
-    (void)other.disk(0s, 9_GiB);
-    other.listed = 29s;
-    EXPECT_EQ(other.disk(29500ms, 9_GiB).look_again_at, at(30s));
-    EXPECT_EQ(evicted(other.disk(30s, 9_GiB)), "uid-web");
-    other.remove("web");
-    EXPECT_FALSE(other.disk(31s, 9_GiB).garbage.inventory_since) << "nor by the same one again";
-}
-
-TEST(GarbagePass, WhatIsInTheListsThatAreWholeGoesMeanwhileAndThenTheyAreAskedForAgain) {
-    ReclaimNode node;
-    node.config.garbage.logs = ReclaimedLogs::truncate_rotated;
-    node.inventory.runtime.rotated_logs = {{"/p/0.log.20261125-150405", "c", "uid-web", 1_GiB}};
-    node.inventory.runtime.whole.images = false;
-    const Decision first = node.disk(0s, 5_GiB);
-    EXPECT_EQ(named(first), "c") << "no rotated log, which cannot be pulled again";
-    const Decision second = node.disk(1s, 5_GiB, ReclaimNode::done(first));
-    EXPECT_EQ(evicted(second), "");
-    EXPECT_EQ(second.garbage.inventory_since, at(1s));
-    node.listed = 1s;
-    node.inventory.runtime.containers.clear();
-    node.inventory.runtime.whole.images = true;
-    EXPECT_EQ(node.disk(2s, 5_GiB).garbage.removals.size(), 4U) << "three images and the log";
-    // Log directories alone that cannot be listed hold up nothing.
-    ReclaimNode bare;
-    bare.inventory.runtime.images.clear();
-    bare.inventory.runtime.containers.clear();
-    bare.inventory.runtime.whole.logs = false;
-    (void)bare.disk(0s, 9_GiB);
-    EXPECT_EQ(evicted(bare.disk(1ms, 9_GiB)), "uid-web");
 }
 
 TEST(GarbagePass, WhereNothingCanGoAPodIsEvictedAtOnceAndTheRuntimeIsNotAskedAgainForAWhile) {

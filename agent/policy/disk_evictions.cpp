@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "disk_evictions.hpp"
+
+#include <algorithm>
+
+#include "awaited.hpp"
+#include "evictd/model/signal.hpp"
+#include "evictd/model/text.hpp"
+#include "flight.hpp"
+#include "moments.hpp"
+
+namespace evictd::policy {
+namespace {
+
+bool could_go(const RankedPod& ranked, const Observation& observation) {
+    return ranked.exemption == Exemption::none && observation.pods[ranked.pod].populated;
+}
+
+bool is_unknown(const RankedPod& ranked, const Observation& observation) {
+    const auto& usage = observation.pods[ranked.pod].usage;
+    return usage && usage->disk_partial;
+}
+
+MonotonicTime end_of(const Freeing& one) { return after(one.emptied_at, pod_cleanup_timeout); }
+
+}  // namespace
+
+bool is_on_disk(Signal signal) { return traits(signal).condition == Condition::disk_pressure; }
+
+bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state) {
+    if (observation.at >= wait_end(state, observation.at)) return false;
+    return std::any_of(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
+        return could_go(ranked, observation) && is_unknown(ranked, observation);
+    });
+}
+
+bool is_known_to_hold(const RankedPod& ranked, const Observation& observation) {
+    return !is_unknown(ranked, observation) || ranked.usage.value > 0;
+}
+
+void begin_freeing(const InFlight& flight, const ObservedVictim& seen, State& state) {
+    const Eviction& eviction = flight.victim.eviction;
+    const bool for_disk = eviction.broken_limit || (!eviction.stall && is_on_disk(eviction.threshold.threshold.signal));
+    if (!for_disk || seen.on_disk != true) return;
+    std::erase_if(state.freeing, [&](const Freeing& one) { return one.pod == flight.victim.pod; });
+    state.freeing.push_back({flight.victim.pod, flight.victim.pod_name, flight.cgroup, flight.victim.emptied_at});
+}
+
+void follow_freeing(const Observation& observation, State& state) {
+    std::erase_if(state.freeing, [&](const Freeing& one) {
+        const auto seen = std::find_if(observation.victims.begin(), observation.victims.end(),
+                                       [&](const ObservedVictim& victim) { return victim.pod == one.pod; });
+        const bool removed = seen == observation.victims.end() || seen->on_disk == false;
+        return removed || observation.at >= end_of(one);
+    });
+}
+
+std::optional<MonotonicTime> next_freeing_clock(const State& state) {
+    std::optional<MonotonicTime> first;
+    for (const auto& one : state.freeing) first = std::min(first.value_or(end_of(one)), end_of(one));
+    return first;
+}
+
+std::string say_disk_unknown(const Decision& decision, const Observation& observation) {
+    std::string first;
+    int others = 0;
+    for (const auto& ranked : decision.ranking) {
+        if (!could_go(ranked, observation) || !is_unknown(ranked, observation)) continue;
+        if (first.empty()) {
+            first = observation.pods[ranked.pod].pod->full_name();
+        } else {
+            ++others;
+        }
+    }
+    if (others > 0) first += " and " + std::to_string(others) + (others == 1 ? " other pod" : " other pods");
+    return "it is not known yet what " + first + (others > 0 ? " keep" : " keeps") +
+           " on disk: no pod is evicted for disk before it is, or for 10s";
+}
+
+std::string say_freeing(const Observation& observation) {
+    std::string said;
+    for (const auto& victim : observation.victims) {
+        if (victim.on_disk != true) continue;
+        const auto found = std::find_if(observation.pods.begin(), observation.pods.end(),
+                                        [&](const ObservedPod& observed) { return observed.pod->uid == victim.pod; });
+        said += (said.empty() ? "" : ", ") +
+                (found == observation.pods.end() ? "UID " + victim.pod.value : found->pod->full_name());
+    }
+    return "the volumes of the last evicted pod (" + said +
+           ") are still being removed; no other pod is evicted for disk before they are, or for " +
+           span_text(pod_cleanup_timeout);
+}
+
+}  // namespace evictd::policy

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// When no pod is evicted for disk though a threshold is met: it is not known yet what each pod keeps on disk, or what
+// the last victim kept is still being removed. The kubelet knows the first, because its summary has every pod, and
+// waits for the second (podCleanupTimeout): space that is still taken says nothing of whether the eviction was enough.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "evictd/model/decision.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/state.hpp"
+
+namespace evictd::policy {
+
+// Whether the signal is one of disk.
+[[nodiscard]] bool is_on_disk(Signal signal);
+
+// Some pod that could be evicted may keep more than is known of it (PodUsage::disk_partial). Not for longer than
+// evictions wait for unknown pods (awaited.hpp): then what is known decides, and a pod of which nothing is known is not
+// chosen (is_known_to_hold()).
+[[nodiscard]] bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state);
+
+// False: to evict it may free nothing. True of a pod whose usage is wholly known, as the kubelet has it, also if that
+// is nothing.
+[[nodiscard]] bool is_known_to_hold(const RankedPod& ranked, const Observation& observation);
+
+// What `state.freeing` begins with for a victim that is gone. `seen` is its entry in the observation.
+void begin_freeing(const InFlight& flight, const ObservedVictim& seen, State& state);
+// Ends what was removed, or was not within the time.
+void follow_freeing(const Observation& observation, State& state);
+// When the first one's time is over.
+[[nodiscard]] std::optional<MonotonicTime> next_freeing_clock(const State& state);
+
+// "it is not known yet what default/web and 2 other pods keep on disk: ..."
+[[nodiscard]] std::string say_disk_unknown(const Decision& decision, const Observation& observation);
+// "the volumes of the last evicted pod (default/web) are still being removed; ..."
+[[nodiscard]] std::string say_freeing(const Observation& observation);
+
+}  // namespace evictd::policy

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "disk_evictions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "node.hpp"
+
+namespace evictd::policy {
+namespace {
+
+using namespace testing;
+
+ObservedPod on_disk(const std::string& name, Bytes volumes, bool partial = false) {
+    ObservedPod observed = pod({.name = name, .cgroup = std::hash<std::string>()(name)});
+    observed.usage->disk.volumes = volumes;
+    observed.usage->disk_partial = partial;
+    return observed;
+}
+
+Node short_of_disk(std::vector<ObservedPod> pods) {
+    Node node;
+    node.config.thresholds = {hard(10_GiB, std::nullopt, Signal::imagefs_available)};
+    node.config.garbage = {};
+    node.pods = std::move(pods);
+    node.set(5_GiB, Signal::imagefs_available, 100_GiB);
+    return node;
+}
+
+// The first look asks for a reclaim, which gives nothing; the second evicts.
+Decision evict_after_reclaim(Node& node, Duration since) {
+    const auto asked = node.look(since);
+    return asked.evict ? asked : node.look(since + 1ms);
+}
+
+struct Seen {
+    std::string pod;
+    bool populated;
+    std::optional<bool> on_disk;
+};
+
+Decision look_with(Node& node, Duration since, const std::vector<Seen>& victims) {
+    auto observation = node.observe(since);
+    for (const auto& seen : victims) {
+        observation.victims.push_back({.pod = {"uid-" + seen.pod},
+                                       .cgroup = {std::hash<std::string>()(seen.pod)},
+                                       .populated = seen.populated,
+                                       .held = Bytes{0},
+                                       .on_disk = seen.on_disk});
+    }
+    Verdict verdict = decide(node.config, observation, node.state);
+    node.state = std::move(verdict.state);
+    node.outcomes.clear();
+    return std::move(verdict.decision);
+}
+
+TEST(DiskEvictions, WaitForWhatIsNotKnown) {
+    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("late", 0_B, true)});
+    auto decision = evict_after_reclaim(node, 0s);
+    EXPECT_FALSE(decision.evict);
+    EXPECT_NE(decision.why.find("it is not known yet what default/late keeps on disk"), std::string::npos)
+        << decision.why;
+    node.find("late").usage->disk.volumes = 3_GiB;
+    node.find("late").usage->disk_partial = false;
+    EXPECT_EQ(evicted(evict_after_reclaim(node, 2s)), "uid-late");
+}
+
+TEST(DiskEvictions, WhatIsNotKnownWithinTenSecondsIsNotChosen) {
+    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
+    EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
+    EXPECT_FALSE(evict_after_reclaim(node, 9s).evict);
+    EXPECT_EQ(evicted(evict_after_reclaim(node, 11s)), "uid-small");
+}
+
+TEST(DiskEvictions, NobodyOfWhomSomethingIsKnown) {
+    auto node = short_of_disk({on_disk("unknown", 0_B, true)});
+    EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
+    const auto decision = evict_after_reclaim(node, 11s);
+    EXPECT_FALSE(decision.evict);
+    EXPECT_NE(decision.why.find("unable to evict any pods"), std::string::npos) << decision.why;
+}
+
+// At least so much is known, and the kubelet would go by that.
+TEST(DiskEvictions, APartIsEnoughAfterTenSeconds) {
+    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("large", 4_GiB, true)});
+    EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
+    EXPECT_EQ(evicted(evict_after_reclaim(node, 11s)), "uid-large");
+}
+
+TEST(DiskEvictions, NoneWhileThePodsUsageCouldNotBeRead) {
+    auto node = short_of_disk({on_disk("one", 1_GiB)});
+    node.usage_unknown = true;
+    EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
+}
+
+TEST(DiskEvictions, TheNextWaitsUntilTheVictimsVolumesAreRemoved) {
+    auto node = short_of_disk({on_disk("first", 4_GiB), on_disk("second", 3_GiB)});
+    auto decision = evict_after_reclaim(node, 0s);
+    ASSERT_EQ(evicted(decision), "uid-first");
+    node.carry_out(decision, OutcomeStatus::delivered, 2ms);
+    node.find("first").populated = false;
+    (void)look_with(node, 1s, {{"first", false, true}});
+    ASSERT_EQ(node.state.freeing.size(), 1U);
+    decision = look_with(node, 2s, {{"first", false, true}});
+    EXPECT_FALSE(decision.evict);
+    EXPECT_NE(decision.why.find("volumes of the last evicted pod (default/first)"), std::string::npos) << decision.why;
+    decision = look_with(node, 3s, {{"first", false, false}});
+    EXPECT_TRUE(node.state.freeing.empty());
+    EXPECT_EQ(evicted(decision.evict ? decision : node.look(3s + 1ms)), "uid-second");
+}
+
+TEST(DiskEvictions, VolumesThatStayHoldTheNextUpForThirtySeconds) {
+    auto node = short_of_disk({on_disk("first", 4_GiB), on_disk("second", 3_GiB)});
+    auto decision = evict_after_reclaim(node, 0s);
+    node.carry_out(decision, OutcomeStatus::delivered, 2ms);
+    node.find("first").populated = false;
+    for (const auto since : {1s, 2s, 10s, 30s}) {
+        decision = look_with(node, since, {{"first", false, true}});
+        EXPECT_FALSE(decision.evict) << since.count();
+    }
+    (void)look_with(node, 31s + 1ms, {{"first", false, true}});
+    EXPECT_EQ(evicted(look_with(node, 31s + 2ms, {{"first", false, true}})), "uid-second");
+}
+
+// As in scenarios, and from tapes of agents that did not measure disks.
+TEST(DiskEvictions, WithoutAWordOfVolumesNothingIsWaitedFor) {
+    auto node = short_of_disk({on_disk("first", 4_GiB), on_disk("second", 3_GiB)});
+    auto decision = evict_after_reclaim(node, 0s);
+    node.carry_out(decision, OutcomeStatus::delivered, 2ms);
+    node.find("first").populated = false;
+    (void)look_with(node, 1s, {{"first", false, std::nullopt}});
+    EXPECT_TRUE(node.state.freeing.empty());
+}
+
+TEST(DiskEvictions, MemoryDoesNotWaitForThem) {
+    auto node = short_of_disk({on_disk("one", 1_GiB, true)});
+    node.config.thresholds.push_back(hard(100_MiB));
+    node.set(50_MiB);
+    node.find("one").usage->working_set = 1_GiB;
+    EXPECT_EQ(evicted(node.look(0s)), "uid-one");
+}
+
+}  // namespace
+}  // namespace evictd::policy
