@@ -49,6 +49,7 @@ Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_
     policy::compare_with(options_.eviction.memory_available, observation.readings);
     observation.pods_unlisted = root_ && !all_listed_;
     observation.watching = watching();
+    add_disks(observation, purpose);
     return observation;
 }
 
@@ -71,6 +72,8 @@ Tick Agent::observe(Cause cause) {
     Tick tick{.dry_run = options_.dry_run};
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), pace_.killed_within(memory_returns_within));
     tick.observation.victims = parts_.observer.victims(followed_);
+    add_volumes(tick.observation.victims);
+    tick.observation.reclaimed = std::exchange(reclaimed_, {});
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
     tick.observation.pod_statuses = std::exchange(pod_status_outcomes_, {});
     tick.observation.recalled = std::exchange(recalled_, {});

@@ -15,10 +15,12 @@
 #include "app/look_pace.hpp"
 #include "app/source_faults.hpp"
 #include "evictd/model/config.hpp"
+#include "evictd/model/filesystem.hpp"
 #include "evictd/model/record.hpp"
 #include "evictd/model/state.hpp"
 #include "evictd/port/kernel_event_source.hpp"
 #include "observe/observer.hpp"
+#include "observe/pod_disks.hpp"
 #include "observe/pod_table.hpp"
 #include "reconcile/control_loop.hpp"
 #include "reconcile/kernel_watcher.hpp"
@@ -29,6 +31,17 @@
 #include "sys/loop.hpp"
 
 namespace evictd::app {
+
+// The newest word of threads that may wait for disks and the container runtime (app/disks). None of it waits. Empty:
+// disks are not measured.
+struct DiskParts {
+    std::function<FilesystemsView()> filesystems{};
+    std::function<observe::DiskFigures()> figures{};
+    std::function<void(Duration)> set_pace{};
+    std::function<void(const std::vector<PodUid>&)> refresh{};  // figures of these pods, before all others
+    std::function<void(const DesiredGarbage&)> want_garbage{};
+    explicit operator bool() const { return filesystems != nullptr; }
+};
 
 // What an Agent works with; all of it outlives the Agent.
 struct AgentParts {
@@ -49,6 +62,7 @@ struct AgentParts {
     std::function<void(const PodUid&)> check_scores{};        // ScoreKeeper::check()
     std::function<void(const std::vector<DesiredPodStatus>&)> want_pod_statuses{};
     std::function<void(const DesiredNodeStatus&)> want_node_status{};
+    DiskParts disks{};
 
     // Before the kill that an attempt belongs to is carried out: notes it where it outlives the agent, in memory, in
     // microseconds. Empty: nothing is noted.
@@ -79,6 +93,9 @@ public:
     void note_rung(RungOutcome outcome);
     void note_logind(LogindView view);
     void note_pod_status(PodStatusOutcome outcome);
+    void note_disks();  // DiskParts have something newer
+    void note_inventory(RuntimePtr inventory);
+    void note_reclaimed(ReclaimOutcome outcome);
     // What an agent before this one had begun and not finished. Before start().
     void recall(std::vector<DesiredPodStatus> intents);
 
@@ -114,6 +131,10 @@ private:
     void publish(Tick tick);
     [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning,
                                    observe::LookFor purpose = observe::LookFor::decision);
+    void add_disks(Observation& observation, observe::LookFor purpose);
+    void refresh_figures(const Observation& observation);
+    void add_volumes(std::vector<ObservedVictim>& victims) const;
+    void want_disks(const Tick& tick);
     void note_for_tape(Tick& tick);
     void note_place(Tick& tick) const;
     void follow_victims();
@@ -171,6 +192,15 @@ private:
     std::optional<LogindView> logind_;
     std::vector<DesiredPodStatus> wanted_pod_statuses_;
     std::optional<DesiredNodeStatus> wanted_node_status_;
+    RuntimePtr runtime_;
+    std::optional<ReclaimOutcome> reclaimed_;  // since the last look
+    observe::DiskFigures used_figures_;        // that pods were looked at with last
+    bool is_disk_short_ = false;               // a threshold on disk was met at the last look
+    MonotonicTime disk_short_since_;
+    MonotonicTime disks_refreshed_;
+    Duration filesystem_pace_{0};
+    std::uint64_t wanted_pass_ = 0;  // of garbage
+    std::optional<MonotonicTime> wanted_inventory_since_;
     std::vector<KernelEvent> kernel_events_;  // for the record of the look to come
     std::optional<port::PodsRoot> root_;
     MonotonicTime list_again_at_;

@@ -21,6 +21,7 @@ void Agent::reconcile(Tick& tick) {
     want_pod_statuses(tick);
     want_node_status(tick.decision.node_status);
     want_rungs(tick.decision.ladder);
+    want_disks(tick);
     want_scores(tick);  // before the watcher: the kernel takes its time to attach a program
     watcher_.reconcile(tick.decision.watch, parts_.clock.monotonic());
     watcher_.show_pods(tick.observation, tick.decision.ranking);

@@ -28,6 +28,9 @@ void Agent::follow_victims() {
     for (const auto& owing : state_.owing) {
         follow(owing.victim.pod, owing.cgroup);
     }
+    for (const auto& freeing : state_.freeing) {
+        follow(freeing.pod, freeing.cgroup);
+    }
     followed_ = std::move(followed);
 }
 

@@ -213,6 +213,9 @@ Status Wiring::run() {
     if (auto started = parts.start_pod_sources(); !started) {
         return started;
     }
+    if (auto started = parts.start_disks(); !started) {
+        return started;
+    }
     parts.start_logind();
     parts.publishers.board->set_agent(parts.facts());
     if (const auto missing = become_realtime(parts.config.agent.realtime_priority); !missing.empty()) {
@@ -229,6 +232,7 @@ Status Wiring::run() {
     auto ran = parts.run_watched();
     parts.config_reader.reset();
     parts.logind.reset();
+    parts.disks.reset();
     parts.scores.reset();  // puts back what is raised
     parts.reclaimer.reset();
     parts.rungs.reset();  // puts back what is held

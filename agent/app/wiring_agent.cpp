@@ -41,6 +41,7 @@ AgentParts Wiring::Parts::agent_parts() {
                 },
             .want_node_status = node_status ? [this](const DesiredNodeStatus& desired) { node_status->want(desired); }
                                             : std::function<void(const DesiredNodeStatus&)>(),
+            .disks = disk_parts(),
             .note_intent = [this](const DesiredPodStatus& desired) { note_intent(desired); },
             .drop_intent =
                 [this](const DesiredPodStatus& desired) {
@@ -48,6 +49,81 @@ AgentParts Wiring::Parts::agent_parts() {
                         pod_statuses->tell([pod = desired.pod, attempt = desired.attempt](auto& keeper) {
                             keeper.drop(pod, attempt);
                         });
+                    }
+                }};
+}
+
+// News come as often as filesystems are asked: one that waits in the loop stands for all.
+DiskNews Wiring::Parts::disk_news() {
+    return {.changed =
+                [this] {
+                    if (disk_news_waits.exchange(true)) {
+                        return;
+                    }
+                    const bool posted = loop->post([this] {
+                        disk_news_waits = false;
+                        show_disks();
+                        agent->note_disks();
+                    });
+                    if (!posted) {
+                        disk_news_waits = false;
+                    }
+                },
+            .inventory =
+                [this](RuntimePtr inventory) {
+                    return loop->post([this, kept = std::move(inventory)] { agent->note_inventory(kept); });
+                },
+            .reclaimed =
+                [this](ReclaimOutcome outcome) {
+                    return loop->post(
+                        [this, kept = std::move(outcome)]() mutable { agent->note_reclaimed(std::move(kept)); });
+                }};
+}
+
+void Wiring::Parts::show_disks() {
+    auto row = disks->row();
+    if (row.chosen == disks_row.chosen && row.detail == disks_row.detail) {
+        return;
+    }
+    disks_row = std::move(row);
+    publishers.board->set_agent(facts());
+}
+
+// After the agent is made: its threads tell it what they find.
+Status Wiring::Parts::start_disks() {
+    if (!config.agent.disks) {
+        return {};
+    }
+    auto made = Disks::make(config, clock, disk_news());
+    if (!made) {
+        return tl::unexpected(made.error());
+    }
+    disks = std::move(*made);
+    return {};
+}
+
+DiskParts Wiring::Parts::disk_parts() {
+    if (!config.agent.disks) {
+        return {};
+    }
+    return {.filesystems = [this] { return disks ? disks->filesystems() : FilesystemsView{}; },
+            .figures = [this] { return disks ? disks->figures() : observe::DiskFigures{}; },
+            .set_pace =
+                [this](Duration pace) {
+                    if (disks) {
+                        disks->set_pace(pace);
+                    }
+                },
+            .refresh =
+                [this](const std::vector<PodUid>& pods) {
+                    if (disks) {
+                        disks->refresh(pods);
+                    }
+                },
+            .want_garbage =
+                [this](const DesiredGarbage& desired) {
+                    if (disks) {
+                        disks->want_garbage(desired);
                     }
                 }};
 }

@@ -150,6 +150,9 @@ codec::AgentStatus Wiring::Parts::describe() const {
                               .pod_sources = {}};
     status.sources.push_back(score_row);
     status.sources.push_back(rungs_row);
+    if (disks) {
+        status.sources.push_back(disks_row);
+    }
     if (node_status && config.eviction.node_status != NodeStatusUse::off) {
         status.sources.push_back(node_status_row);
     }

@@ -3,6 +3,7 @@
 // Wiring's own: the parts of the agent and how each is made.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "app/agent.hpp"
 #include "app/claims.hpp"
 #include "app/config_reader.hpp"
+#include "app/disks.hpp"
 #include "app/guard.hpp"
 #include "app/pod_sources.hpp"
 #include "app/publishers.hpp"
@@ -81,6 +83,9 @@ struct Wiring::Parts {
     SourceRow node_status_row;
     std::unique_ptr<reconcile::ControlLoop<reconcile::NodeStatusKeeper>> node_status;  // null: nothing of ours is shown
     std::optional<Agent> agent;
+    std::atomic<bool> disk_news_waits = false;
+    SourceRow disks_row;
+    std::unique_ptr<Disks> disks;  // null: they are not measured
     PodSources pod_sources;
     SourceRow shutdown_row{
         .hook = "node shutdown", .chosen = "node object", .fallback = true, .detail = "logind has not answered yet"};
@@ -112,6 +117,10 @@ struct Wiring::Parts {
     [[nodiscard]] bool show_node_status(const reconcile::NodeStatusFigures& figures);
     Status make_agent();
     [[nodiscard]] AgentParts agent_parts();
+    [[nodiscard]] DiskNews disk_news();
+    [[nodiscard]] DiskParts disk_parts();
+    Status start_disks();
+    void show_disks();
     Status start_pod_sources();
     void start_logind();
     void note_logind(const sys::LogindWord& word);

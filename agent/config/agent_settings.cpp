@@ -233,7 +233,7 @@ std::string show_exhaustion_grace_period(const Config& config) {
 using Agent = AgentConfig;
 using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 53> all_agent_settings{{
+constexpr std::array<AgentSetting, 55> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"watchConfig", read_flag<&Agent::watch_config>, show_flag<&Agent::watch_config>},
@@ -253,6 +253,7 @@ constexpr std::array<AgentSetting, 53> all_agent_settings{{
     {"kubelet.url", read_kubelet_url, show_kubelet_url},
     {"kubelet.caFile", read_kubelet_ca_file, show_kubelet_ca_file},
     {"kubelet.podsSocket", read_kubelet_pods_socket, show_kubelet_pods_socket},
+    {"kubelet.rootDirectory", read_kubelet_root, show_kubelet_root},
     {"kubelet.config", read_kubelet_config, show_kubelet_config},
     {"podStatus", read_pod_status, show_pod_status},
     {"softEvictionAPI", read_soft_eviction_api, show_soft_eviction_api},
@@ -279,6 +280,7 @@ constexpr std::array<AgentSetting, 53> all_agent_settings{{
     {"ladder.squeezeFor", read_squeeze_for, show_squeeze_for},
     {"ladder.freeze", read_rung<&LadderConfig::freeze>, show_rung<&LadderConfig::freeze>},
     {"ladder.freezeFor", read_freeze_for, show_freeze_for},
+    {"disks", read_flag<&Agent::disks>, show_flag<&Agent::disks>},
     {"gc.images", read_gc_images, show_gc_images},
     {"gc.keepImages", read_gc_keep_images, show_gc_keep_images},
     {"gc.logs", read_gc_logs, show_gc_logs},

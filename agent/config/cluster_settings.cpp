@@ -76,6 +76,12 @@ void read_kubelet_pods_socket(const Value& setting, Config& config) {
     if (path.size() > longest) setting.refuse("longer than 107 bytes", "sockets have no longer paths");
 }
 
+void read_kubelet_root(const Value& setting, Config& config) {
+    auto& path = config.agent.cluster.kubelet_root;
+    read_file_path(setting, path);
+    if (path.size() <= 1) setting.refuse("not the kubelet's root directory", "such as /var/lib/kubelet");
+}
+
 void read_pod_status(const Value& setting, Config& config) {
     auto& flag = config.agent.cluster.pod_status;
     flag = setting.boolean().value_or(flag);
@@ -103,6 +109,7 @@ std::string show_kubeconfig(const Config& config) { return excerpt(config.agent.
 std::string show_kubelet_url(const Config& config) { return excerpt(config.agent.cluster.kubelet_url); }
 std::string show_kubelet_ca_file(const Config& config) { return excerpt(config.agent.cluster.kubelet_ca_file); }
 std::string show_kubelet_pods_socket(const Config& config) { return excerpt(config.agent.cluster.kubelet_pods_socket); }
+std::string show_kubelet_root(const Config& config) { return excerpt(config.agent.cluster.kubelet_root); }
 std::string show_pod_status(const Config& config) { return config.agent.cluster.pod_status ? "true" : "false"; }
 std::string show_soft_eviction_api(const Config& config) {
     return config.agent.cluster.soft_eviction_api ? "true" : "false";

@@ -16,6 +16,8 @@ void read_kubeconfig(const document::Value& setting, Config& config);
 void read_kubelet_url(const document::Value& setting, Config& config);
 void read_kubelet_ca_file(const document::Value& setting, Config& config);
 void read_kubelet_pods_socket(const document::Value& setting, Config& config);
+void read_kubelet_root(const document::Value& setting, Config& config);
+[[nodiscard]] std::string show_kubelet_root(const Config& config);
 void read_kubelet_config(const document::Value& setting, Config& config);
 [[nodiscard]] std::string show_kubelet_config(const Config& config);
 void read_pod_status(const document::Value& setting, Config& config);

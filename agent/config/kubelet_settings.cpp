@@ -118,6 +118,19 @@ void read_runtime_endpoint(const Value& setting, Draft& draft) {
     draft.config.container_runtime_endpoint = setting.scalar().value_or("");
 }
 
+// It is walked, and what is below it may be removed.
+void read_pod_logs_dir(const Value& setting, Draft& draft) {
+    const auto path = setting.scalar();
+    if (!path || path->empty()) return;
+    const bool plain = path->starts_with('/') && path->size() > 1 && (*path + "/").find("/../") == std::string::npos &&
+                       path->find('\0') == std::string::npos;
+    if (!plain) {
+        return setting.refuse('"' + excerpt(*path) + "\" is not the directory of pods' logs",
+                              "an absolute path, such as /var/log/pods");
+    }
+    draft.config.pod_logs_dir = *path;
+}
+
 // What the kernel's OOM killer takes with a victim is the kubelet's to set (memory.oom.group); here it is only checked.
 void read_single_process_oom_kill(const Value& setting, Draft&) { (void)setting.boolean(); }
 
@@ -151,7 +164,7 @@ void keep(const Value& setting, Draft& draft) {
     draft.*member = setting;
 }
 
-constexpr std::array<KubeletSetting, 22> all_kubelet_settings{{
+constexpr std::array<KubeletSetting, 23> all_kubelet_settings{{
     {"apiVersion", read_api_version},
     {"kind", read_kind},
     {"evictionHard", keep_thresholds<&ThresholdSettings::hard>},
@@ -167,6 +180,7 @@ constexpr std::array<KubeletSetting, 22> all_kubelet_settings{{
     {"cgroupRoot", read_cgroup_root},
     {"staticPodPath", read_static_pod_path},
     {"containerRuntimeEndpoint", read_runtime_endpoint},
+    {"podLogsDir", read_pod_logs_dir},
     {"singleProcessOOMKill", read_single_process_oom_kill},
     {"systemReserved", read_reserved},
     {"kubeReserved", read_reserved},

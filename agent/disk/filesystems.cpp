@@ -42,6 +42,7 @@ public:
     [[nodiscard]] FilesystemView newest(MonotonicTime now) const;
     [[nodiscard]] std::optional<FilesystemId> id() const;
     void set_pace(Duration pace);
+    void ask_soon();
 
 private:
     // What the thread uses; it keeps it, if it is left behind.
@@ -52,7 +53,7 @@ private:
         const sys::Clock& clock;
         Options options;
         std::atomic<Duration> pace;
-        std::atomic<bool> is_repacing = false;
+        std::atomic<bool> is_posted = false;
         sys::Timer timer;  // the thread's
 
         mutable sys::PiMutex mutex;
@@ -130,13 +131,18 @@ std::optional<FilesystemId> Filesystems::Asked::id() const {
 }
 
 void Filesystems::Asked::set_pace(Duration pace) {
-    if (state_->pace.exchange(pace) <= pace || state_->is_repacing.exchange(true)) return;
+    if (state_->pace.exchange(pace) > pace) ask_soon();
+}
+
+// One that hangs is not asked a second time: what is posted waits, once.
+void Filesystems::Asked::ask_soon() {
+    if (state_->is_posted.exchange(true)) return;
     const std::weak_ptr<State> weak = state_;
     const bool posted = lane_->post([weak] {
-        if (const auto state = weak.lock()) state->is_repacing = false;
+        if (const auto state = weak.lock()) state->is_posted = false;
         ask_and_arm(weak);
     });
-    if (!posted) state_->is_repacing = false;
+    if (!posted) state_->is_posted = false;
 }
 
 Filesystems::Filesystems(const port::FilesystemPaths& paths, const sys::Clock& clock, Options options)
@@ -178,6 +184,13 @@ void Filesystems::set_pace(Duration pace) {
     pace_ = pace;
     for (const auto& row : rows_) {
         if (row.asked) row.asked->set_pace(pace);
+    }
+}
+
+void Filesystems::ask() {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& row : rows_) {
+        if (row.asked) row.asked->ask_soon();
     }
 }
 

@@ -42,6 +42,7 @@ public:
     ~Filesystems() override;
 
     [[nodiscard]] FilesystemsView newest() const override;
+    void ask() override;
     void set_pace(Duration pace) override;
     void set_paths(const port::FilesystemPaths& paths) override;
 

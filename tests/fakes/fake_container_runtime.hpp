@@ -29,7 +29,7 @@ public:
     Result<std::string> sandbox_image() override { return answer("sandbox_image", sandbox_image_name); }
     Result<std::vector<RuntimeSandbox>> sandboxes() override { return answer("sandboxes", all_sandboxes); }
     Result<std::vector<RuntimeContainer>> containers() override { return answer("containers", all_containers); }
-    Result<std::vector<RuntimeContainer>> layers() override { return std::vector<RuntimeContainer>{}; }
+    Result<std::vector<RuntimeContainer>> layers() override { return answer("layers", all_containers); }
     Result<std::vector<RuntimeContainer>> layer(const std::string& /*id*/) override {
         return std::vector<RuntimeContainer>{};
     }

@@ -147,6 +147,7 @@ struct ClusterConfig {
     std::string kubelet_ca_file = "/var/lib/kubelet/pki/kubelet.crt";
     // Of the kubelet's Pods API, which is watched instead where it is there; empty: it is not looked for.
     std::string kubelet_pods_socket = "/var/lib/kubelet/pods-api/pods-api.sock";
+    std::string kubelet_root = "/var/lib/kubelet";  // its root directory: pods' volumes, and what nodefs is
     KubeletConfigUse kubelet_config = KubeletConfigUse::off;
     bool pod_status = true;         // evicted pods are reported to the API server
     bool soft_eviction_api = true;  // for soft thresholds its Eviction API is asked first
@@ -176,7 +177,9 @@ struct AgentConfig {
     int realtime_priority = 10;                          // SCHED_FIFO priority of the kill path; 0: a normal thread
     OomScoreAdjPolicy oom_score_adj_policy = OomScoreAdjPolicy::enforce;
     ClusterConfig cluster{};
-    bool kube_events = true;             // events on pods and the node in the API, where there is one
+    bool kube_events = true;  // events on pods and the node in the API, where there is one
+    // Disks are measured, garbage is removed, and pods are evicted for disk and for their storage limits.
+    bool disks = false;
     bool oom_score_adj_steering = true;  // while a memory threshold is near, the first victim's processes have 1000
 };
 
@@ -188,6 +191,7 @@ struct Config {
     std::string cgroup_root = "/";
     std::string static_pod_path;
     std::string container_runtime_endpoint;
+    std::string pod_logs_dir = "/var/log/pods";
     AgentConfig agent;
     std::string file;  // where it came from; empty: built-in defaults
     std::vector<std::string>

@@ -25,8 +25,10 @@ public:
     Filesystems& operator=(const Filesystems&) = delete;
     virtual ~Filesystems() = default;
 
-    // Both thread-safe, and neither waits for a filesystem.
+    // All are thread-safe, and none waits for a filesystem.
     [[nodiscard]] virtual FilesystemsView newest() const = 0;
+    // Each is asked now, and then at its pace again.
+    virtual void ask() = 0;
     // How often each is asked from now on. One that does not answer is not asked a second time.
     virtual void set_pace(Duration pace) = 0;
     // What the runtime says of its directories may come late. Not from the thread that decides: it may wait for a

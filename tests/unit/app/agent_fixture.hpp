@@ -136,6 +136,7 @@ struct Agents : testing::Test {
                        .expect_scores = [this](const auto& kept) { scores.expected.push_back(kept.pod->name); },
                        .check_scores = [this](const PodUid& uid) { scores.checked.push_back(uid.value); },
                        .want_pod_statuses = [this](const auto& desired) { statuses.push_back(desired); },
+                       .disks = disks,
                        .note_intent =
                            [this](const DesiredPodStatus& intent) {
                                intents.emplace_back(intent, tree.handle(hog_id)->kills);
@@ -175,6 +176,7 @@ struct Agents : testing::Test {
     std::vector<std::vector<DesiredPodStatus>> statuses;
     std::vector<std::pair<DesiredPodStatus, int>> intents;  // with the hog's kills until then
     std::vector<DesiredPodStatus> recalled;
+    DiskParts disks;
     observe::Observer observer{tree, node, clock};
     std::optional<act::Executor> executor;
     fakes::FakeSockets sockets;

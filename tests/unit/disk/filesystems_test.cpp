@@ -201,6 +201,26 @@ TEST_F(FilesystemsTest, AFasterPaceCountsAtOnce) {
     EXPECT_TRUE(mounts->await_answers(10));
 }
 
+TEST_F(FilesystemsTest, AreAskedAtOnceOnRequest) {
+    const auto filesystems = make({.nodefs = "/kubelet", .imagefs = "/images"});
+    ASSERT_TRUE(mounts->await_answers(2));
+    mounts->set("/kubelet", {0, 1}, 400);
+    filesystems->ask();
+    ASSERT_TRUE(mounts->await_answers(4));
+    EXPECT_EQ(of(filesystems->newest(), NodeFilesystem::nodefs).reading->available, 400_B);
+}
+
+TEST_F(FilesystemsTest, OneThatHangsIsNotAskedASecondTime) {
+    mounts->hang("/images", true);
+    const auto filesystems = make({.nodefs = "/kubelet", .imagefs = "/images"});
+    ASSERT_TRUE(mounts->await_asked("/images", 1));
+    for (int i = 0; i < 5; ++i) filesystems->ask();
+    ASSERT_TRUE(mounts->await_asked("/kubelet", 2));
+    mounts->hang("/images", false);
+    ASSERT_TRUE(mounts->await_asked("/images", 2));
+    EXPECT_EQ(mounts->asked("/images"), 2) << "once for all that was requested meanwhile";
+}
+
 TEST_F(FilesystemsTest, ARuntimeThatComesLateGivesTheLayout) {
     const auto filesystems = make({.nodefs = "/kubelet"});
     ASSERT_TRUE(mounts->await_answers(1));

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "app/disks.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/layer_reader.hpp"
+#include "cri/endpoint.hpp"
+#include "cri/runtime.hpp"
+#include "disk/filesystems.hpp"
+#include "disk/pod_logs.hpp"
+#include "disk/surveyor.hpp"
+#include "evictd/model/text.hpp"
+#include "observe/runtime_inventory.hpp"
+#include "reconcile/control_loop.hpp"
+#include "reconcile/garbage_keeper.hpp"
+#include "sys/log.hpp"
+
+namespace evictd::app {
+namespace {
+
+using Keeper = reconcile::ControlLoop<reconcile::GarbageKeeper>;
+
+std::string first_directory(const std::vector<RuntimeFilesystem>& filesystems) {
+    return filesystems.empty() ? std::string() : filesystems.front().directory;
+}
+
+// containerd frees what a removed image held within a second or two; images share layers, and are smaller than it says.
+constexpr Duration reclaim_patience = std::chrono::seconds(5);
+
+// How often an answer is looked for that takes microseconds.
+constexpr Duration answer_period = std::chrono::milliseconds(1);
+
+// What the filesystems of images and containers have available together. It waits for them.
+std::optional<Bytes> available_on(const port::FilesystemPaths& paths) {
+    Bytes available;
+    std::vector<FilesystemId> counted;
+    for (const auto& path : {paths.imagefs, paths.containerfs}) {
+        if (path.empty()) continue;
+        const auto reading = disk::read_filesystem(path);
+        if (!reading) return std::nullopt;
+        if (std::find(counted.begin(), counted.end(), reading->id) != counted.end()) continue;
+        counted.push_back(reading->id);
+        available += reading->available;
+    }
+    return counted.empty() ? std::nullopt : std::optional(available);
+}
+
+void log_removal(const GarbageOutcome& one) {
+    const bool is_error = one.status == GarbageStatus::failed || one.status == GarbageStatus::refused;
+    const auto text = "garbage: " + std::string(name(one.kind)) + " " + printable(one.id) + ": " +
+                      std::string(name(one.status)) + (one.error.empty() ? "" : ", " + one.error);
+    is_error ? sys::log::warn(text) : sys::log::info(text);
+}
+
+}  // namespace
+
+// Members in the order of making; threads that use others come after them.
+struct Disks::Parts {
+    Parts(Config of, const sys::Clock& time, DiskNews told)
+        : config(std::move(of)), clock(time), news(std::move(told)) {}
+
+    const Config config;
+    const sys::Clock& clock;
+    DiskNews news;
+    std::string no_runtime;  // why there is none
+    std::string socket;
+    std::optional<disk::Filesystems> filesystems;
+    std::unique_ptr<disk::Surveyor> surveyor;
+    std::unique_ptr<LayerReader> layers;  // null: there is no runtime; so the three below
+    mutable sys::PiMutex mutex{};
+    port::FilesystemPaths paths{};  // under the mutex
+    std::unique_ptr<cri::Runtime> runtime;
+    std::optional<disk::PodLogs> logs;
+    std::optional<observe::RuntimeInventory> inventory;
+    std::unique_ptr<Keeper> keeper;
+
+    [[nodiscard]] port::FilesystemPaths known_paths() const {
+        const std::scoped_lock lock(mutex);
+        return paths;
+    }
+    void note_runtime_filesystems(const RuntimeFilesystems& found) {
+        auto known = known_paths();
+        known.imagefs = first_directory(found.images);
+        known.containerfs = first_directory(found.containers);
+        {
+            const std::scoped_lock lock(mutex);
+            paths = known;
+        }
+        filesystems->set_paths(known);
+    }
+    void refresh_filesystems();
+    Status start_survey();
+    Status start_runtime();
+    Status start_keeper();
+    [[nodiscard]] RuntimePtr look();
+};
+
+Status Disks::Parts::start_survey() {
+    paths.nodefs = config.agent.cluster.kubelet_root;
+    filesystems.emplace(paths, clock,
+                        disk::Filesystems::Options{.on_reading = [changed = news.changed](const auto&) { changed(); }});
+    auto made = disk::Surveyor::make(
+        clock, {.directories = {.pods = config.agent.cluster.kubelet_root + "/pods", .logs = config.pod_logs_dir},
+                .on_survey = [changed = news.changed](const SurveyPtr&) { changed(); }});
+    if (!made) return tl::unexpected(made.error());
+    surveyor = std::move(*made);
+    return {};
+}
+
+// Without a runtime images and layers are not known, and no garbage is removed.
+Status Disks::Parts::start_runtime() {
+    const auto endpoint = cri::find_endpoint(config.container_runtime_endpoint);
+    if (!endpoint || !*endpoint) {
+        no_runtime = endpoint ? "there is no container runtime at the usual sockets (containerRuntimeEndpoint)"
+                              : endpoint.error().text();
+        return {};
+    }
+    socket = **endpoint;
+    auto asked = cri::Runtime::make(socket);
+    if (!asked) return tl::unexpected(asked.error());
+    auto made = LayerReader::make(
+        std::move(*asked), clock,
+        {.changed = news.changed, .filesystems = [this](const auto& found) { note_runtime_filesystems(found); }});
+    if (!made) return tl::unexpected(made.error());
+    layers = std::move(*made);
+    return start_keeper();
+}
+
+// As the kubelet takes a new summary after a reclaim: what was read before it must not cost a pod its life. Waits for
+// the answers, and for no longer than after which a filesystem is unknown.
+void Disks::Parts::refresh_filesystems() {
+    const auto begin = clock.monotonic();
+    filesystems->ask();
+    const auto is_older = [&](const FilesystemView& one) { return one.reading && one.reading->at < begin; };
+    while (clock.monotonic() - begin <= disk::Filesystems::default_deadline) {
+        const auto view = filesystems->newest();
+        if (std::none_of(view.of.begin(), view.of.end(), is_older)) return;
+        std::this_thread::sleep_for(answer_period);
+    }
+}
+
+RuntimePtr Disks::Parts::look() {
+    auto look = inventory->look();
+    for (const auto& trouble : look.troubles) sys::log::warn("inventory of the container runtime: " + trouble);
+    return std::move(look.runtime);
+}
+
+Status Disks::Parts::start_keeper() {
+    auto asked = cri::Runtime::make(socket);
+    if (!asked) return tl::unexpected(asked.error());
+    runtime = std::move(*asked);
+    logs.emplace(disk::LogDirectories{.pods = config.pod_logs_dir});
+    inventory.emplace(*runtime, *logs, clock);
+    // What is unused is only known from now on: images are listed once at the start.
+    const auto first_look = [now = clock.monotonic()](reconcile::GarbageKeeper& keeper) {
+        keeper.reconcile({.inventory_since = now});
+    };
+    auto made = Keeper::make({.name = "evictd-garbage", .duty = sys::Duty::may_block, .start = first_look}, *runtime,
+                             *logs, clock,
+                             reconcile::GarbageParts{.look = [this] { return look(); },
+                                                     .available = [this] { return available_on(known_paths()); },
+                                                     .tell_inventory = news.inventory,
+                                                     .tell =
+                                                         [this](const ReclaimOutcome& outcome) {
+                                                             refresh_filesystems();
+                                                             return news.reclaimed(outcome);
+                                                         },
+                                                     .on_removal = log_removal,
+                                                     .dry_run = config.agent.dry_run,
+                                                     .patience = reclaim_patience});
+    if (!made) return tl::unexpected(made.error());
+    keeper = std::move(*made);
+    return {};
+}
+
+Disks::Disks(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<Disks>> Disks::make(const Config& config, const sys::Clock& clock, DiskNews news) {
+    std::unique_ptr<Disks> made(new Disks(std::make_unique<Parts>(config, clock, std::move(news))));
+    if (auto started = made->parts_->start_survey(); !started) return tl::unexpected(started.error());
+    if (auto started = made->parts_->start_runtime(); !started) return tl::unexpected(started.error());
+    return made;
+}
+
+Disks::~Disks() {
+    if (parts_->runtime) parts_->runtime->cancel();
+    parts_->keeper.reset();
+    parts_->layers.reset();  // its thread uses the paths and the filesystems
+}
+
+FilesystemsView Disks::filesystems() const { return parts_->filesystems->newest(); }
+
+observe::DiskFigures Disks::figures() const {
+    return {.survey = parts_->surveyor->newest(), .layers = parts_->layers ? parts_->layers->newest() : nullptr};
+}
+
+void Disks::set_pace(Duration pace) {
+    parts_->filesystems->set_pace(pace);
+    if (parts_->layers) parts_->layers->set_pace(pace);
+}
+
+void Disks::refresh(const std::vector<PodUid>& pods) {
+    for (const auto& pod : pods) parts_->surveyor->refresh(pod);
+    if (parts_->layers) parts_->layers->ask();
+}
+
+void Disks::want_garbage(const DesiredGarbage& desired) {
+    if (parts_->keeper) parts_->keeper->want(desired);
+}
+
+SourceRow Disks::row() const {
+    SourceRow row{.hook = "disks", .chosen = {}, .fallback = false, .detail = {}};
+    if (!parts_->layers) {
+        row.chosen = "filesystems, survey";
+        row.fallback = true;
+        row.detail = parts_->no_runtime + "; nothing is reclaimed";
+        return row;
+    }
+    row.chosen = "filesystems, survey, " + parts_->socket;
+    row.detail = parts_->layers->trouble();
+    row.fallback = !row.detail.empty();
+    return row;
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// The node's disks and its container runtime: what is free, what pods keep, what is garbage. All of it is found in
+// threads that may wait for a disk or for the runtime; the agent takes what is newest, and none of its own waits.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "evictd/model/config.hpp"
+#include "evictd/model/filesystem.hpp"
+#include "evictd/model/garbage.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/result.hpp"
+#include "evictd/model/runtime.hpp"
+#include "evictd/model/signal_source.hpp"
+#include "observe/pod_disks.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::app {
+
+// Called in any thread; none may wait. False: the queue is full, and it is told again.
+struct DiskNews {
+    std::function<void()> changed;  // filesystems() or figures()
+    std::function<bool(RuntimePtr)> inventory;
+    std::function<bool(ReclaimOutcome)> reclaimed;
+};
+
+class Disks {
+public:
+    // `clock` must outlive the program's threads. Error: there are no threads to be had. A runtime that is not there or
+    // not to be trusted is no error: it is in row().
+    static Result<std::unique_ptr<Disks>> make(const Config& config, const sys::Clock& clock, DiskNews news);
+    Disks(const Disks&) = delete;
+    Disks& operator=(const Disks&) = delete;
+    // A removal that is under way is waited for, but not longer than the runtime's next answer.
+    ~Disks();
+
+    // All are thread-safe, and none waits for a disk.
+    [[nodiscard]] FilesystemsView filesystems() const;
+    [[nodiscard]] observe::DiskFigures figures() const;
+    void set_pace(Duration pace);
+    void refresh(const std::vector<PodUid>& pods);  // their figures are measured anew, before all others
+    void want_garbage(const DesiredGarbage& desired);
+    [[nodiscard]] SourceRow row() const;  // for status
+
+private:
+    struct Parts;
+    explicit Disks(std::unique_ptr<Parts> parts);
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace evictd::app

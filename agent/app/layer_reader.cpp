@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "app/layer_reader.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace evictd::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The kubelet's own figures are 10 s old, or 15. A list of 110 pods takes containerd some 50 ms of a CPU.
+constexpr Duration longest_period = 10s;
+constexpr Duration shortest_period = 1s;
+// Containers come and go: what is older says little of those that run now.
+constexpr Duration oldest_figures = 60s;
+
+}  // namespace
+
+LayerReader::LayerReader(std::unique_ptr<port::ContainerRuntime> runtime, const sys::Clock& clock, Options options)
+    : clock_(clock), options_(std::move(options)), runtime_(std::move(runtime)) {}
+
+Result<std::unique_ptr<LayerReader>> LayerReader::make(std::unique_ptr<port::ContainerRuntime> runtime,
+                                                       const sys::Clock& clock, Options options) {
+    std::unique_ptr<LayerReader> made(new LayerReader(std::move(runtime), clock, std::move(options)));
+    auto lane = sys::Lane::make("evictd-layers", sys::Loop::default_queue, Duration::zero(), sys::Duty::may_block);
+    if (!lane) return tl::unexpected(lane.error());
+    made->lane_ = std::move(*lane);
+    (void)made->lane_->post([reader = made.get()] { reader->read(); });
+    return made;
+}
+
+LayerReader::~LayerReader() {
+    runtime_->cancel();
+    if (lane_) lane_->close();
+}
+
+void LayerReader::read() {
+    is_asked_ = false;
+    const auto begin = clock_.monotonic();
+    if (!is_heard_) ask_filesystems();
+    note(observe::read_layers(*runtime_, begin));
+    const auto period = std::clamp(pace_.load(), shortest_period, longest_period);
+    (void)lane_->arm(timer_, clock_.monotonic() + period, [this] { read(); });
+}
+
+void LayerReader::ask() {
+    if (is_asked_.exchange(true)) return;
+    if (!lane_->post([this] { read(); })) is_asked_ = false;
+}
+
+void LayerReader::ask_filesystems() {
+    const auto filesystems = runtime_->filesystems();
+    is_heard_ = filesystems.has_value();
+    if (filesystems) options_.filesystems(*filesystems);
+}
+
+void LayerReader::note(Result<observe::ContainerLayersPtr> answer) {
+    {
+        const std::scoped_lock lock(mutex_);
+        trouble_ = answer ? std::string{} : answer.error().text();
+        if (answer) newest_ = std::move(*answer);
+    }
+    // It may come back with another root directory.
+    is_heard_ = is_heard_ && trouble().empty();
+    options_.changed();
+}
+
+observe::ContainerLayersPtr LayerReader::newest() const {
+    const std::scoped_lock lock(mutex_);
+    return newest_ && clock_.monotonic() - newest_->at <= oldest_figures ? newest_ : nullptr;
+}
+
+std::string LayerReader::trouble() const {
+    const std::scoped_lock lock(mutex_);
+    return trouble_;
+}
+
+}  // namespace evictd::app

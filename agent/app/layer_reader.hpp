@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Asks the runtime, in a thread of its own, what the writable layers of containers keep and where its filesystems are.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "evictd/model/result.hpp"
+#include "evictd/port/container_runtime.hpp"
+#include "evictd/port/filesystems.hpp"
+#include "observe/container_layers.hpp"
+#include "sys/clock.hpp"
+#include "sys/lane.hpp"
+#include "sys/pi_mutex.hpp"
+
+namespace evictd::app {
+
+class LayerReader {
+public:
+    struct Options {
+        std::function<void()> changed;                               // in the thread, after each answer
+        std::function<void(const RuntimeFilesystems&)> filesystems;  // in the thread, as the runtime is heard again
+    };
+
+    // `clock` outlives it; the runtime is its own.
+    static Result<std::unique_ptr<LayerReader>> make(std::unique_ptr<port::ContainerRuntime> runtime,
+                                                     const sys::Clock& clock, Options options);
+    LayerReader(const LayerReader&) = delete;
+    LayerReader& operator=(const LayerReader&) = delete;
+    // The call under way is given up.
+    ~LayerReader();
+
+    // All are thread-safe. Null: none is known that is newer than a minute.
+    [[nodiscard]] observe::ContainerLayersPtr newest() const;
+    [[nodiscard]] std::string trouble() const;  // of the last answer; empty: there is none
+    void ask();                                 // now, and then at its pace again
+    // As filesystems are asked; layers cost the runtime more, so they are asked for every 1 s to 10 s.
+    void set_pace(Duration pace) { pace_ = pace; }
+
+private:
+    LayerReader(std::unique_ptr<port::ContainerRuntime> runtime, const sys::Clock& clock, Options options);
+    void read();
+    void ask_filesystems();
+    void note(Result<observe::ContainerLayersPtr> answer);
+
+    const sys::Clock& clock_;
+    Options options_;
+    std::unique_ptr<port::ContainerRuntime> runtime_;
+    std::atomic<Duration> pace_{std::chrono::seconds(10)};
+    std::atomic<bool> is_asked_ = false;  // a request waits in the lane
+    bool is_heard_ = false;               // the thread's: filesystems are known of this runtime
+    mutable sys::PiMutex mutex_;
+    observe::ContainerLayersPtr newest_;     // under the mutex
+    std::string trouble_ = "not asked yet";  // likewise
+    sys::Timer timer_;                       // the lane's
+    std::unique_ptr<sys::Lane> lane_;        // the last member: its thread uses the above
+};
+
+}  // namespace evictd::app

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// What news of disks makes the agent do, over fakes: nobody walks or removes anything.
+#include <gmock/gmock.h>
+
+#include "agent_fixture.hpp"
+
+namespace evictd::app {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct AgentDisks : Agents {
+    void begin() {
+        eviction.thresholds.push_back(
+            {.signal = Signal::nodefs_available, .value = {Quantity::of((10_GiB).value)}, .min_reclaim = {}});
+        eviction.thresholds.push_back(
+            {.signal = Signal::imagefs_available, .value = {Quantity::of((10_GiB).value)}, .min_reclaim = {}});
+        disks = {.filesystems = [this] { return view; },
+                 .figures = [this] { return figures; },
+                 .set_pace = [this](Duration pace) { paces.push_back(pace); },
+                 .refresh = [this](const auto& pods) { refreshed.push_back(pods.size()); },
+                 .want_garbage = [this](const DesiredGarbage& desired) { wanted.push_back(desired); }};
+        declare(100_MiB);
+        free(500_GiB);
+        make();
+    }
+    void free(Bytes available) {
+        clock.advance(1ms);
+        view.layout = FsLayout::single;
+        for (const std::size_t which : {0U, 1U}) {
+            view.of.at(which).reading = FilesystemReading{.id = {0, 1},
+                                                          .available = available,
+                                                          .capacity = 1000_GiB,
+                                                          .inodes_free = {},
+                                                          .inodes = {},
+                                                          .at = clock.monotonic()};
+        }
+    }
+    [[nodiscard]] static SurveyPtr survey_of(const std::string& uid, Bytes used) {
+        Survey survey;
+        survey.listed = MonotonicTime{1h};
+        survey.pods = {{{uid}, {{.kind = TreeKind::empty_dir, .name = "data", .usage = TreeUsage{.used = used}}}}};
+        return std::make_shared<const Survey>(std::move(survey));
+    }
+    [[nodiscard]] const std::optional<Reading>& reading(Signal signal) const {
+        return last().observation.readings[static_cast<std::size_t>(signal)];
+    }
+
+    FilesystemsView view;
+    observe::DiskFigures figures;
+    std::vector<Duration> paces;
+    std::vector<std::size_t> refreshed;
+    std::vector<DesiredGarbage> wanted;
+};
+
+TEST_F(AgentDisks, EachLookHasWhatFilesystemsAnsweredLast) {
+    begin();
+    ASSERT_TRUE(reading(Signal::nodefs_available));
+    EXPECT_EQ(reading(Signal::nodefs_available)->available.value, (500_GiB).value);
+    EXPECT_EQ(last().observation.fs_layout, FsLayout::single);
+}
+
+TEST_F(AgentDisks, WithoutThemThereAreNoReadings) {
+    declare(100_MiB);
+    make();
+    EXPECT_FALSE(reading(Signal::nodefs_available));
+    agent->note_inventory(std::make_shared<const Runtime>());
+    EXPECT_EQ(last().observation.runtime, nullptr);
+}
+
+TEST_F(AgentDisks, NewsThatChangesNothingIsNoLook) {
+    begin();
+    const auto looks = records.size();
+    free(499_GiB);
+    agent->note_disks();
+    EXPECT_EQ(records.size(), looks);
+}
+
+TEST_F(AgentDisks, ACrossingIsALookAtOnceAndTheFilesystemIsAskedAsOftenAsLooksCome) {
+    begin();
+    EXPECT_THAT(paces, ElementsAre(10s));
+    free(9_GiB);
+    agent->note_disks();
+    ASSERT_FALSE(last().decision.thresholds_met.empty());
+    EXPECT_THAT(paces, ElementsAre(10s, 100ms));
+    free(500_GiB);
+    const auto looks = records.size();
+    agent->note_disks();
+    EXPECT_EQ(records.size(), looks + 1) << "the end of pressure";
+}
+
+TEST_F(AgentDisks, AThresholdThatIsNearIsAskedForMoreOften) {
+    begin();
+    free(11_GiB);
+    agent->note_disks();
+    EXPECT_THAT(paces, ElementsAre(10s, 100ms));
+    EXPECT_TRUE(last().decision.thresholds_met.empty());
+}
+
+TEST_F(AgentDisks, NewerFiguresOfPodsAreALookWithinASecond) {
+    begin();
+    figures.survey = survey_of("hog", 3_GiB);
+    const auto looks = records.size();
+    agent->note_disks();
+    EXPECT_EQ(records.size(), looks);
+    EXPECT_LE(agent->next_look() - clock.monotonic(), 1s);
+    agent->note_inventory(std::make_shared<const Runtime>());
+    const auto& pods = last().observation.pods;
+    const auto hog = std::find_if(pods.begin(), pods.end(), [](const auto& one) { return one.pod->name == "hog"; });
+    EXPECT_EQ(hog->usage->disk.volumes, 3_GiB);
+    EXPECT_TRUE(hog->usage->disk_partial) << "no runtime tells of its layer";
+    clock.advance(1s);
+    agent->request_look();
+    EXPECT_EQ(last().observation.pods.front().usage->disk.volumes, 0_B) << "added once, while no threshold is met";
+}
+
+TEST_F(AgentDisks, UnderPressureEachLookHasThem) {
+    begin();
+    figures.survey = survey_of("hog", 3_GiB);
+    free(9_GiB);
+    agent->note_disks();
+    clock.advance(1s);
+    agent->request_look();
+    Bytes all;
+    for (const auto& pod : last().observation.pods) all += pod.usage->disk.volumes;
+    EXPECT_EQ(all, 3_GiB);
+}
+
+TEST_F(AgentDisks, PodsAreMeasuredAnewAsADiskRunsShortAndThenEveryTenSeconds) {
+    begin();
+    EXPECT_THAT(refreshed, IsEmpty());
+    free(9_GiB);
+    agent->note_disks();
+    EXPECT_THAT(refreshed, ElementsAre(2U));
+    clock.advance(5s);
+    agent->request_look();
+    EXPECT_THAT(refreshed, ElementsAre(2U));
+    clock.advance(5s);
+    agent->request_look();
+    EXPECT_THAT(refreshed, ElementsAre(2U, 2U));
+    free(500_GiB);
+    agent->note_disks();
+    free(9_GiB);
+    agent->note_disks();
+    EXPECT_THAT(refreshed, ElementsAre(2U, 2U, 2U)) << "it is short anew";
+}
+
+TEST_F(AgentDisks, AReclaimIsWantedOnceAndItsOutcomeIsInTheNextLook) {
+    begin();
+    auto runtime = std::make_shared<Runtime>();
+    runtime->whole = {.images = true, .sandboxes = true, .containers = true, .logs = true};
+    runtime->at = clock.monotonic();
+    RuntimeImage image;
+    image.id = "sha256:unused";
+    image.size = 1_GiB;
+    image.tags = {"example/unused:1"};
+    image.first_detected = clock.wall() - 1h;
+    runtime->images = {image};
+    agent->note_inventory(runtime);
+    EXPECT_THAT(wanted, IsEmpty());
+    free(9_GiB);
+    agent->note_disks();
+    ASSERT_EQ(wanted.size(), 1U) << last().decision.why;
+    ASSERT_EQ(wanted[0].removals.size(), 1U);
+    EXPECT_EQ(wanted[0].removals.begin()->id, "sha256:unused");
+    agent->note_disks();
+    clock.advance(1s);
+    agent->request_look();
+    EXPECT_EQ(wanted.size(), 1U);
+    free(20_GiB);
+    ReclaimOutcome outcome;
+    outcome.pass = wanted[0].pass;
+    agent->note_reclaimed(outcome);
+    EXPECT_FALSE(last().decision.evict);
+    EXPECT_TRUE(last().observation.reclaimed);
+}
+
+TEST_F(AgentDisks, AVictimsVolumesAreFollowed) {
+    begin();
+    figures.survey = survey_of("hog", 3_GiB);
+    declare(900_MiB);
+    cross(100_MiB);
+    ASSERT_TRUE(last().decision.evict);
+    agent->note_inventory(nullptr);
+    ASSERT_FALSE(last().observation.victims.empty());
+    EXPECT_EQ(last().observation.victims.front().on_disk, true);
+}
+
+}  // namespace
+}  // namespace evictd::app
