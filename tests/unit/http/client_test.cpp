@@ -179,10 +179,8 @@ TEST_F(HttpTest, AFloodOfWhatIsAcceptedLeavesTheLoopToOthers) {
     int fired = 0;
     auto timer = loop.add_timer([&] { fired++; });
     ASSERT_TRUE(timer);
-    while (taken < (std::size_t{8} << 20U)) {
-        timer->arm_in(0s);
-        (void)loop.run_once(1s);
-    }
+    timer->arm_in(0s);  // once: what is armed anew is behind all that waits
+    while (taken < (std::size_t{8} << 20U)) (void)loop.run_once(1s);
     EXPECT_GE(fired, 1);
     EXPECT_FALSE(done);
     ended = true;
