@@ -236,9 +236,9 @@ struct Described<Owing> {
 };
 template <>
 struct Described<Freeing> {
-    static constexpr auto fields =
-        std::tuple(field("pod", &Freeing::pod), field("pod_name", &Freeing::pod_name),
-                   field("cgroup", &Freeing::cgroup), field("emptied_at", &Freeing::emptied_at));
+    static constexpr auto fields = std::tuple(
+        field("pod", &Freeing::pod), field("pod_name", &Freeing::pod_name), field("cgroup", &Freeing::cgroup),
+        field("emptied_at", &Freeing::emptied_at), field("removed_at", &Freeing::removed_at));
 };
 template <>
 struct Described<PassedOver> {
@@ -280,7 +280,8 @@ struct Described<State> {
                    field("ended", &State::ended), field("node_stall_last_observed", &State::node_stall_last_observed),
                    field("condition_since", &State::condition_since), field("rejected", &State::rejected),
                    field("taint_evictions", &State::taint_evictions), field("removals", &State::removals),
-                   field("collecting", &State::collecting), field("freeing", &State::freeing));
+                   field("collecting", &State::collecting), field("freeing", &State::freeing),
+                   field("disk_short_since", &State::disk_short_since));
 };
 
 }  // namespace evictd::codec

@@ -25,6 +25,10 @@ std::optional<MonotonicTime> waiting_since(const State& state, MonotonicTime now
     return since && now < after(*since, 2 * unknown_pod_period) ? since : std::nullopt;
 }
 
+MonotonicTime wait_end(const State& state, MonotonicTime now) {
+    return after(waiting_since(state, now).value_or(now), unknown_pod_period);
+}
+
 // What it holds beyond its request, by which pods of one priority are ranked. A BestEffort pod comes before all that
 // are within theirs.
 Bytes beyond_request(const RankedPod& ranked, const EvictionConfig& config) {
@@ -34,10 +38,6 @@ Bytes beyond_request(const RankedPod& ranked, const EvictionConfig& config) {
 }
 
 }  // namespace
-
-MonotonicTime wait_end(const State& state, MonotonicTime now) {
-    return after(waiting_since(state, now).value_or(now), unknown_pod_period);
-}
 
 std::optional<AwaitedPods> awaited_before(const RankedPod& first, const EvictionConfig& config,
                                           const Observation& observation, const State& state) {
@@ -62,8 +62,7 @@ bool waits_for_list(const Observation& observation, const State& state) {
 }
 
 void remember_waiting(Course course, const Decision& decision, MonotonicTime now, State& state) {
-    const bool waits =
-        course == Course::unknown_pod || course == Course::pods_unlisted || course == Course::disk_unknown;
+    const bool waits = course == Course::unknown_pod || course == Course::pods_unlisted;
     if (decision.evict) {
         state.awaiting_since.reset();
     } else if (waits && !waiting_since(state, now)) {

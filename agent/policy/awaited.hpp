@@ -26,9 +26,6 @@ namespace evictd::policy {
 // Whether any eviction for memory waits until all pods' cgroups are opened; as long as for unknown pods.
 [[nodiscard]] bool waits_for_list(const Observation& observation, const State& state);
 
-// Until when evictions wait for what is not known, if they wait now.
-[[nodiscard]] MonotonicTime wait_end(const State& state, MonotonicTime now);
-
 // Remembers since when evictions wait, until there is one. A wait that began twice the period ago is forgotten:
 // pressure that comes and goes meanwhile begins no new one.
 void remember_waiting(Course course, const Decision& decision, MonotonicTime now, State& state);

@@ -4,10 +4,12 @@
 #include "decide.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "arrivals.hpp"
 #include "awaited.hpp"
 #include "containerfs.hpp"
+#include "disk_evictions.hpp"
 #include "ended_pods.hpp"
 #include "evict.hpp"
 #include "exhaustion.hpp"
@@ -48,6 +50,7 @@ struct Pressure {
     bool unconfirmed = false;          // a threshold on memory is left out of them: no task stalls for it
 
     [[nodiscard]] bool for_stall() const { return acting.empty() && !stalls.acting.empty(); }
+    [[nodiscard]] bool for_memory() const { return std::any_of(acting.begin(), acting.end(), on_memory); }
     [[nodiscard]] bool calm() const { return pass.merged.empty() && stalls.merged.empty(); }
 };
 
@@ -80,6 +83,7 @@ void report_pressure(const Pressure& pressure, const EvictionConfig& config, con
 
     next.conditions = decision.conditions;
     next.first_observed = pass.merged;
+    follow_disk_pressure(pass.merged, observation.at, next);
     next.thresholds_met.clear();
     for (const auto& entry : pass.satisfied) next.thresholds_met.push_back(entry.threshold);
     for (std::size_t i = 0; i < signal_count; ++i) {
@@ -206,6 +210,12 @@ void desire(const EvictionConfig& config, const EvictionConfig& configured, cons
     decision.node_status = node_status(config, observation, decision, next);
 }
 
+std::string say_more(const Decision& decision, MonotonicTime now) {
+    std::string said = say_rejected(decision) + say_ended(decision) + say_removals(decision, now);
+    if (!decision.ladder.empty()) said += "; " + say_ladder(decision.ladder);
+    return said;
+}
+
 }  // namespace
 
 Verdict decide(const EvictionConfig& configured, const Observation& observation, const State& state) {
@@ -223,11 +233,14 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     std::vector<NodeReclaim> reclaim;
     std::optional<MonotonicTime> stall_clock;
     if (next.reclaiming) follow_reclaim(config, observation, next);
-    if (next.reclaiming && is_reclaim_over(*next.reclaiming, observation)) {
+    const bool is_relieved = next.reclaiming && is_reclaim_over(*next.reclaiming, observation);
+    Pressure pressure = find_pressure(config, observation, next);
+    if (is_relieved && !pressure.for_memory()) {
         reclaim = next.reclaiming->asked;
         course = go_on_after_reclaim(config, observation, state, verdict);
     } else {
-        Pressure pressure = find_pressure(config, observation, next);
+        // Memory goes first, also where it ran short while a disk was relieved.
+        if (is_relieved) next.reclaiming.reset();
         report_pressure(pressure, config, observation, state, verdict);
         decision.ranked_by = signal_to_rank_by(pressure.pass);
         decision.ranking = rank_pods(config, decision.ranked_by, observation, next);
@@ -247,9 +260,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     if (clock) decision.look_again_at = clock->at;
     decision.next_look = next_look(configured, observation, decision, clock);
     if (next.reclaiming) reclaim = next.reclaiming->asked;
-    decision.why = why(course, decision, reclaim, config, observation);
-    decision.why += say_rejected(decision) + say_ended(decision) + say_removals(decision, observation.at);
-    if (!decision.ladder.empty()) decision.why += "; " + say_ladder(decision.ladder);
+    decision.why = why(course, decision, reclaim, config, observation) + say_more(decision, observation.at);
     return verdict;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "awaited.hpp"
 #include "evictd/model/signal.hpp"
 #include "evictd/model/text.hpp"
 #include "flight.hpp"
@@ -24,15 +23,35 @@ bool is_unknown(const RankedPod& ranked, const Observation& observation) {
 
 MonotonicTime end_of(const Freeing& one) { return after(one.emptied_at, pod_cleanup_timeout); }
 
+// Longer, and a disk is full before a pod is evicted; shorter, and a large tree is not walked by then.
+constexpr Duration longest_unknown = std::chrono::seconds(10);
+
+bool were_asked_since(MonotonicTime time, const Readings& readings) {
+    for (std::size_t i = 0; i < signal_count; ++i) {
+        if (is_on_disk(static_cast<Signal>(i)) && readings.at(i) && readings.at(i)->at <= time) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 bool is_on_disk(Signal signal) { return traits(signal).condition == Condition::disk_pressure; }
 
 bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state) {
-    if (observation.at >= wait_end(state, observation.at)) return false;
+    if (!state.disk_short_since || observation.at >= after(*state.disk_short_since, longest_unknown)) return false;
     return std::any_of(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
         return could_go(ranked, observation) && is_unknown(ranked, observation);
     });
+}
+
+void follow_disk_pressure(const std::vector<FirstObserved>& merged, MonotonicTime now, State& state) {
+    const bool is_short = std::any_of(merged.begin(), merged.end(),
+                                      [](const FirstObserved& entry) { return is_on_disk(entry.threshold.signal); });
+    if (!is_short) {
+        state.disk_short_since.reset();
+    } else if (!state.disk_short_since) {
+        state.disk_short_since = now;
+    }
 }
 
 bool is_known_to_hold(const RankedPod& ranked, const Observation& observation) {
@@ -48,11 +67,15 @@ void begin_freeing(const InFlight& flight, const ObservedVictim& seen, State& st
 }
 
 void follow_freeing(const Observation& observation, State& state) {
-    std::erase_if(state.freeing, [&](const Freeing& one) {
+    for (auto& one : state.freeing) {
         const auto seen = std::find_if(observation.victims.begin(), observation.victims.end(),
                                        [&](const ObservedVictim& victim) { return victim.pod == one.pod; });
-        const bool removed = seen == observation.victims.end() || seen->on_disk == false;
-        return removed || observation.at >= end_of(one);
+        const bool is_left = seen != observation.victims.end() && seen->on_disk != false;
+        if (!is_left && !one.removed_at) one.removed_at = observation.at;
+    }
+    std::erase_if(state.freeing, [&](const Freeing& one) {
+        const bool is_free = one.removed_at && were_asked_since(*one.removed_at, observation.readings);
+        return is_free || observation.at >= end_of(one);
     });
 }
 
@@ -75,7 +98,7 @@ std::string say_disk_unknown(const Decision& decision, const Observation& observ
     }
     if (others > 0) first += " and " + std::to_string(others) + (others == 1 ? " other pod" : " other pods");
     return "it is not known yet what " + first + (others > 0 ? " keep" : " keeps") +
-           " on disk: no pod is evicted for disk before it is, or for 10s";
+           " on disk; no pod is evicted for disk until it is, for at most " + span_text(longest_unknown);
 }
 
 std::string say_freeing(const Observation& observation) {
@@ -87,8 +110,8 @@ std::string say_freeing(const Observation& observation) {
         said += (said.empty() ? "" : ", ") +
                 (found == observation.pods.end() ? "UID " + victim.pod.value : found->pod->full_name());
     }
-    return "the volumes of the last evicted pod (" + said +
-           ") are still being removed; no other pod is evicted for disk before they are, or for " +
+    return "what the last evicted pod" + (said.empty() ? said : " (" + said + ")") +
+           " kept on disk is still being removed; no other pod is evicted for disk until it is, for at most " +
            span_text(pod_cleanup_timeout);
 }
 

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "evictd/model/decision.hpp"
 #include "evictd/model/observation.hpp"
@@ -17,9 +18,12 @@ namespace evictd::policy {
 // Whether the signal is one of disk.
 [[nodiscard]] bool is_on_disk(Signal signal);
 
-// Some pod that could be evicted may keep more than is known of it (PodUsage::disk_partial). Not for longer than
-// evictions wait for unknown pods (awaited.hpp): then what is known decides, and a pod of which nothing is known is not
-// chosen (is_known_to_hold()).
+// Remembers since when a threshold on disk is met without a break. `merged`: of this look's ThresholdPass.
+void follow_disk_pressure(const std::vector<FirstObserved>& merged, MonotonicTime now, State& state);
+
+// Some pod that could be evicted may keep more than is known of it (PodUsage::disk_partial). For the first 10 s of the
+// pressure, reclaims included: then what is known decides, and a pod of which nothing is known is not chosen
+// (is_known_to_hold()).
 [[nodiscard]] bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state);
 
 // False: to evict it may free nothing. True of a pod whose usage is wholly known, as the kubelet has it, also if that
@@ -28,7 +32,7 @@ namespace evictd::policy {
 
 // What `state.freeing` begins with for a victim that is gone. `seen` is its entry in the observation.
 void begin_freeing(const InFlight& flight, const ObservedVictim& seen, State& state);
-// Ends what was removed, or was not within the time.
+// Ends what was removed, once filesystems were asked after that, and what was not within the time.
 void follow_freeing(const Observation& observation, State& state);
 // When the first one's time is over.
 [[nodiscard]] std::optional<MonotonicTime> next_freeing_clock(const State& state);

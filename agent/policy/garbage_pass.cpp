@@ -144,11 +144,15 @@ void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> act
     reclaiming.acting = std::move(acting);
     reclaiming.garbage.forced = true;
     if (!observation.runtime) return;
-    // It found nothing then, and finds nothing now. A newer one is asked for once this one is too old.
-    if (is_recent(observation) && state.collecting.futile_inventory >= observation.runtime->at) return;
+    // It found nothing then, and finds nothing now, but for what the last victim left. A newer one is asked for once
+    // this one is too old.
+    const bool is_relieved = is_whole(reclaiming.asked, observation.runtime->whole) && state.relieved_at &&
+                             observation.runtime->at <= *state.relieved_at;
+    const bool is_futile = state.collecting.futile_inventory >= observation.runtime->at;
+    if (is_recent(observation) && is_futile && !is_relieved) return;
     reclaiming.garbage.deadline = after(observation.at, config.garbage.deadline);
     const bool is_planned = state.collecting.planned_inventory >= observation.runtime->at;
-    const bool will_do = is_recent(observation) && !is_planned;
+    const bool will_do = is_recent(observation) && !is_planned && !is_relieved;
     reclaiming.garbage.inventory_since = will_do ? observation.runtime->at : observation.at;
     follow_reclaim(config, observation, state);
 }

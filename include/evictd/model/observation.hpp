@@ -102,7 +102,7 @@ struct ObservedVictim {
     CgroupId cgroup;
     std::optional<bool> populated;  // whether a process is left; none: it could not be read
     std::optional<Bytes> held;      // the working set still charged to it; none: it could not be measured
-    std::optional<bool> on_disk{};  // its volumes are still there; none: nobody looked
+    std::optional<bool> on_disk{};  // volumes or containers of it are still there; none: not known
 };
 
 // A cgroup that is named as the kubelet names a pod's, and no source knows a pod of that UID: its manifest is late, or

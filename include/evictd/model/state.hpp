@@ -58,12 +58,13 @@ struct Owing {
     bool overdue = false;                              // nothing more has come: it is reported
 };
 
-// A victim whose processes are gone, and whose volumes were still on disk then.
+// A victim whose processes are gone, and whose volumes or containers were still on disk then.
 struct Freeing {
     PodUid pod;
     std::string pod_name;
     CgroupId cgroup;
     MonotonicTime emptied_at;
+    std::optional<MonotonicTime> removed_at{};  // when nothing of it was left; none: not yet
 };
 
 // A pod whose eviction came to nothing, left alone for a while as long as there is somebody else.
@@ -134,7 +135,8 @@ struct State {
     std::vector<TaintEviction> taint_evictions;  // scheduled
     std::vector<Removal> removals;               // begun; one for each uid
     Collecting collecting{};
-    std::vector<Freeing> freeing{};  // evictions for disk wait for them
+    std::vector<Freeing> freeing{};                   // evictions for disk wait for them
+    std::optional<MonotonicTime> disk_short_since{};  // a threshold on disk is met without a break
 };
 
 }  // namespace evictd

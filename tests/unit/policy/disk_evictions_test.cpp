@@ -80,6 +80,40 @@ TEST(DiskEvictions, NobodyOfWhomSomethingIsKnown) {
     EXPECT_NE(decision.why.find("unable to evict any pods"), std::string::npos) << decision.why;
 }
 
+// A reclaim that takes long is part of the wait, and so is one after the other.
+TEST(DiskEvictions, TheWaitIsTheFirstTenSecondsOfThePressure) {
+    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
+    EXPECT_FALSE(node.look(0s).evict);
+    EXPECT_EQ(evicted(node.look(35s)), "uid-small") << "the reclaim took 35 s";
+}
+
+TEST(DiskEvictions, NewPressureIsANewWait) {
+    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
+    EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
+    node.set(50_GiB, Signal::imagefs_available, 100_GiB);
+    node.look(1s);
+    node.set(5_GiB, Signal::imagefs_available, 100_GiB);
+    EXPECT_FALSE(evict_after_reclaim(node, 11s).evict);
+    EXPECT_FALSE(evict_after_reclaim(node, 20s).evict);
+    EXPECT_EQ(evicted(evict_after_reclaim(node, 22s)), "uid-small");
+}
+
+TEST(DiskEvictions, AWaitForDiskUsesUpNoneForMemory) {
+    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
+    EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
+    EXPECT_FALSE(node.state.awaiting_since);
+}
+
+TEST(DiskEvictions, MemoryThatRunsShortDuringAReclaimGoesFirst) {
+    auto node = short_of_disk({on_disk("disk", 4_GiB), on_disk("memory", 1_GiB)});
+    node.config.thresholds.push_back(hard(100_MiB));
+    node.find("memory").usage->working_set = 2_GiB;
+    node.set(1_GiB);
+    EXPECT_FALSE(node.look(0s).evict);
+    node.set(50_MiB);
+    EXPECT_EQ(evicted(node.look(1s)), "uid-memory");
+}
+
 // At least so much is known, and the kubelet would go by that.
 TEST(DiskEvictions, APartIsEnoughAfterTenSeconds) {
     auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("large", 4_GiB, true)});
@@ -103,10 +137,14 @@ TEST(DiskEvictions, TheNextWaitsUntilTheVictimsVolumesAreRemoved) {
     ASSERT_EQ(node.state.freeing.size(), 1U);
     decision = look_with(node, 2s, {{"first", false, true}});
     EXPECT_FALSE(decision.evict);
-    EXPECT_NE(decision.why.find("volumes of the last evicted pod (default/first)"), std::string::npos) << decision.why;
+    EXPECT_NE(decision.why.find("what the last evicted pod (default/first) kept on disk"), std::string::npos)
+        << decision.why;
     decision = look_with(node, 3s, {{"first", false, false}});
+    EXPECT_EQ(node.state.freeing.size(), 1U) << "the filesystem was not asked since";
+    EXPECT_FALSE(decision.evict);
+    decision = look_with(node, 4s, {{"first", false, false}});
     EXPECT_TRUE(node.state.freeing.empty());
-    EXPECT_EQ(evicted(decision.evict ? decision : node.look(3s + 1ms)), "uid-second");
+    EXPECT_EQ(evicted(decision.evict ? decision : node.look(4s + 1ms)), "uid-second");
 }
 
 TEST(DiskEvictions, VolumesThatStayHoldTheNextUpForThirtySeconds) {

@@ -124,5 +124,19 @@ TEST(GarbageInventory, WhatCouldNotBeRemovedIsNotTriedAgainWhileTheInventoryIsRe
     EXPECT_TRUE(node.disk(11s, 9_GiB).garbage.inventory_since);
 }
 
+TEST(GarbageInventory, AfterAVictimEndedANewOneIsAskedFor) {
+    ReclaimNode node;
+    node.inventory.runtime.images.clear();
+    node.inventory.runtime.containers.clear();
+    node.disk(0s, 9_GiB);
+    const Decision evicting = node.disk(0s + 1ms, 9_GiB);
+    ASSERT_EQ(evicted(evicting), "uid-web");
+    node.carry_out(evicting, OutcomeStatus::delivered, 1ms);
+    node.pods[0].populated = false;
+    node.disk(1s, 9_GiB);
+    const Decision again = node.disk(2s, 9_GiB);
+    EXPECT_TRUE(again.garbage.inventory_since) << again.why;
+}
+
 }  // namespace
 }  // namespace evictd::policy::testing
