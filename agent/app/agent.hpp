@@ -195,9 +195,10 @@ private:
     RuntimePtr runtime_;
     std::optional<ReclaimOutcome> reclaimed_;  // since the last look
     observe::DiskFigures used_figures_;        // that pods were looked at with last
-    bool is_disk_short_ = false;               // a threshold on disk was met at the last look
+    std::vector<bool> disks_met_;              // at the last look, by threshold
     MonotonicTime disk_short_since_;
-    MonotonicTime disks_refreshed_;
+    std::optional<MonotonicTime> disks_refreshed_;
+    Duration refresh_pause_{0};  // after the last refresh
     Duration filesystem_pace_{0};
     std::uint64_t wanted_pass_ = 0;  // of garbage
     std::optional<MonotonicTime> wanted_inventory_since_;

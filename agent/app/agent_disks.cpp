@@ -18,13 +18,29 @@ namespace {
 // and a pod over its limit is evicted a second later.
 constexpr Duration look_for_figures = std::chrono::seconds(1);
 
-// While a threshold stays met. A walk of all pods takes seconds of a CPU.
-constexpr Duration refresh_period = std::chrono::seconds(10);
+// At a crossing, then twice as long each time while a threshold stays met: a walk of all pods takes seconds of a CPU.
+constexpr Duration shortest_refresh = std::chrono::seconds(10);
+constexpr Duration longest_refresh = std::chrono::minutes(5);
 
-bool is_disk_met(const EvictionConfig& config, const Readings& readings) {
-    return std::any_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
-        return policy::is_on_disk(threshold.signal) && policy::is_met(threshold, readings, policy::MinReclaim::ignored);
-    });
+// By threshold. Enforced: also while one that was met is back above its value, and its minimum reclaim is not reached.
+std::vector<bool> disks_met(const EvictionConfig& config, const Readings& readings, policy::MinReclaim min_reclaim) {
+    std::vector<bool> met;
+    met.reserve(config.thresholds.size());
+    for (const auto& threshold : config.thresholds) {
+        met.push_back(policy::is_on_disk(threshold.signal) && policy::is_met(threshold, readings, min_reclaim));
+    }
+    return met;
+}
+
+bool any(const std::vector<bool>& met) { return std::find(met.begin(), met.end(), true) != met.end(); }
+
+// No figures: none is chosen for disk by what is not there.
+void leave_unknown(std::vector<ObservedPod>& pods) {
+    for (auto& observed : pods) {
+        if (observed.usage) {
+            observed.usage->disk_partial = true;
+        }
+    }
 }
 
 }  // namespace
@@ -37,25 +53,37 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     observe::add_filesystems(parts_.disks.filesystems(), observation);
     observation.runtime = runtime_;
     if (purpose == observe::LookFor::practice) {
+        leave_unknown(observation.pods);
         return;
     }
-    const bool was_short = std::exchange(is_disk_short_, is_disk_met(options_.eviction, observation.readings));
-    if (is_disk_short_) {
-        disk_short_since_ = was_short ? disk_short_since_ : observation.at;
+    using policy::MinReclaim;
+    const auto& config = options_.eviction;
+    const bool may_act = any(disks_met(config, observation.readings, MinReclaim::enforced));
+    const bool was_short = any(disks_met_);
+    disks_met_ = disks_met(config, observation.readings, MinReclaim::ignored);
+    if (any(disks_met_)) {
+        if (!was_short) {
+            disk_short_since_ = observation.at;
+            refresh_pause_ = shortest_refresh;
+        }
         refresh_figures(observation);
     }
     auto figures = parts_.disks.figures();
-    if (!is_disk_short_ && figures == used_figures_) {
+    if (!may_act && figures == used_figures_) {
+        leave_unknown(observation.pods);
         return;
     }
     // What was measured before may be what a pod kept before it filled the disk.
-    observe::add_disk_usage(figures, is_disk_short_ ? disk_short_since_ : MonotonicTime{}, observation.pods);
+    observe::add_disk_usage(figures, may_act ? disk_short_since_ : MonotonicTime{}, observation.pods);
     used_figures_ = std::move(figures);
 }
 
 void Agent::refresh_figures(const Observation& observation) {
-    if (disks_refreshed_ >= disk_short_since_ && observation.at - disks_refreshed_ < refresh_period) {
+    if (disks_refreshed_ && observation.at < *disks_refreshed_ + refresh_pause_) {
         return;
+    }
+    if (disks_refreshed_ >= disk_short_since_) {
+        refresh_pause_ = std::min(2 * refresh_pause_, longest_refresh);
     }
     disks_refreshed_ = observation.at;
     std::vector<PodUid> pods;
@@ -71,7 +99,7 @@ void Agent::add_volumes(std::vector<ObservedVictim>& victims) const {
         return;
     }
     for (auto& victim : victims) {
-        victim.on_disk = observe::keeps_volumes(used_figures_, victim.pod);
+        victim.on_disk = observe::keeps_anything(used_figures_, victim.pod);
     }
 }
 
@@ -80,8 +108,8 @@ void Agent::note_disks() {
     Cause cause{.kind = CauseKind::requested, .event = {}, .detected_at = now};
     Observation seen;
     observe::add_filesystems(parts_.disks.filesystems(), seen);
-    const bool is_short = is_disk_met(options_.eviction, seen.readings);
-    if (is_short != is_disk_short_ || policy::filesystem_pace(options_.eviction, seen.readings) < filesystem_pace_) {
+    const auto met = disks_met(options_.eviction, seen.readings, policy::MinReclaim::ignored);
+    if (met != disks_met_ || policy::filesystem_pace(options_.eviction, seen.readings) < filesystem_pace_) {
         tick(std::move(cause));
     } else if (parts_.disks.figures() != used_figures_) {
         put_off(std::move(cause), std::max(now, last_look_ + look_for_figures));

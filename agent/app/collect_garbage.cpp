@@ -39,7 +39,8 @@ public:
         : config_(config),
           how_(how),
           runtime_(runtime),
-          filesystems_(runtime, clock_),
+          logs_({.pods = config.pod_logs_dir}),
+          filesystems_(runtime, config.agent.cluster.kubelet_root, clock_),
           inventory_(runtime, logs_, clock_),
           keeper_(runtime, logs_, clock_, parts()) {
         report_.endpoint = std::move(endpoint);
@@ -71,7 +72,7 @@ private:
             report_.done->freed = outcome.freed;
             return true;
         };
-        parts.on_removal = [this](const GarbageOutcome& outcome) { note(outcome); };
+        parts.on_removal = [this](const Garbage& one, const GarbageOutcome& outcome) { note(one, outcome); };
         parts.patience = patience;
         return parts;
     }
@@ -80,13 +81,10 @@ private:
         report_.troubles.insert(report_.troubles.end(), troubles.begin(), troubles.end());
     }
 
-    void note(const GarbageOutcome& outcome) {
+    void note(const Garbage& one, const GarbageOutcome& outcome) {
         auto& removals = report_.done->removals;
         removals.push_back(outcome);
-        const auto one = std::find_if(report_.goes.begin(), report_.goes.end(), [&](const Garbage& each) {
-            return each.kind == outcome.kind && each.id == outcome.id;
-        });
-        if (how_.on_removal && one != report_.goes.end()) how_.on_removal(removals.size(), *one, outcome);
+        if (how_.on_removal) how_.on_removal(removals.size(), one, outcome);
     }
 
     // The pods first: one that comes after the inventory has nothing in it.
@@ -154,7 +152,7 @@ private:
     const CollectGarbage& how_;
     port::ContainerRuntime& runtime_;
     const sys::Clock& clock_ = system_clock;
-    disk::PodLogs logs_{disk::LogDirectories{}};
+    disk::PodLogs logs_;
     GarbageFilesystems filesystems_;
     observe::RuntimeInventory inventory_;
     codec::GcReport report_;

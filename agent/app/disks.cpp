@@ -3,11 +3,14 @@
 #include "app/disks.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/layer_reader.hpp"
+#include "codec/gc_report.hpp"
 #include "cri/endpoint.hpp"
 #include "cri/runtime.hpp"
 #include "disk/filesystems.hpp"
@@ -18,6 +21,7 @@
 #include "reconcile/control_loop.hpp"
 #include "reconcile/garbage_keeper.hpp"
 #include "sys/log.hpp"
+#include "sys/pi_mutex.hpp"
 
 namespace evictd::app {
 namespace {
@@ -34,11 +38,11 @@ constexpr Duration reclaim_patience = std::chrono::seconds(5);
 // How often an answer is looked for that takes microseconds.
 constexpr Duration answer_period = std::chrono::milliseconds(1);
 
-// What the filesystems of images and containers have available together. It waits for them.
+// What nodefs, imagefs and containerfs have available together, each filesystem once. It waits for them.
 std::optional<Bytes> available_on(const port::FilesystemPaths& paths) {
     Bytes available;
     std::vector<FilesystemId> counted;
-    for (const auto& path : {paths.imagefs, paths.containerfs}) {
+    for (const auto& path : {paths.nodefs, paths.imagefs, paths.containerfs}) {
         if (path.empty()) continue;
         const auto reading = disk::read_filesystem(path);
         if (!reading) return std::nullopt;
@@ -49,16 +53,33 @@ std::optional<Bytes> available_on(const port::FilesystemPaths& paths) {
     return counted.empty() ? std::nullopt : std::optional(available);
 }
 
-void log_removal(const GarbageOutcome& one) {
-    const bool is_error = one.status == GarbageStatus::failed || one.status == GarbageStatus::refused;
-    const auto text = "garbage: " + std::string(name(one.kind)) + " " + printable(one.id) + ": " +
-                      std::string(name(one.status)) + (one.error.empty() ? "" : ", " + one.error);
+void log_removal(const Garbage& one, const GarbageOutcome& outcome) {
+    const bool is_error = outcome.status == GarbageStatus::failed || outcome.status == GarbageStatus::refused;
+    const auto text = "garbage: " + codec::gc_step_text(one, outcome);
     is_error ? sys::log::warn(text) : sys::log::info(text);
 }
 
 }  // namespace
 
-// Members in the order of making; threads that use others come after them.
+// A thread that hangs in statfs is left behind, and may answer when nobody is there any more.
+class Listener {
+public:
+    explicit Listener(std::function<void()> told) : told_(std::move(told)) {}
+    void tell() {
+        const std::scoped_lock lock(mutex_);
+        if (told_) told_();
+    }
+    void leave() {
+        const std::scoped_lock lock(mutex_);
+        told_ = nullptr;
+    }
+
+private:
+    sys::PiMutex mutex_;
+    std::function<void()> told_;
+};
+
+// Members in the order of making. ~Disks ends the threads that use others first.
 struct Disks::Parts {
     Parts(Config of, const sys::Clock& time, DiskNews told)
         : config(std::move(of)), clock(time), news(std::move(told)) {}
@@ -66,6 +87,7 @@ struct Disks::Parts {
     const Config config;
     const sys::Clock& clock;
     DiskNews news;
+    std::shared_ptr<Listener> listener = std::make_shared<Listener>(news.changed);
     std::string no_runtime;  // why there is none
     std::string socket;
     std::optional<disk::Filesystems> filesystems;
@@ -102,7 +124,7 @@ struct Disks::Parts {
 Status Disks::Parts::start_survey() {
     paths.nodefs = config.agent.cluster.kubelet_root;
     filesystems.emplace(paths, clock,
-                        disk::Filesystems::Options{.on_reading = [changed = news.changed](const auto&) { changed(); }});
+                        disk::Filesystems::Options{.on_reading = [to = listener](const auto&) { to->tell(); }});
     auto made = disk::Surveyor::make(
         clock, {.directories = {.pods = config.agent.cluster.kubelet_root + "/pods", .logs = config.pod_logs_dir},
                 .on_survey = [changed = news.changed](const SurveyPtr&) { changed(); }});
@@ -189,6 +211,7 @@ Result<std::unique_ptr<Disks>> Disks::make(const Config& config, const sys::Cloc
 Disks::~Disks() {
     if (parts_->runtime) parts_->runtime->cancel();
     parts_->keeper.reset();
+    parts_->listener->leave();
     parts_->layers.reset();  // its thread uses the paths and the filesystems
 }
 
@@ -217,7 +240,7 @@ SourceRow Disks::row() const {
     if (!parts_->layers) {
         row.chosen = "filesystems, survey";
         row.fallback = true;
-        row.detail = parts_->no_runtime + "; nothing is reclaimed";
+        row.detail = parts_->no_runtime + "; no garbage is removed";
         return row;
     }
     row.chosen = "filesystems, survey, " + parts_->socket;

@@ -21,7 +21,7 @@
 
 namespace evictd::app {
 
-// Called in any thread; none may wait. False: the queue is full, and it is told again.
+// Called in any thread; none may wait. False: the queue is full; it is called again later.
 struct DiskNews {
     std::function<void()> changed;  // filesystems() or figures()
     std::function<bool(RuntimePtr)> inventory;
@@ -41,7 +41,7 @@ public:
     // All are thread-safe, and none waits for a disk.
     [[nodiscard]] FilesystemsView filesystems() const;
     [[nodiscard]] observe::DiskFigures figures() const;
-    void set_pace(Duration pace);
+    void set_pace(Duration pace);  // how often filesystems are asked, 10 ms to 10 s; layers every 1 s to 10 s
     void refresh(const std::vector<PodUid>& pods);  // their figures are measured anew, before all others
     void want_garbage(const DesiredGarbage& desired);
     [[nodiscard]] SourceRow row() const;  // for status

@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kubelets_root = "/var/lib/kubelet";
 constexpr Duration longest_wait = 1s;
 constexpr Duration pace = 100ms;  // what comes back is looked at as often
 
@@ -28,8 +27,9 @@ constexpr std::array<Signals, node_filesystem_count> signals{
      {NodeFilesystem::imagefs, Signal::imagefs_available, Signal::imagefs_inodes_free},
      {NodeFilesystem::containerfs, Signal::containerfs_available, Signal::containerfs_inodes_free}}};
 
-port::FilesystemPaths find_paths(port::ContainerRuntime& runtime, std::string& trouble) {
-    port::FilesystemPaths paths{.nodefs = kubelets_root, .imagefs = {}, .containerfs = {}};
+port::FilesystemPaths find_paths(port::ContainerRuntime& runtime, const std::string& kubelet_root,
+                                 std::string& trouble) {
+    port::FilesystemPaths paths{.nodefs = kubelet_root, .imagefs = {}, .containerfs = {}};
     const auto said = runtime.filesystems();
     if (!said) {
         trouble = said.error().text();
@@ -47,8 +47,9 @@ const FilesystemView& of(const FilesystemsView& view, NodeFilesystem which) {
 
 }  // namespace
 
-GarbageFilesystems::GarbageFilesystems(port::ContainerRuntime& runtime, const sys::Clock& clock)
-    : paths_(find_paths(runtime, trouble_)), clock_(clock), filesystems_(paths_, clock, {.pace = pace}) {
+GarbageFilesystems::GarbageFilesystems(port::ContainerRuntime& runtime, const std::string& kubelet_root,
+                                       const sys::Clock& clock)
+    : paths_(find_paths(runtime, kubelet_root, trouble_)), clock_(clock), filesystems_(paths_, clock, {.pace = pace}) {
     const auto end = clock_.monotonic() + longest_wait;
     while (!have_answered() && clock_.monotonic() < end) std::this_thread::sleep_for(1ms);
 }

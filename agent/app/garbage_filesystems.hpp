@@ -18,7 +18,7 @@ class GarbageFilesystems {
 public:
     // Asks the runtime where its images are, and waits until each filesystem has answered, a second at most. `clock`
     // must outlive the program's threads.
-    GarbageFilesystems(port::ContainerRuntime& runtime, const sys::Clock& clock);
+    GarbageFilesystems(port::ContainerRuntime& runtime, const std::string& kubelet_root, const sys::Clock& clock);
 
     // Of all of them together, each once. None: that of the images is not known.
     [[nodiscard]] std::optional<Bytes> available() const;

@@ -232,13 +232,13 @@ Status Wiring::run() {
     auto ran = parts.run_watched();
     parts.config_reader.reset();
     parts.logind.reset();
-    parts.disks.reset();
     parts.scores.reset();  // puts back what is raised
     parts.reclaimer.reset();
     parts.rungs.reset();  // puts back what is held
     parts.pod_statuses.reset();
     parts.intent_writer.reset();  // what it left is written down
     parts.node_status.reset();    // removes taints
+    parts.disks.reset();          // a disk or the runtime may hold it up
     parts.pod_sources.clear();    // last: a server may hold it up
     parts.agent->notice(Notice::agent_stopped, "evictd stopped; only the kubelet now watches this node's thresholds");
     return ran;

@@ -81,11 +81,11 @@ Exit collect(const GcOptions& options) {
     if (options.images == "enough") config->eviction.garbage.images = ReclaimedImages::enough;
     Screen screen(options.output == "text");
     app::CollectGarbage how;
-    how.dry_run = options.dry_run;
+    how.dry_run = options.dry_run || config->agent.dry_run;
     how.images = options.images != "none";
     how.on_plan = [&](const codec::GcReport& report) {
         screen.plan(report);
-        if (!options.dry_run) command::note_interrupts();
+        if (!report.dry_run) command::note_interrupts();
     };
     how.on_removal = [&](std::size_t done, const Garbage& one, const GarbageOutcome& outcome) {
         screen.removal(done, one, outcome);
@@ -123,12 +123,14 @@ void add_gc(CLI::App& program, Action& action) {
         "Nothing that is in use goes, and nothing of a pod that runs. Of a pod that neither a manifest nor a running\n"
         "agent knows, the newest of each container, the newest sandbox and the logs stay. Each object is looked at\n"
         "again right before it is removed. Ctrl-C ends it after the removal under way; what is left is found again.\n"
+        "Without --config the defaults hold: what a file says of keepImages and containerRuntimeEndpoint is not "
+        "known.\n"
         "Exit status: 0 if all that may go went, 1 if something was refused or could not be asked, 3 if there is no\n"
         "container runtime or it does not answer, 4 without root.\n"
         "\nExamples:\n"
-        "  evictd gc --dry-run\n"
-        "  evictd gc --images none\n"
-        "  evictd gc -o json | jq '.done.freed_bytes'");
+        "  evictd gc --config /etc/evictd/config.yaml --dry-run\n"
+        "  evictd gc --config /etc/evictd/config.yaml --images none\n"
+        "  evictd gc --config /etc/evictd/config.yaml -o json | jq '.done.freed_bytes'");
     verb->callback([options, &action] { action = [options] { return collect(*options); }; });
 }
 

@@ -213,6 +213,8 @@ std::vector<std::string> different_settings(const Config& in_force, const Config
     compare("cgroupRoot", in_force.cgroup_root, wanted.cgroup_root);
     compare("cgroupDriver", in_force.cgroup_driver, wanted.cgroup_driver);
     compare("staticPodPath", in_force.static_pod_path, wanted.static_pod_path);
+    compare("podLogsDir", in_force.pod_logs_dir, wanted.pod_logs_dir);
+    compare("containerRuntimeEndpoint", in_force.container_runtime_endpoint, wanted.container_runtime_endpoint);
     return names;
 }
 

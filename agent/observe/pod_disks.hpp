@@ -23,7 +23,7 @@ struct DiskFigures {
 // something is not known, or was measured before `since`, is `disk_partial`.
 void add_disk_usage(const DiskFigures& figures, MonotonicTime since, std::vector<ObservedPod>& pods);
 
-// Whether a pod's volumes were there when directories were last listed. None: they could not be.
-[[nodiscard]] std::optional<bool> keeps_volumes(const DiskFigures& figures, const PodUid& pod);
+// Whether a pod had volumes or containers, dead ones too, when both were last listed. None: volumes could not be.
+[[nodiscard]] std::optional<bool> keeps_anything(const DiskFigures& figures, const PodUid& pod);
 
 }  // namespace evictd::observe

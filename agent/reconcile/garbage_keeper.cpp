@@ -102,7 +102,7 @@ void GarbageKeeper::note(const Garbage& one, GarbageOutcome outcome) {
         pass_->said = bytes_of(both);  // never over its top
     }
     pass_->outcome.removals.push_back(std::move(outcome));
-    if (parts_.on_removal) parts_.on_removal(pass_->outcome.removals.back());
+    if (parts_.on_removal) parts_.on_removal(one, pass_->outcome.removals.back());
 }
 
 // Sizes say little: images are counted as they were pulled and share layers. What the filesystem has more is counted,

@@ -23,13 +23,13 @@ namespace evictd::reconcile {
 
 struct GarbageParts {
     std::function<RuntimePtr()> look;  // a new inventory (observe/runtime_inventory)
-    // What the filesystems of images and containers have available together. None: it cannot be measured.
+    // What the filesystems that garbage lies on have available together. None: it cannot be measured.
     std::function<std::optional<Bytes>()> available;
     // False: it was not taken, and is told again. A pass that is over is not desired for ever, so it is not for ever.
     std::function<bool(RuntimePtr)> tell_inventory;
     std::function<bool(const ReclaimOutcome&)> tell;
-    // After each removal, for a progress bar. Empty: nobody looks.
-    std::function<void(const GarbageOutcome&)> on_removal{};
+    // After each removal. Empty: not called.
+    std::function<void(const Garbage&, const GarbageOutcome&)> on_removal{};
     bool dry_run = false;
     // Nothing came back for so long: nothing more is waited for. None: until the deadline.
     std::optional<Duration> patience{};

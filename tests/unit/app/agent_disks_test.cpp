@@ -129,23 +129,74 @@ TEST_F(AgentDisks, UnderPressureEachLookHasThem) {
     EXPECT_EQ(all, 3_GiB);
 }
 
-TEST_F(AgentDisks, PodsAreMeasuredAnewAsADiskRunsShortAndThenEveryTenSeconds) {
+// Above the threshold again, the kubelet still evicts until the minimum reclaim is reached.
+TEST_F(AgentDisks, PodsHaveTheirFiguresWhileAMinimumReclaimIsNotReached) {
+    begin();
+    figures.survey = survey_of("hog", 3_GiB);
+    auto config = eviction;
+    for (auto& threshold : config.thresholds) {
+        if (threshold.signal == Signal::nodefs_available) {
+            threshold.min_reclaim = ThresholdValue{Quantity::of((5_GiB).value)};
+        }
+    }
+    agent->set_config(config);
+    free(9_GiB);
+    agent->note_disks();
+    free(12_GiB);
+    agent->note_disks();
+    clock.advance(1s);
+    agent->request_look();
+    Bytes all;
+    for (const auto& pod : last().observation.pods) all += pod.usage->disk.volumes;
+    EXPECT_EQ(all, 3_GiB);
+}
+
+TEST_F(AgentDisks, WithoutFiguresPodsAreUnknown) {
+    begin();
+    clock.advance(1s);
+    agent->request_look();
+    for (const auto& pod : last().observation.pods) EXPECT_TRUE(pod.usage->disk_partial);
+}
+
+TEST_F(AgentDisks, PodsAreMeasuredAnewAsADiskRunsShortAndThenLessAndLess) {
     begin();
     EXPECT_THAT(refreshed, IsEmpty());
     free(9_GiB);
     agent->note_disks();
     EXPECT_THAT(refreshed, ElementsAre(2U));
-    clock.advance(5s);
-    agent->request_look();
-    EXPECT_THAT(refreshed, ElementsAre(2U));
-    clock.advance(5s);
-    agent->request_look();
-    EXPECT_THAT(refreshed, ElementsAre(2U, 2U));
+    const auto look_after = [&](Duration pause) {
+        clock.advance(pause);
+        agent->request_look();
+    };
+    look_after(9s);
+    EXPECT_EQ(refreshed.size(), 1U);
+    look_after(1s);
+    EXPECT_EQ(refreshed.size(), 2U);
+    look_after(19s);
+    EXPECT_EQ(refreshed.size(), 2U);
+    look_after(1s);
+    EXPECT_EQ(refreshed.size(), 3U);
     free(500_GiB);
     agent->note_disks();
     free(9_GiB);
     agent->note_disks();
-    EXPECT_THAT(refreshed, ElementsAre(2U, 2U, 2U)) << "it is short anew";
+    EXPECT_EQ(refreshed.size(), 3U) << "never twice within 10 s, however often it runs short";
+    look_after(10s);
+    EXPECT_EQ(refreshed.size(), 4U);
+}
+
+TEST_F(AgentDisks, AnotherThresholdThatIsMetIsNews) {
+    eviction.thresholds.push_back({.signal = Signal::nodefs_available,
+                                   .value = {Quantity::of((5_GiB).value)},
+                                   .grace_period = 30s,
+                                   .min_reclaim = {}});
+    begin();
+    free(9_GiB);
+    agent->note_disks();
+    const auto looks = records.size();
+    free(4_GiB);
+    agent->note_disks();
+    EXPECT_EQ(records.size(), looks + 1);
 }
 
 TEST_F(AgentDisks, AReclaimIsWantedOnceAndItsOutcomeIsInTheNextLook) {

@@ -114,11 +114,13 @@ TEST(PodDisks, WhatWasMeasuredBeforeTheDiskWasShortIsAtLeastSoMuch) {
 TEST(PodDisks, VolumesAreThereUntilAListingHasNone) {
     const auto with = survey({{{"uid"}, {volume("data", 4_GiB)}}});
     const auto logs_only = survey({{{"uid"}, {volume("app", 1_MiB, TreeKind::container_logs)}}});
-    EXPECT_EQ(keeps_volumes({with, nullptr}, {"uid"}), true);
-    EXPECT_EQ(keeps_volumes({logs_only, nullptr}, {"uid"}), false);
-    EXPECT_EQ(keeps_volumes({survey({}), nullptr}, {"uid"}), false);
-    EXPECT_EQ(keeps_volumes({survey({}, "EMFILE"), nullptr}, {"uid"}), std::nullopt);
-    EXPECT_EQ(keeps_volumes({}, {"uid"}), std::nullopt);
+    EXPECT_EQ(keeps_anything({with, nullptr}, {"uid"}), true);
+    EXPECT_EQ(keeps_anything({logs_only, nullptr}, {"uid"}), false);
+    EXPECT_EQ(keeps_anything({survey({}), nullptr}, {"uid"}), false);
+    EXPECT_EQ(keeps_anything({survey({}, "EMFILE"), nullptr}, {"uid"}), std::nullopt);
+    EXPECT_EQ(keeps_anything({}, {"uid"}), std::nullopt);
+    EXPECT_EQ(keeps_anything({survey({}), app_layer}, {"uid"}), true) << "its containers are dead, and take space";
+    EXPECT_EQ(keeps_anything({survey({}), app_layer}, {"other"}), false);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ protected:
             return takes;
         };
         parts.patience = patience;
-        parts.on_removal = [this](const GarbageOutcome& /*outcome*/) { removals++; };
+        parts.on_removal = [this](const Garbage& /*one*/, const GarbageOutcome& /*outcome*/) { removals++; };
         parts.dry_run = dry_run;
         keeper = std::make_unique<GarbageKeeper>(runtime, logs, clock, std::move(parts));
     }
