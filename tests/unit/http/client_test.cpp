@@ -4,6 +4,7 @@
 #include "http/client.hpp"
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -158,11 +159,11 @@ TEST_F(HttpTest, ARefusalAndHeadersThatDripEndByTime) {
 // What is accepted may be endless, as a watch is; it may be silent for as long as it likes, too.
 TEST_F(HttpTest, AFloodOfWhatIsAcceptedLeavesTheLoopToOthers) {
     most = SIZE_MAX;
-    std::atomic<bool> ended = false;
-    serve([&ended](const std::string&, const std::string&, const Connection& to) {
+    const auto ended = std::make_shared<std::atomic<bool>>(false);  // the server's thread ends after this test
+    serve([ended](const std::string&, const std::string&, const Connection& to) {
         to.begin();
         const std::string bytes(64 << 10, 'x');
-        while (!ended) to.chunk(bytes);
+        while (!*ended) to.chunk(bytes);
         return false;
     });
     std::size_t taken = 0;
@@ -183,7 +184,7 @@ TEST_F(HttpTest, AFloodOfWhatIsAcceptedLeavesTheLoopToOthers) {
     while (taken < (std::size_t{8} << 20U)) (void)loop.run_once(1s);
     EXPECT_GE(fired, 1);
     EXPECT_FALSE(done);
-    ended = true;
+    *ended = true;
     call->reset();
 }
 
