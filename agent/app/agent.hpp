@@ -40,6 +40,7 @@ struct DiskParts {
     std::function<void(Duration)> set_pace{};
     std::function<void(const std::vector<PodUid>&)> refresh{};  // figures of these pods, before all others
     std::function<void(const DesiredGarbage&)> want_garbage{};
+    std::function<bool()> has_runtime = [] { return false; };  // it will be listed, if it was not yet
     explicit operator bool() const { return filesystems != nullptr; }
 };
 
@@ -133,6 +134,8 @@ private:
                                    observe::LookFor purpose = observe::LookFor::decision);
     void add_disks(Observation& observation, observe::LookFor purpose);
     void refresh_figures(const Observation& observation);
+    [[nodiscard]] RuntimePtr runtime() const;
+    [[nodiscard]] observe::DiskFigures figures_that_count() const;
     void add_volumes(std::vector<ObservedVictim>& victims) const;
     void want_disks(const Tick& tick);
     void note_for_tape(Tick& tick);

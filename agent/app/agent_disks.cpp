@@ -51,7 +51,7 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
         return;
     }
     observe::add_filesystems(parts_.disks.filesystems(), observation);
-    observation.runtime = runtime_;
+    observation.runtime = runtime();
     if (purpose == observe::LookFor::practice) {
         leave_unknown(observation.pods);
         return;
@@ -73,9 +73,24 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
         leave_unknown(observation.pods);
         return;
     }
-    // What was measured before may be what a pod kept before it filled the disk.
-    observe::add_disk_usage(figures, may_act ? disk_short_since_ : MonotonicTime{}, observation.pods);
     used_figures_ = std::move(figures);
+    // What was measured before may be what a pod kept before it filled the disk.
+    observe::add_disk_usage(figures_that_count(), may_act ? disk_short_since_ : MonotonicTime{}, observation.pods);
+}
+
+// Between the start and the first list there is a runtime without lists: evictions for disk wait for them.
+RuntimePtr Agent::runtime() const {
+    static const auto never_listed = std::make_shared<const Runtime>();
+    return runtime_ || !parts_.disks.has_runtime() ? runtime_ : never_listed;
+}
+
+// The layers of a victim went with its containers. Those that start instead, where something starts them, are others.
+observe::DiskFigures Agent::figures_that_count() const {
+    observe::DiskFigures counting = used_figures_;
+    if (counting.layers && state_.relieved_at >= counting.layers->at) {
+        counting.layers = nullptr;
+    }
+    return counting;
 }
 
 void Agent::refresh_figures(const Observation& observation) {

@@ -235,6 +235,8 @@ void Disks::want_garbage(const DesiredGarbage& desired) {
     if (parts_->keeper) parts_->keeper->want(desired);
 }
 
+bool Disks::has_runtime() const { return parts_->layers != nullptr; }
+
 SourceRow Disks::row() const {
     SourceRow row{.hook = "disks", .chosen = {}, .fallback = false, .detail = {}};
     if (!parts_->layers) {

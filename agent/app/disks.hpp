@@ -44,7 +44,8 @@ public:
     void set_pace(Duration pace);  // how often filesystems are asked, 10 ms to 10 s; layers every 1 s to 10 s
     void refresh(const std::vector<PodUid>& pods);  // their figures are measured anew, before all others
     void want_garbage(const DesiredGarbage& desired);
-    [[nodiscard]] SourceRow row() const;  // for status
+    [[nodiscard]] bool has_runtime() const;  // it was found; it may not answer
+    [[nodiscard]] SourceRow row() const;     // for status
 
 private:
     struct Parts;

@@ -125,7 +125,8 @@ DiskParts Wiring::Parts::disk_parts() {
                     if (disks) {
                         disks->want_garbage(desired);
                     }
-                }};
+                },
+            .has_runtime = [this] { return disks && disks->has_runtime(); }};
 }
 
 Status Wiring::Parts::make_agent() {

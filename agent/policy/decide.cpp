@@ -204,7 +204,7 @@ void desire(const EvictionConfig& config, const EvictionConfig& configured, cons
     next.ladder = shuts_down ? LadderState{} : climb(config, observation, next);
     decision.ladder = next.ladder.held;
     desire_garbage(config, observation, shuts_down, next, decision);
-    decision.steer_to = steer_to(configured, observation, decision);
+    decision.steer_to = steer_to(configured, observation, next, decision);
     decision.watch = watch_for(configured, observation, decision);
     decision.filesystem_pace = filesystem_pace(configured, observation.readings);
     decision.node_status = node_status(config, observation, decision, next);

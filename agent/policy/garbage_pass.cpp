@@ -68,7 +68,8 @@ GarbagePlan plan_for(const Reclaiming& reclaiming, const EvictionConfig& config,
 }
 
 bool is_recent(const Observation& observation) {
-    return observation.at - observation.runtime->at <= longest_inventory_age;
+    const MonotonicTime listed = observation.runtime->at;
+    return listed != MonotonicTime{} && observation.at - listed <= longest_inventory_age;
 }
 
 bool is_due(const std::optional<MonotonicTime>& last, Duration period, MonotonicTime now) {

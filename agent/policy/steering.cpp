@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "rank.hpp"
 #include "watermarks.hpp"
 
 namespace evictd::policy {
 
-std::optional<PodUid> steer_to(const EvictionConfig& config, const Observation& observation, const Decision& decision) {
+std::optional<PodUid> steer_to(const EvictionConfig& config, const Observation& observation, const State& state,
+                               const Decision& decision) {
     const auto lines = watermarks_for(config.thresholds, observation.readings);
     if (!is_close(lines, observation.readings)) {
         return std::nullopt;
@@ -21,14 +23,14 @@ std::optional<PodUid> steer_to(const EvictionConfig& config, const Observation& 
     if (decision.awaited || observation.usage_unknown || observation.pods_unlisted) {
         return std::nullopt;
     }
-    const auto& met = decision.thresholds_met;
-    if (!met.empty() && !is_memory(met.front().threshold.signal)) {
-        return std::nullopt;
-    }
-    const auto first = std::find_if(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
+    // A disk or PIDs may be short, too.
+    const auto ranking = is_memory(decision.ranked_by)
+                             ? decision.ranking
+                             : rank_pods(config, Signal::memory_available, observation, state);
+    const auto first = std::find_if(ranking.begin(), ranking.end(), [&](const RankedPod& ranked) {
         return ranked.exemption == Exemption::none && observation.pods[ranked.pod].populated;
     });
-    return first == decision.ranking.end() ? std::nullopt : std::optional(observation.pods[first->pod].pod->uid);
+    return first == ranking.end() ? std::nullopt : std::optional(observation.pods[first->pod].pod->uid);
 }
 
 }  // namespace evictd::policy

@@ -162,7 +162,7 @@ struct Observation {
     bool pods_current = false;                   // the API server's pods are here, and its watch is not interrupted
     std::optional<NodeView> node;                // none: it was never heard
     std::optional<LogindView> logind;            // none: it never answered
-    RuntimePtr runtime{};                        // none: there is no runtime, or it was never listed
+    RuntimePtr runtime{};                        // none: there is no runtime
 };
 
 }  // namespace evictd

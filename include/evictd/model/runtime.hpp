@@ -158,7 +158,7 @@ struct Runtime {
     std::vector<LogLink> log_links;
     std::vector<RotatedLog> rotated_logs{};
     RuntimeLists whole{};
-    MonotonicTime at{};     // when the first of the lists was asked for
+    MonotonicTime at{};     // when the first of the lists was asked for; zero: never yet
     MonotonicTime since{};  // since when uses of images are followed: an earlier one is not known
 };
 

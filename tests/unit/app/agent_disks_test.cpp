@@ -22,7 +22,8 @@ struct AgentDisks : Agents {
                  .figures = [this] { return figures; },
                  .set_pace = [this](Duration pace) { paces.push_back(pace); },
                  .refresh = [this](const auto& pods) { refreshed.push_back(pods.size()); },
-                 .want_garbage = [this](const DesiredGarbage& desired) { wanted.push_back(desired); }};
+                 .want_garbage = [this](const DesiredGarbage& desired) { wanted.push_back(desired); },
+                 .has_runtime = [this] { return has_runtime; }};
         declare(100_MiB);
         free(500_GiB);
         make();
@@ -49,6 +50,17 @@ struct AgentDisks : Agents {
         return last().observation.readings[static_cast<std::size_t>(signal)];
     }
 
+    [[nodiscard]] const PodUsage& usage_of_hog() const {
+        const auto& pods = last().observation.pods;
+        return *std::find_if(pods.begin(), pods.end(), [](const auto& one) { return one.pod->name == "hog"; })->usage;
+    }
+    void see_layer_of_hog(MonotonicTime at) {
+        figures.layers = std::make_shared<const observe::ContainerLayers>(observe::ContainerLayers{
+            .of = {{.pod = {"hog"}, .name = "main", .usage = RuntimeUsage{.used = 5_GiB}}}, .at = at});
+        agent->note_inventory(nullptr);
+    }
+
+    bool has_runtime = false;
     FilesystemsView view;
     observe::DiskFigures figures;
     std::vector<Duration> paces;
@@ -227,6 +239,49 @@ TEST_F(AgentDisks, AReclaimIsWantedOnceAndItsOutcomeIsInTheNextLook) {
     agent->note_reclaimed(outcome);
     EXPECT_FALSE(last().decision.evict);
     EXPECT_TRUE(last().observation.reclaimed);
+}
+
+// After a start images and containers are listed for the first time: until then a reclaim has found nothing out.
+TEST_F(AgentDisks, ARuntimeThatWasNeverListedIsWaitedForAsForAReclaim) {
+    begin();
+    has_runtime = true;
+    figures.survey = survey_of("hog", 3_GiB);
+    const auto pass = [&](Duration pause) {
+        clock.advance(pause);
+        free(9_GiB);
+        agent->note_disks();
+        agent->request_look();
+    };
+    pass(0s);
+    pass(29s);
+    EXPECT_FALSE(last().decision.evict) << last().decision.why;
+    ASSERT_FALSE(wanted.empty());
+    EXPECT_TRUE(wanted[0].inventory_since);
+    pass(1s);
+    ASSERT_TRUE(last().decision.evict) << last().decision.why;
+    EXPECT_EQ(last().decision.evict->pod, PodUid{"hog"});
+}
+
+TEST_F(AgentDisks, ALayerThatWasMeasuredBeforeAVictimsEndCountsNoMore) {
+    begin();
+    see_layer_of_hog(clock.monotonic());
+    EXPECT_EQ(usage_of_hog().disk.rootfs, 5_GiB);
+    declare(900_MiB);
+    cross(100_MiB);
+    ASSERT_TRUE(last().decision.evict);
+    const auto before_its_end = clock.monotonic();
+    clock.advance(1ms);
+    declare(10_MiB);
+    tree.line(hog_id).processes = 0;
+    events.tell(CgroupLife{CgroupChange::emptied, {hog_id}, "/kubepods/podhog"}, clock.monotonic());
+    turn();
+    declare(100_MiB);  // something starts it again
+    clock.advance(1s);
+    see_layer_of_hog(before_its_end);
+    EXPECT_EQ(usage_of_hog().disk.rootfs, 0_B);
+    EXPECT_TRUE(usage_of_hog().disk_partial);
+    see_layer_of_hog(clock.monotonic());
+    EXPECT_EQ(usage_of_hog().disk.rootfs, 5_GiB);
 }
 
 TEST_F(AgentDisks, AVictimsVolumesAreFollowed) {

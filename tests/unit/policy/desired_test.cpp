@@ -119,5 +119,17 @@ TEST(Steering, APodThatMayNotBeEvictedOrIsEmptyIsPassedOver) {
     EXPECT_EQ(node.at_available(120_MiB, 2s).steer_to, std::nullopt);
 }
 
+// The kernel's OOM killer comes for memory, whatever else is short.
+TEST(Steering, IsByMemoryAlsoWhileADiskIsShort) {
+    Desired node;
+    node.config.thresholds.push_back(
+        {.signal = Signal::nodefs_available, .value = {Quantity::of((10_GiB).value)}, .min_reclaim = {}});
+    node.set(9_GiB, Signal::nodefs_available, 100_GiB);
+    node.find("small").usage->disk.volumes = 5_GiB;
+    const Decision decision = node.at_available(120_MiB);
+    EXPECT_EQ(decision.ranked_by, Signal::nodefs_available);
+    EXPECT_EQ(decision.steer_to, PodUid{"uid-hog"});
+}
+
 }  // namespace
 }  // namespace evictd::policy::testing
