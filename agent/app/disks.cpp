@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "app/layer_reader.hpp"
 #include "codec/gc_report.hpp"
 #include "cri/endpoint.hpp"
@@ -119,6 +121,7 @@ struct Disks::Parts {
     Status start_runtime();
     Status start_keeper();
     [[nodiscard]] RuntimePtr look();
+    [[nodiscard]] std::vector<std::string> troubles() const;
 };
 
 Status Disks::Parts::start_survey() {
@@ -237,18 +240,31 @@ void Disks::want_garbage(const DesiredGarbage& desired) {
 
 bool Disks::has_runtime() const { return parts_->layers != nullptr; }
 
-SourceRow Disks::row() const {
-    SourceRow row{.hook = "disks", .chosen = {}, .fallback = false, .detail = {}};
-    if (!parts_->layers) {
-        row.chosen = "filesystems, survey";
-        row.fallback = true;
-        row.detail = parts_->no_runtime + "; no garbage is removed";
-        return row;
+std::vector<std::string> Disks::Parts::troubles() const {
+    std::vector<std::string> found;
+    const auto add = [&](const std::string& trouble) {
+        const bool is_said = std::find(found.begin(), found.end(), trouble) != found.end();
+        if (!trouble.empty() && !is_said) found.push_back(trouble);
+    };
+    add(layers ? layers->trouble() : no_runtime + "; no garbage is removed");
+    const auto view = filesystems->newest();
+    for (const auto& one : view.of) add(one.trouble);
+    add(view.layout_trouble);
+    const auto survey = surveyor->newest();
+    if (survey) add(survey->trouble);
+    if (survey && survey->trouble.empty() && survey->hanging > 0) {
+        add(fmt::format("{} of the threads that walk pods' directories hang on a disk", survey->hanging));
     }
-    row.chosen = "filesystems, survey, " + parts_->socket;
-    row.detail = parts_->layers->trouble();
-    row.fallback = !row.detail.empty();
-    return row;
+    return found;
+}
+
+SourceRow Disks::row() const {
+    const auto troubles = parts_->troubles();
+    const std::string runtime = parts_->layers ? ", " + parts_->socket : std::string();
+    return {.hook = "disks",
+            .chosen = "filesystems, survey" + runtime,
+            .fallback = !troubles.empty(),
+            .detail = fmt::format("{}", fmt::join(troubles, "; "))};
 }
 
 }  // namespace evictd::app

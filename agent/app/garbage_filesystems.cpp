@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "evictd/model/filesystem.hpp"
+#include "observe/filesystem_readings.hpp"
 #include "policy/garbage_pass.hpp"
 
 namespace evictd::app {
@@ -16,16 +17,6 @@ using namespace std::chrono_literals;
 
 constexpr Duration longest_wait = 1s;
 constexpr Duration pace = 100ms;  // what comes back is looked at as often
-
-struct Signals {
-    NodeFilesystem of;
-    Signal available;
-    Signal inodes_free;
-};
-constexpr std::array<Signals, node_filesystem_count> signals{
-    {{NodeFilesystem::nodefs, Signal::nodefs_available, Signal::nodefs_inodes_free},
-     {NodeFilesystem::imagefs, Signal::imagefs_available, Signal::imagefs_inodes_free},
-     {NodeFilesystem::containerfs, Signal::containerfs_available, Signal::containerfs_inodes_free}}};
 
 port::FilesystemPaths find_paths(port::ContainerRuntime& runtime, const std::string& kubelet_root,
                                  std::string& trouble) {
@@ -77,18 +68,8 @@ std::optional<Bytes> GarbageFilesystems::available() const {
 }
 
 std::optional<Bytes> GarbageFilesystems::missing(const EvictionConfig& config) const {
-    const auto view = filesystems_.newest();
     Observation observation;
-    observation.fs_layout = view.layout;
-    for (const auto& row : signals) {
-        const auto& reading = of(view, row.of).reading;
-        if (!reading) continue;
-        const auto put = [&](Signal signal, std::int64_t available, std::int64_t capacity) {
-            observation.readings.at(static_cast<std::size_t>(signal)) = Reading{{available}, {capacity}, reading->at};
-        };
-        put(row.available, reading->available.value, reading->capacity.value);
-        if (reading->inodes_free && reading->inodes) put(row.inodes_free, *reading->inodes_free, *reading->inodes);
-    }
+    observe::add_filesystems(filesystems_.newest(), observation);
     return policy::missing_bytes(config, observation);
 }
 

@@ -197,7 +197,7 @@ private:
         if (!decision.reclaim.empty()) {
             if (decision.garbage.removals.empty() && !decision.garbage.inventory_since) return;
             add(Severity::normal, Reason::reclaim_started, tick_.decided_at).message =
-                reclaim_sentence(decision.reclaim);
+                reclaim_sentence(decision.reclaim, decision.garbage.removals);
             return;
         }
         if (!reclaimed) return;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "config/agent_settings.hpp"
+#include "evictd/model/signal.hpp"
 #include "evictd/model/text.hpp"
 
 namespace evictd::config {
@@ -90,6 +91,26 @@ std::string containerfs_notes(const Config& config) {
     return out;
 }
 
+std::string signals_of(const Config& config, Condition condition) {
+    std::vector<std::string_view> names;
+    for (const Threshold& threshold : config.eviction.thresholds) {
+        const std::string_view signal = name(threshold.signal);
+        const bool is_named = std::find(names.begin(), names.end(), signal) != names.end();
+        if (traits(threshold.signal).condition == condition && !is_named) names.push_back(signal);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// The kubelet's file may name what only `evictd replay` knows.
+std::string notes_of_signals_left_out(const Config& config) {
+    std::string out;
+    const std::string disks = config.agent.disks ? std::string{} : signals_of(config, Condition::disk_pressure);
+    const std::string pids = signals_of(config, Condition::pid_pressure);
+    if (!disks.empty()) out += "note: evictd run does not act on " + disks + ", because evictd.disks is off\n";
+    if (!pids.empty()) out += "note: evictd run does not act on " + pids + " in this version\n";
+    return out;
+}
+
 std::string image_gc(const ImageGcPolicy& policy) {
     std::string out = fmt::format("above {}% down to {}%, images of {} and older", policy.high_threshold_percent,
                                   policy.low_threshold_percent, to_string(policy.min_age));
@@ -110,6 +131,7 @@ std::string describe(const Config& config, bool colour) {
     const bool none = config.eviction.thresholds.empty() && config.eviction.stalls.empty();
     out += none ? std::string{"no thresholds: nothing is ever evicted for pressure\n"} : table(rows(config), colour);
     out += containerfs_notes(config);
+    out += notes_of_signals_left_out(config);
     for (const std::string& warning : config.warnings) out += "warning: " + warning + "\n";
     out += "\n";
     out += line("conditions stay for", to_string(config.eviction.pressure_transition_period), colour);

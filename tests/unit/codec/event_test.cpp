@@ -61,6 +61,19 @@ TEST(Events, AnEvictionThatWaitsForAManifestIsReportedOnce) {
     EXPECT_TRUE(events_of(tick).empty());
 }
 
+TEST(Events, AReclaimSaysWhatItRemoves) {
+    auto tick = sample::calm();
+    tick.decision.reclaim = {NodeReclaim::containers, NodeReclaim::images};
+    tick.decision.garbage.inventory_since = tick.observation.at;
+    EXPECT_EQ(events_of(tick).at(0).message, "Removing unused containers and images before any pod is evicted");
+    Garbage image, directory;
+    image.kind = GarbageKind::image;
+    directory.kind = GarbageKind::log_directory;
+    tick.decision.garbage.removals = GarbageList({image, directory, directory});
+    EXPECT_EQ(events_of(tick).at(0).message,
+              "Removing unused containers and images before any pod is evicted: 1 image, 2 log directories");
+}
+
 TEST(Events, AVictimWhoseProcessesKeptAppearingNamesTheRepeatedSignals) {
     auto tick = sample::evicted();
     tick.killed_in = {{tick.decision.finished.at(0).pod, {.rounds = 1}}};

@@ -35,6 +35,21 @@ TEST(Describe, ShowsThresholdsWithWhereTheyAreCopiedFrom) {
               "image garbage collection       above 85% down to 80%, images of 2m0s and older\n");
 }
 
+TEST(Describe, SaysWhichThresholdsAreNotActedOn) {
+    const std::string text =
+        "evictionHard: {pid.available: 1k, nodefs.available: 10%, nodefs.inodesFree: 5%}\n"
+        "evictionSoft: {nodefs.available: 20%}\nevictionSoftGracePeriod: {nodefs.available: 1m}\n";
+    const auto without = load(text, "f.yaml");
+    ASSERT_TRUE(without);
+    EXPECT_THAT(describe(*without, false), HasSubstr("note: evictd run does not act on nodefs.available, "
+                                                     "nodefs.inodesFree, because evictd.disks is off\n"));
+    EXPECT_THAT(describe(*without, false),
+                HasSubstr("note: evictd run does not act on pid.available in this version\n"));
+    const auto with = load(text + "evictd: {disks: true}\n", "f.yaml");
+    ASSERT_TRUE(with);
+    EXPECT_THAT(describe(*with, false), Not(HasSubstr("not act on nodefs")));
+}
+
 TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
     const auto config = load(
         "evictionHard: {memory.available: 500Mi, pid.available: 20000000000G}\n"
@@ -117,7 +132,7 @@ TEST(Describe, TheDefaultsAreMarkedAsBuiltIn) {
     const std::string text = describe(load_files(std::nullopt, std::nullopt).value(), false);
     EXPECT_THAT(text, HasSubstr("configuration                  built-in defaults\n"));
     EXPECT_THAT(text, HasSubstr("imagefs.available            hard  15%    -      -            -\n"));
-    EXPECT_THAT(text, Not(HasSubstr("evictd.")));
+    EXPECT_THAT(text, Not(HasSubstr("\nevictd.")));
 }
 
 TEST(Describe, ColoursOnlyWhenAsked) {
