@@ -251,9 +251,9 @@ std::vector<std::string> Disks::Parts::troubles() const {
     for (const auto& one : view.of) add(one.trouble);
     add(view.layout_trouble);
     const auto survey = surveyor->newest();
-    if (survey) add(survey->trouble);
-    if (survey && survey->trouble.empty() && survey->hanging > 0) {
-        add(fmt::format("{} of the threads that walk pods' directories hang on a disk", survey->hanging));
+    if (!survey->trouble.empty()) add("survey: " + survey->trouble);
+    if (survey->trouble.empty() && survey->hanging > 0) {
+        add(fmt::format("survey: {} of its threads hang on a disk", survey->hanging));
     }
     return found;
 }

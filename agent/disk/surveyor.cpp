@@ -128,7 +128,6 @@ public:
     void end() { inbox_->close(); }  // thread-safe
     void turn();
     void refresh(const PodUid& pod);
-    void set_share(double share);
     [[nodiscard]] SurveyPtr newest() const;  // thread-safe
 
 private:
@@ -140,7 +139,7 @@ private:
     void arm(MonotonicTime now);
 
     const sys::Clock& clock_;
-    Options options_;
+    const Options options_;
     Workers workers_;
     std::shared_ptr<Inbox> inbox_;
     sys::Lane* lane_ = nullptr;
@@ -170,11 +169,6 @@ SurveyPtr Surveyor::Core::newest() const {
 
 void Surveyor::Core::refresh(const PodUid& pod) {
     rows_.want(pod);
-    turn();
-}
-
-void Surveyor::Core::set_share(double share) {
-    options_.budget.share = share;
     turn();
 }
 
@@ -287,10 +281,6 @@ SurveyPtr Surveyor::newest() const { return core_->newest(); }
 
 void Surveyor::refresh(const PodUid& pod) {
     (void)lane_->post([core = core_.get(), pod] { core->refresh(pod); });
-}
-
-void Surveyor::set_share(double share) {
-    (void)lane_->post([core = core_.get(), share] { core->set_share(share); });
 }
 
 }  // namespace evictd::disk

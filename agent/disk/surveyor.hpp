@@ -43,7 +43,6 @@ public:
 
     [[nodiscard]] SurveyPtr newest() const override;
     void refresh(const PodUid& pod) override;
-    void set_share(double share) override;
 
 private:
     class Core;

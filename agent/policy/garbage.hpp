@@ -33,8 +33,6 @@ struct GarbageRequest {
     bool containers = true;  // dead ones, with their sandboxes and logs
     bool images = true;
     bool rotated_logs = false;
-    // False: no source of pods could be asked. Then only dead containers whose sandbox is not ready go, and images.
-    bool pods_known = true;
     MonotonicTime now;
     // An inventory that was begun then or later counts, however old it is by now: a slow runtime's was waited for.
     std::optional<MonotonicTime> inventory_since{};

@@ -49,25 +49,12 @@ private:
     }
 
     void choose() {
-        if (!look_.request.pods_known) return choose_what_the_runtime_proves();
         ContainerGcPolicy policy;
         policy.evict_non_deleted_pods = look_.request.forced;
         const auto fate_of = [this](const std::string& uid) { return look_.word_of(uid).fate; };
         const ContainerGcResult result = collect_containers(policy, judged_, fate_of, look_.request.wall);
         chosen_containers_.insert(result.containers.begin(), result.containers.end());
         chosen_sandboxes_.insert(result.sandboxes.begin(), result.sandboxes.end());
-    }
-
-    // A sandbox that is not ready is never started again: neither are its containers.
-    void choose_what_the_runtime_proves() {
-        std::unordered_set<std::string_view> over;
-        for (const RuntimeSandbox& sandbox : judged_.sandboxes) {
-            if (!sandbox.ready) over.insert(sandbox.id);
-        }
-        for (const RuntimeContainer& container : judged_.containers) {
-            const bool dead = container.state == ContainerState::exited;
-            if (dead && over.contains(container.sandbox)) chosen_containers_.insert(container.id);
-        }
     }
 
     void order(GarbagePlan& plan) {
@@ -99,7 +86,6 @@ private:
     }
 
     [[nodiscard]] std::string why_it_goes(const RuntimeContainer& container) const {
-        if (!look_.request.pods_known) return "it has exited, and its sandbox is not ready";
         const PodFate fate = look_.word_of(container.pod).fate;
         if (fate == PodFate::deleted) return "it has exited, and its pod is gone";
         if (fate == PodFate::terminated && look_.request.forced) return "it has exited, and its pod has ended";
@@ -135,7 +121,6 @@ private:
         }
         if (judged.state != ContainerState::exited) return "the runtime lists its id more than once, or lists none";
         if (!why_unknown_.empty()) return why_unknown_;
-        if (!look_.request.pods_known) return "its sandbox is ready, or is not listed";
         return "it is the newest of its container, and " + look_.word_of(container.pod).why;
     }
     [[nodiscard]] std::string why_it_stays(const RuntimeSandbox& sandbox, const RuntimeSandbox& judged,
@@ -144,7 +129,6 @@ private:
         if (judged.ready) return "the runtime lists its id more than once, or lists none";
         if (!why_unknown_.empty()) return why_unknown_;
         if (inside != nullptr) return "container " + inside->name + " is in it";
-        if (!look_.request.pods_known) return "it is not known whether its pod is gone";
         return "it is the newest of its pod, and " + look_.word_of(sandbox.pod).why;
     }
 

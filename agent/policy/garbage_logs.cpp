@@ -22,7 +22,6 @@ void plan_logs(const GarbageLook& look, const std::unordered_set<std::string_vie
     const Runtime& runtime = look.runtime;
     std::string unknown = why_list_unknown(look, runtime.whole.logs, "logs");
     if (unknown.empty()) unknown = why_list_unknown(look, runtime.whole.containers, "containers");
-    if (unknown.empty() && !look.request.pods_known) unknown = "it is not known which pods are gone";
     std::unordered_map<std::string_view, const RuntimeContainer*> writers;
     for (const RuntimeContainer& container : runtime.containers) {
         if (!gone.contains(container.id)) writers.try_emplace(container.pod, &container);

@@ -21,8 +21,6 @@ public:
     // Walks all trees of this pod as soon as a thread is free, at full speed. One that is being walked is walked again
     // afterwards.
     virtual void refresh(const PodUid& pod) = 0;
-    // Of one CPU, on average, for what nobody asked for: more where a filesystem is about to fill up.
-    virtual void set_share(double share) = 0;
 };
 
 }  // namespace evictd::port

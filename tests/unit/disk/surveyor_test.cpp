@@ -151,21 +151,6 @@ TEST_F(SurveyorTest, ARefreshIsWalkedAtOnce) {
         [](const Survey& survey) { return find(survey, "uid-1", TreeKind::empty_dir, "cache")->usage->used > 3_MiB; }));
 }
 
-TEST_F(SurveyorTest, AGreaterShareCountsAtOnce) {
-    Surveyor::Options options;
-    options.directories = {dir / "pods", dir / "logs"};
-    options.list_period = 1h;
-    options.budget = {.share = 1e-6, .shortest = 1ms};
-    options.on_survey = [this](const SurveyPtr& survey) { surveys.put(survey); };
-    const auto surveyor = Surveyor::make(clock, std::move(options));
-    ASSERT_TRUE(surveyor);
-    ASSERT_TRUE(surveys.await(is_measured));
-    dir.write("pods/uid-1/volumes/kubernetes.io~empty-dir/cache/more", std::string(3 << 20, 'x'));
-    (*surveyor)->set_share(1);
-    EXPECT_TRUE(surveys.await(
-        [](const Survey& survey) { return find(survey, "uid-1", TreeKind::empty_dir, "cache")->usage->used > 3_MiB; }));
-}
-
 // Walked so slowly that none of six has an end; both threads would have them for as long as they take.
 TEST_F(SurveyorTest, TreesWithoutAnEndDoNotKeepTheOthersFromBeingMeasured) {
     for (int pod = 0; pod < 6; ++pod) {

@@ -23,7 +23,6 @@ public:
         for (unsigned n = pick(4); n > 0; --n)
             node.runtime.log_directories.push_back({"ns_name_" + pod(pick(pods + 1))});
         node.request.forced = pick(4) != 0;
-        node.request.pods_known = pick(4) != 0;
         node.request.rotated_logs = pick(2) == 0;
         node.config.images = pick(2) == 0 ? ReclaimedImages::unused : ReclaimedImages::enough;
         if (pick(2) == 0) node.request.missing = Bytes{pick(400)};

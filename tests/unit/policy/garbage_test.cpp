@@ -115,29 +115,6 @@ TEST(GarbageContainers, NothingGoesByAnInventoryThatIsTooOld) {
     }
 }
 
-// What the runtime itself proves, and nothing by what is only believed of pods.
-TEST(GarbageContainers, WithoutPodsOnlyDeadContainersOfDeadSandboxesGo) {
-    Inventory node;
-    node.request.pods_known = false;
-    node.request.forced = false;
-    node.fates["web"] = PodFate::deleted;
-    node.sandbox("dead", "web", 5h);
-    node.sandbox("older", "web", 6h);
-    node.sandbox("ready", "db", 5h, true);
-    node.container("c1", "web", "dead", 4h);
-    node.container("c2", "web", "dead", 3h, ContainerState::running);
-    node.container("c3", "db", "ready", 4h);
-    node.container("c4", "db", "ready", 3h);
-    node.container("c5", "web", "unlisted", 3h);
-    node.runtime.log_directories.push_back({"default_web_web"});
-    EXPECT_EQ(node.goes(), "container c1");
-    EXPECT_EQ(node.why_gone("c1"), "it has exited, and its sandbox is not ready");
-    EXPECT_EQ(node.why_kept("c4"), "its sandbox is ready, or is not listed");
-    EXPECT_EQ(node.why_kept("c5"), "its sandbox is ready, or is not listed");
-    EXPECT_EQ(node.why_kept("older"), "it is not known whether its pod is gone");
-    EXPECT_EQ(node.why_kept("default_web_web"), "it is not known which pods are gone");
-}
-
 TEST(GarbageLogs, DirectoriesOfGonePodsGoAfterTheirContainers) {
     Inventory node;
     node.fates["gone"] = PodFate::deleted;
