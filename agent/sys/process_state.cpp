@@ -60,12 +60,16 @@ bool is_killed(const std::string& directory) {
     return false;
 }
 
+// The signal is asked for first: once it is taken the thread exits, which the flags say from then on.
 bool thread_ends(const std::string& directory) {
+    if (is_killed(directory)) {
+        return true;
+    }
     const auto stat = read_stat(directory);
     if (!stat) {
         return ::access(directory.c_str(), F_OK) != 0 && errno == ENOENT;
     }
-    return stat->state == 'Z' || stat->state == 'X' || (stat->flags & exiting) != 0 || is_killed(directory);
+    return stat->state == 'Z' || stat->state == 'X' || (stat->flags & exiting) != 0;
 }
 
 // False also where that cannot be read to the end.
