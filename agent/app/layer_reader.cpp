@@ -58,13 +58,14 @@ void LayerReader::ask_filesystems() {
 }
 
 void LayerReader::note(Result<observe::ContainerLayersPtr> answer) {
+    const bool answered = answer.has_value();
     {
         const std::scoped_lock lock(mutex_);
         trouble_ = answer ? std::string{} : answer.error().text();
         if (answer) newest_ = std::move(*answer);
     }
     // It may come back with another root directory.
-    is_heard_ = is_heard_ && trouble().empty();
+    is_heard_ = is_heard_ && answered;
     options_.changed();
 }
 
@@ -75,7 +76,8 @@ observe::ContainerLayersPtr LayerReader::newest() const {
 
 std::string LayerReader::trouble() const {
     const std::scoped_lock lock(mutex_);
-    return trouble_;
+    const bool is_silent = newest_ && clock_.monotonic() - newest_->at > oldest_figures;
+    return trouble_.empty() && is_silent ? "the container runtime does not answer" : trouble_;
 }
 
 }  // namespace evictd::app
