@@ -63,8 +63,8 @@ killed_at() { # killed_at STEP
     local words go status=0
     go=/proc/$(container_pid "$1")/root/tmp/go # asked while the API server answers
     read -ra words <<< "${steps[$1]}"
-    # The ledger is written for the pods before it too, until they were watched for long enough.
-    [ "${words[0]}" != evictd-intents ] || wait_for 40 has_none || return 1
+    # These threads work for the pods before it too, until they were watched for long enough.
+    case ${words[0]} in evictd-intents | evictd-statuses) wait_for 40 has_none || return 1 ;; esac
     case ${words[3]:-} in
     api-answers)
         api_server STOP
@@ -138,6 +138,7 @@ check "each has one event Evicted" one_event_each
 check "no other pod was touched" is_untouched
 no_taint() { ! jsonpath node/n1 '{.spec.taints[*].key}' | grep -q evictd; }
 check "no taint is left" wait_for 10 no_taint
+check "each was watched to the end" wait_for 40 has_none
 check "it ends with 0" stop_agent
 no_intent() { # nor a part of a ledger
     ! compgen -G "$ledger*" > /dev/null && run 0 undo --config "$work/config.yaml" && ! says "is not over"
