@@ -27,12 +27,13 @@ fuzz() { # fuzz NAME: first over what is known, then on from there
     seeds=tests/fuzz/corpus/$name
     mkdir -p "$dir/corpus/$name"
     log=$dir/$name.log
-    arguments=("-max_total_time=${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+    arguments=("-max_total_time=${FUZZ_SECONDS:-60}" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1
                "-artifact_prefix=$dir/$name-" "$dir/corpus/$name")
     [ ! -d "$seeds" ] || arguments+=("$seeds")
     if without_aslr "$program" "${arguments[@]}" > "$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-        echo "ok fuzz: $name: ${runs:-?} runs in ${FUZZ_SECONDS:-60} s, nothing found"
+        [ "${runs:-0}" -gt 0 ] || { echo "not ok fuzz: $name: not one run ($log)"; return 1; }
+        echo "ok fuzz: $name: $runs runs in ${FUZZ_SECONDS:-60} s, nothing found"
     else
         echo "not ok fuzz: $name (again: $program $(find "$dir" -maxdepth 1 -name "$name-*" -newer "$program" | head -n 1))
 $(tail -n 40 "$log" | sed 's/^/    /')"
