@@ -3,6 +3,7 @@
 #include "steering.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "rank.hpp"
 #include "watermarks.hpp"
@@ -24,9 +25,10 @@ std::optional<PodUid> steer_to(const EvictionConfig& config, const Observation& 
         return std::nullopt;
     }
     // A disk or PIDs may be short, too.
-    const auto ranking = is_memory(decision.ranked_by)
-                             ? decision.ranking
-                             : rank_pods(config, Signal::memory_available, observation, state);
+    const bool by_memory = is_memory(decision.ranked_by);
+    const auto others =
+        by_memory ? std::vector<RankedPod>() : rank_pods(config, Signal::memory_available, observation, state);
+    const auto& ranking = by_memory ? decision.ranking : others;
     const auto first = std::find_if(ranking.begin(), ranking.end(), [&](const RankedPod& ranked) {
         return ranked.exemption == Exemption::none && observation.pods[ranked.pod].populated;
     });
