@@ -63,7 +63,7 @@ void log_removal(const Garbage& one, const GarbageOutcome& outcome) {
 
 }  // namespace
 
-// A thread that hangs in statfs is left behind, and may answer when nobody is there any more.
+// A thread that hangs in statfs is not joined: it may call back after Disks is destroyed.
 class Listener {
 public:
     explicit Listener(std::function<void()> told) : told_(std::move(told)) {}

@@ -145,8 +145,8 @@ void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> act
     reclaiming.acting = std::move(acting);
     reclaiming.garbage.forced = true;
     if (!observation.runtime) return;
-    // It found nothing then, and finds nothing now, but for what the last victim left. A newer one is asked for once
-    // this one is too old.
+    // A reclaim that removed nothing is not repeated over the same inventory, unless a pod was evicted since: its
+    // containers may be removable now. Once the inventory is too old, a new one is requested.
     const bool is_relieved = is_whole(reclaiming.asked, observation.runtime->whole) && state.relieved_at &&
                              observation.runtime->at <= *state.relieved_at;
     const bool is_futile = state.collecting.futile_inventory >= observation.runtime->at;

@@ -60,7 +60,8 @@ bool is_killed(const std::string& directory) {
     return false;
 }
 
-// The signal is asked for first: once it is taken the thread exits, which the flags say from then on.
+// The pending signals are read before the flags: a thread that takes SIGKILL between the two reads has PF_EXITING set
+// by the second.
 bool thread_ends(const std::string& directory) {
     if (is_killed(directory)) {
         return true;
