@@ -135,7 +135,7 @@ private:
     void add_disks(Observation& observation, observe::LookFor purpose);
     void refresh_figures(const Observation& observation);
     [[nodiscard]] RuntimePtr runtime() const;
-    [[nodiscard]] observe::DiskFigures figures_that_count() const;
+    void begin_refreshing(MonotonicTime now);
     void add_volumes(std::vector<ObservedVictim>& victims) const;
     void want_disks(const Tick& tick);
     void note_for_tape(Tick& tick);

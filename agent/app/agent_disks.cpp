@@ -19,8 +19,10 @@ namespace {
 constexpr Duration look_for_figures = std::chrono::seconds(1);
 
 // At a crossing, then twice as long each time while a threshold stays met: a walk of all pods takes seconds of a CPU.
+// The kubelet's own figures are up to a minute old.
 constexpr Duration shortest_refresh = std::chrono::seconds(10);
-constexpr Duration longest_refresh = std::chrono::minutes(5);
+constexpr Duration longest_refresh = std::chrono::minutes(1);
+constexpr Duration fresh_for = std::chrono::seconds(2);
 
 // By threshold. Enforced: also while one that was met is back above its value, and its minimum reclaim is not reached.
 std::vector<bool> disks_met(const EvictionConfig& config, const Readings& readings, policy::MinReclaim min_reclaim) {
@@ -33,6 +35,15 @@ std::vector<bool> disks_met(const EvictionConfig& config, const Readings& readin
 }
 
 bool any(const std::vector<bool>& met) { return std::find(met.begin(), met.end(), true) != met.end(); }
+
+bool any_is_new(const std::vector<bool>& met, const std::vector<bool>& before) {
+    for (std::size_t i = 0; i < met.size(); i++) {
+        if (met[i] && (i >= before.size() || !before[i])) {
+            return true;
+        }
+    }
+    return false;
+}
 
 // No figures: none is chosen for disk by what is not there.
 void leave_unknown(std::vector<ObservedPod>& pods) {
@@ -59,13 +70,13 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     using policy::MinReclaim;
     const auto& config = options_.eviction;
     const bool may_act = any(disks_met(config, observation.readings, MinReclaim::enforced));
-    const bool was_short = any(disks_met_);
-    disks_met_ = disks_met(config, observation.readings, MinReclaim::ignored);
+    auto met = disks_met(config, observation.readings, MinReclaim::ignored);
+    const bool crossed = any_is_new(met, disks_met_);
+    disks_met_ = std::move(met);
+    if (crossed && observation.at >= disk_short_since_ + policy::disk_wait_period) {
+        begin_refreshing(observation.at);
+    }
     if (any(disks_met_)) {
-        if (!was_short) {
-            disk_short_since_ = observation.at;
-            refresh_pause_ = shortest_refresh;
-        }
         refresh_figures(observation);
     }
     auto figures = parts_.disks.figures();
@@ -73,9 +84,8 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
         leave_unknown(observation.pods);
         return;
     }
+    observe::add_disk_usage(figures, may_act ? disk_short_since_ : MonotonicTime{}, observation.pods);
     used_figures_ = std::move(figures);
-    // What was measured before may be what a pod kept before it filled the disk.
-    observe::add_disk_usage(figures_that_count(), may_act ? disk_short_since_ : MonotonicTime{}, observation.pods);
 }
 
 // Between the start and the first list there is a runtime without lists: evictions for disk wait for them.
@@ -84,13 +94,16 @@ RuntimePtr Agent::runtime() const {
     return runtime_ || !parts_.disks.has_runtime() ? runtime_ : never_listed;
 }
 
-// The layers of a victim went with its containers. Those that start instead, where something starts them, are others.
-observe::DiskFigures Agent::figures_that_count() const {
-    observe::DiskFigures counting = used_figures_;
-    if (counting.layers && state_.relieved_at >= counting.layers->at) {
-        counting.layers = nullptr;
+// Figures from before a crossing may be what pods kept before they filled the disk. Those that were asked for a moment
+// ago are new enough.
+void Agent::begin_refreshing(MonotonicTime now) {
+    refresh_pause_ = shortest_refresh;
+    if (disks_refreshed_ && now - *disks_refreshed_ < fresh_for) {
+        disk_short_since_ = *disks_refreshed_;
+        return;
     }
-    return counting;
+    disk_short_since_ = now;
+    disks_refreshed_.reset();
 }
 
 void Agent::refresh_figures(const Observation& observation) {

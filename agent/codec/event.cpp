@@ -35,6 +35,10 @@ EventPod pod_of(const Victim& victim) {
             victim.priority};
 }
 
+bool is_for_disk(const Eviction& eviction) {
+    return !eviction.stall && traits(eviction.threshold.threshold.signal).condition == Condition::disk_pressure;
+}
+
 EventThreshold event_threshold(const MetThreshold& met) {
     return {met.threshold.hard(),       met.quantity,           met.available, met.capacity,
             met.threshold.grace_period, met.threshold.time_left};
@@ -202,12 +206,13 @@ private:
         }
         if (!reclaimed) return;
         if (decision.reclaimed) {
-            add(Severity::normal, Reason::reclaim_succeeded, observation.at).message = decision.why;
+            add(Severity::normal, Reason::reclaim_succeeded, observation.at).message =
+                decision.evict ? "What the node gave back was enough" : decision.why;
             return;
         }
         Event& event = add(Severity::warning, Reason::reclaim_insufficient, observation.at);
         event.message = "What the node could give back was not enough";
-        if (decision.evict) event.message += ": a pod is evicted";
+        if (decision.evict && is_for_disk(*decision.evict)) event.message += ": a pod is evicted";
         for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
     }
 

@@ -67,6 +67,11 @@ std::span<const ContainerLayer> layers_of(const ContainerLayers* layers, const P
     return {begin, end};
 }
 
+// All its processes went since the layers were listed, and with them its containers: those that run now are others.
+bool is_anew(const ObservedPod& observed, const ContainerLayers* layers) {
+    return layers != nullptr && observed.emptied_at >= layers->at;
+}
+
 bool is_volume(const SurveyedTree& tree) {
     return tree.kind == TreeKind::empty_dir || tree.kind == TreeKind::config_map || tree.kind == TreeKind::git_repo;
 }
@@ -79,7 +84,8 @@ void add_disk_usage(const DiskFigures& figures, MonotonicTime since, std::vector
     for (auto& observed : pods) {
         if (!observed.usage) continue;
         add_survey(figures.survey.get(), since, observed, *observed.usage);
-        add_layers(layers_of(layers, observed.pod->uid), *observed.usage);
+        add_layers(is_anew(observed, layers) ? std::span<const ContainerLayer>() : layers_of(layers, observed.pod->uid),
+                   *observed.usage);
         observed.usage->disk_partial = observed.usage->disk_partial || are_layers_old;
     }
 }

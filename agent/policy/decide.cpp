@@ -184,6 +184,17 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
     return evict_first(acting, config, observation, verdict);
 }
 
+// Memory goes first, also where it ran short while a disk was relieved. What came of that is not forgotten.
+void leave_reclaim(const EvictionConfig& config, const Observation& observation, Verdict& verdict) {
+    auto& [decision, next] = verdict;
+    note_reclaimed(observation, next);
+    next.reclaiming.reset();
+    decision.reclaimed =
+        std::none_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
+            return is_on_disk(threshold.signal) && is_met(threshold, observation.readings, MinReclaim::enforced);
+        });
+}
+
 // A victim was killed, or is gone: it gives back more than everybody else takes meanwhile.
 bool memory_returned(const Observation& observation, const Decision& decision) {
     return !decision.finished.empty() ||
@@ -239,8 +250,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
         reclaim = next.reclaiming->asked;
         course = go_on_after_reclaim(config, observation, state, verdict);
     } else {
-        // Memory goes first, also where it ran short while a disk was relieved.
-        if (is_relieved) next.reclaiming.reset();
+        if (is_relieved) leave_reclaim(config, observation, verdict);
         report_pressure(pressure, config, observation, state, verdict);
         decision.ranked_by = signal_to_rank_by(pressure.pass);
         decision.ranking = rank_pods(config, decision.ranked_by, observation, next);

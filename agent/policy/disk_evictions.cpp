@@ -23,9 +23,6 @@ bool is_unknown(const RankedPod& ranked, const Observation& observation) {
 
 MonotonicTime end_of(const Freeing& one) { return after(one.emptied_at, pod_cleanup_timeout); }
 
-// Longer, and a disk is full before a pod is evicted; shorter, and a large tree is not walked by then.
-constexpr Duration longest_unknown = std::chrono::seconds(10);
-
 bool were_asked_since(MonotonicTime time, const Readings& readings) {
     for (std::size_t i = 0; i < signal_count; ++i) {
         if (is_on_disk(static_cast<Signal>(i)) && readings.at(i) && readings.at(i)->at <= time) return false;
@@ -37,6 +34,10 @@ bool were_asked_since(MonotonicTime time, const Readings& readings) {
 
 bool is_on_disk(Signal signal) { return traits(signal).condition == Condition::disk_pressure; }
 
+bool is_for_disk(const Eviction& eviction) {
+    return eviction.broken_limit || (!eviction.stall && is_on_disk(eviction.threshold.threshold.signal));
+}
+
 bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state) {
     if (!state.disk_short_since || observation.at >= after(*state.disk_short_since, longest_unknown)) return false;
     return std::any_of(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
@@ -45,12 +46,18 @@ bool waits_for_disk_usage(const Observation& observation, const Decision& decisi
 }
 
 void follow_disk_pressure(const std::vector<FirstObserved>& merged, MonotonicTime now, State& state) {
-    const bool is_short = std::any_of(merged.begin(), merged.end(),
-                                      [](const FirstObserved& entry) { return is_on_disk(entry.threshold.signal); });
-    if (!is_short) {
-        state.disk_short_since.reset();
-    } else if (!state.disk_short_since) {
-        state.disk_short_since = now;
+    const auto on_disk = [](const FirstObserved& entry) { return is_on_disk(entry.threshold.signal); };
+    const bool is_short = std::any_of(merged.begin(), merged.end(), on_disk);
+    const bool crossed = std::any_of(merged.begin(), merged.end(),
+                                     [&](const FirstObserved& entry) { return on_disk(entry) && entry.at == now; });
+    auto& since = state.disk_short_since;
+    const bool is_over = !since || now >= after(*since, disk_wait_period);
+    if (is_over && crossed) {
+        since = now;
+    } else if (is_over && !is_short) {
+        since.reset();
+    } else if (is_short && !since) {
+        since = now;
     }
 }
 
@@ -59,9 +66,7 @@ bool is_known_to_hold(const RankedPod& ranked, const Observation& observation) {
 }
 
 void begin_freeing(const InFlight& flight, const ObservedVictim& seen, State& state) {
-    const Eviction& eviction = flight.victim.eviction;
-    const bool for_disk = eviction.broken_limit || (!eviction.stall && is_on_disk(eviction.threshold.threshold.signal));
-    if (!for_disk || seen.on_disk != true) return;
+    if (!is_for_disk(flight.victim.eviction) || seen.on_disk != true) return;
     std::erase_if(state.freeing, [&](const Freeing& one) { return one.pod == flight.victim.pod; });
     state.freeing.push_back({flight.victim.pod, flight.victim.pod_name, flight.cgroup, flight.victim.emptied_at});
 }

@@ -17,12 +17,21 @@ namespace evictd::policy {
 
 // Whether the signal is one of disk.
 [[nodiscard]] bool is_on_disk(Signal signal);
+// For a threshold on disk, or a limit of the pod's own.
+[[nodiscard]] bool is_for_disk(const Eviction& eviction);
 
-// Remembers since when a threshold on disk is met without a break. `merged`: of this look's ThresholdPass.
+// How long evictions for disk wait for what is not known of pods. Longer, and a disk is full before a pod is evicted;
+// shorter, and a large tree is not walked by then.
+inline constexpr Duration longest_unknown = std::chrono::seconds(10);
+// A crossing begins a new wait no sooner than so long after the last: one that comes and goes holds up nothing for
+// ever.
+inline constexpr Duration disk_wait_period = 2 * longest_unknown;
+
+// Remembers since when a threshold on disk is met, the last that was crossed. `merged`: of this look's ThresholdPass.
 void follow_disk_pressure(const std::vector<FirstObserved>& merged, MonotonicTime now, State& state);
 
-// Some pod that could be evicted may keep more than is known of it (PodUsage::disk_partial). For the first 10 s of the
-// pressure, reclaims included: then what is known decides, and a pod of which nothing is known is not chosen
+// Some pod that could be evicted may keep more than is known of it (PodUsage::disk_partial). For 10 s from a crossing,
+// reclaims included: then what is known decides, and a pod of which nothing is known is not chosen
 // (is_known_to_hold()).
 [[nodiscard]] bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state);
 

@@ -198,6 +198,7 @@ void settle_victims(const Observation& observation, State& state, Decision& deci
         if (fate == Fate::pretended) continue;
         const bool relieves = fate != Fate::failed && !is_rejection(flight);
         if (relieves) state.relieved_at = std::max(state.relieved_at, std::optional(flight.victim.emptied_at));
+        if (relieves && is_for_disk(flight.victim.eviction)) state.disk_relieved_at = flight.victim.emptied_at;
         if (fate == Fate::gone && observed != nullptr && !observed->populated) {
             state.evicted.push_back(flight.victim.pod);
         }

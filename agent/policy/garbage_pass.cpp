@@ -145,10 +145,10 @@ void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> act
     reclaiming.acting = std::move(acting);
     reclaiming.garbage.forced = true;
     if (!observation.runtime) return;
-    // A reclaim that removed nothing is not repeated over the same inventory, unless a pod was evicted since: its
+    // A reclaim that removed nothing is not repeated over the same inventory, unless a pod was evicted for disk since: its
     // containers may be removable now. Once the inventory is too old, a new one is requested.
-    const bool is_relieved = is_whole(reclaiming.asked, observation.runtime->whole) && state.relieved_at &&
-                             observation.runtime->at <= *state.relieved_at;
+    const bool is_relieved = is_whole(reclaiming.asked, observation.runtime->whole) && state.disk_relieved_at &&
+                             observation.runtime->at <= *state.disk_relieved_at;
     const bool is_futile = state.collecting.futile_inventory >= observation.runtime->at;
     if (is_recent(observation) && is_futile && !is_relieved) return;
     reclaiming.garbage.deadline = after(observation.at, config.garbage.deadline);

@@ -135,8 +135,10 @@ struct State {
     std::vector<TaintEviction> taint_evictions;  // scheduled
     std::vector<Removal> removals;               // begun; one for each uid
     Collecting collecting{};
-    std::vector<Freeing> freeing{};                   // evictions for disk wait for them
-    std::optional<MonotonicTime> disk_short_since{};  // a threshold on disk is met without a break
+    std::vector<Freeing> freeing{};  // evictions for disk wait for them
+    std::optional<MonotonicTime>
+        disk_short_since{};  // a threshold on disk was crossed: evictions for disk wait from then
+    std::optional<MonotonicTime> disk_relieved_at{};  // when the last victim for disk ended: it may have left garbage
 };
 
 }  // namespace evictd

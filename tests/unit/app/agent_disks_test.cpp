@@ -206,9 +206,12 @@ TEST_F(AgentDisks, AnotherThresholdThatIsMetIsNews) {
     free(9_GiB);
     agent->note_disks();
     const auto looks = records.size();
+    clock.advance(25s);
     free(4_GiB);
+    const auto measured = refreshed.size();
     agent->note_disks();
     EXPECT_EQ(records.size(), looks + 1);
+    EXPECT_EQ(refreshed.size(), measured + 1) << "what pods kept at the first crossing is old";
 }
 
 TEST_F(AgentDisks, AReclaimIsWantedOnceAndItsOutcomeIsInTheNextLook) {

@@ -123,5 +123,20 @@ TEST(PodDisks, VolumesAreThereUntilAListingHasNone) {
     EXPECT_EQ(keeps_anything({survey({}), app_layer}, {"other"}), false);
 }
 
+// Its containers went with its processes: those that something has started since then are others.
+TEST(PodDisks, LayersFromBeforeItsLastProcessWentDoNotCount) {
+    auto observed = pod("uid");
+    observed.emptied_at = MonotonicTime{10s};
+    const auto at = [&](Duration since) {
+        auto listed = std::make_shared<ContainerLayers>(*app_layer);
+        listed->at = MonotonicTime{since};
+        return usage_of({survey({{{"uid"}, {volume("data", 4_GiB)}}}), listed}, observed);
+    };
+    EXPECT_EQ(at(10s).disk.rootfs, 0_B);
+    EXPECT_TRUE(at(10s).disk_partial);
+    EXPECT_EQ(at(10s).disk.volumes, 4_GiB);
+    EXPECT_EQ(at(11s).disk.rootfs, 3_GiB);
+}
+
 }  // namespace
 }  // namespace evictd::observe
