@@ -72,7 +72,7 @@ Tick Agent::observe(Cause cause) {
     Tick tick{.dry_run = options_.dry_run};
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), pace_.killed_within(memory_returns_within));
     tick.observation.victims = parts_.observer.victims(followed_);
-    add_volumes(tick.observation.victims);
+    add_victim_disks(tick.observation.victims);
     tick.observation.reclaimed = std::exchange(reclaimed_, {});
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
     tick.observation.pod_statuses = std::exchange(pod_status_outcomes_, {});

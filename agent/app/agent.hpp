@@ -136,7 +136,7 @@ private:
     void refresh_figures(const Observation& observation);
     [[nodiscard]] RuntimePtr runtime() const;
     void begin_refreshing(MonotonicTime now);
-    void add_volumes(std::vector<ObservedVictim>& victims) const;
+    void add_victim_disks(std::vector<ObservedVictim>& victims) const;
     void want_disks(const Tick& tick);
     void note_for_tape(Tick& tick);
     void note_place(Tick& tick) const;
@@ -199,7 +199,7 @@ private:
     std::optional<ReclaimOutcome> reclaimed_;  // since the last look
     observe::DiskFigures used_figures_;        // that pods were looked at with last
     std::vector<bool> disks_met_;              // at the last look, by threshold
-    MonotonicTime disk_short_since_;
+    MonotonicTime figures_count_since_;
     std::optional<MonotonicTime> disks_refreshed_;
     Duration refresh_pause_{0};  // after the last refresh
     Duration filesystem_pace_{0};

@@ -34,7 +34,7 @@ std::vector<bool> disks_met(const EvictionConfig& config, const Readings& readin
     return met;
 }
 
-bool any(const std::vector<bool>& met) { return std::find(met.begin(), met.end(), true) != met.end(); }
+bool any_met(const std::vector<bool>& met) { return std::find(met.begin(), met.end(), true) != met.end(); }
 
 bool any_is_new(const std::vector<bool>& met, const std::vector<bool>& before) {
     for (std::size_t i = 0; i < met.size(); i++) {
@@ -46,7 +46,7 @@ bool any_is_new(const std::vector<bool>& met, const std::vector<bool>& before) {
 }
 
 // No figures: none is chosen for disk by what is not there.
-void leave_unknown(std::vector<ObservedPod>& pods) {
+void mark_disk_usage_unknown(std::vector<ObservedPod>& pods) {
     for (auto& observed : pods) {
         if (observed.usage) {
             observed.usage->disk_partial = true;
@@ -64,27 +64,27 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     observe::add_filesystems(parts_.disks.filesystems(), observation);
     observation.runtime = runtime();
     if (purpose == observe::LookFor::practice) {
-        leave_unknown(observation.pods);
+        mark_disk_usage_unknown(observation.pods);
         return;
     }
     using policy::MinReclaim;
     const auto& config = options_.eviction;
-    const bool may_act = any(disks_met(config, observation.readings, MinReclaim::enforced));
+    const bool may_act = any_met(disks_met(config, observation.readings, MinReclaim::enforced));
     auto met = disks_met(config, observation.readings, MinReclaim::ignored);
     const bool crossed = any_is_new(met, disks_met_);
     disks_met_ = std::move(met);
-    if (crossed && observation.at >= disk_short_since_ + policy::disk_wait_period) {
+    if (crossed && observation.at >= figures_count_since_ + policy::disk_wait_period) {
         begin_refreshing(observation.at);
     }
-    if (any(disks_met_)) {
+    if (any_met(disks_met_)) {
         refresh_figures(observation);
     }
     auto figures = parts_.disks.figures();
     if (!may_act && figures == used_figures_) {
-        leave_unknown(observation.pods);
+        mark_disk_usage_unknown(observation.pods);
         return;
     }
-    observe::add_disk_usage(figures, may_act ? disk_short_since_ : MonotonicTime{}, observation.pods);
+    observe::add_disk_usage(figures, may_act ? figures_count_since_ : MonotonicTime{}, observation.pods);
     used_figures_ = std::move(figures);
 }
 
@@ -99,10 +99,10 @@ RuntimePtr Agent::runtime() const {
 void Agent::begin_refreshing(MonotonicTime now) {
     refresh_pause_ = shortest_refresh;
     if (disks_refreshed_ && now - *disks_refreshed_ < fresh_for) {
-        disk_short_since_ = *disks_refreshed_;
+        figures_count_since_ = *disks_refreshed_;
         return;
     }
-    disk_short_since_ = now;
+    figures_count_since_ = now;
     disks_refreshed_.reset();
 }
 
@@ -110,7 +110,7 @@ void Agent::refresh_figures(const Observation& observation) {
     if (disks_refreshed_ && observation.at < *disks_refreshed_ + refresh_pause_) {
         return;
     }
-    if (disks_refreshed_ >= disk_short_since_) {
+    if (disks_refreshed_ >= figures_count_since_) {
         refresh_pause_ = std::min(2 * refresh_pause_, longest_refresh);
     }
     disks_refreshed_ = observation.at;
@@ -122,12 +122,12 @@ void Agent::refresh_figures(const Observation& observation) {
     parts_.disks.refresh(pods);
 }
 
-void Agent::add_volumes(std::vector<ObservedVictim>& victims) const {
+void Agent::add_victim_disks(std::vector<ObservedVictim>& victims) const {
     if (!parts_.disks) {
         return;
     }
     for (auto& victim : victims) {
-        victim.on_disk = observe::keeps_anything(used_figures_, victim.pod);
+        victim.on_disk = observe::has_disk_data(used_figures_, victim.pod);
     }
 }
 

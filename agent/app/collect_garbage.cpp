@@ -167,7 +167,7 @@ Result<codec::GcReport> collect_garbage(const Config& config, const CollectGarba
     const auto endpoint = cri::find_endpoint(config.container_runtime_endpoint);
     if (!endpoint) return tl::unexpected(endpoint.error());
     if (!*endpoint) {
-        return fail(ErrorKind::unreachable, "container runtime", "none is configured, and none is at its usual place",
+        return fail(ErrorKind::unreachable, "container runtime", "none at its usual sockets",
                     "set containerRuntimeEndpoint");
     }
     const auto runtime = cri::Runtime::make(**endpoint);

@@ -140,7 +140,7 @@ Status Disks::Parts::start_survey() {
 Status Disks::Parts::start_runtime() {
     const auto endpoint = cri::find_endpoint(config.container_runtime_endpoint);
     if (!endpoint || !*endpoint) {
-        no_runtime = endpoint ? "there is no container runtime at the usual sockets (containerRuntimeEndpoint)"
+        no_runtime = endpoint ? "no container runtime at its usual sockets (set containerRuntimeEndpoint)"
                               : endpoint.error().text();
         return {};
     }
@@ -251,9 +251,9 @@ std::vector<std::string> Disks::Parts::troubles() const {
     for (const auto& one : view.of) add(one.trouble);
     add(view.layout_trouble);
     const auto survey = surveyor->newest();
-    if (!survey->trouble.empty()) add("survey: " + survey->trouble);
+    if (!survey->trouble.empty()) add("disk usage: " + survey->trouble);
     if (survey->trouble.empty() && survey->hanging > 0) {
-        add(fmt::format("survey: {} of its threads hang on a disk", survey->hanging));
+        add(fmt::format("disk usage: {} threads are blocked on a disk", survey->hanging));
     }
     return found;
 }

@@ -92,9 +92,9 @@ Json done_json(const GcReport& report) {
     return json;
 }
 
-std::string came_back(const GcReport& report) {
-    if (!report.done->freed) return "; what came back could not be measured";
-    return "; " + bytes_text(report.done->freed->value) + " came back";
+std::string say_freed(const GcReport& report) {
+    if (!report.done->freed) return "; what was freed could not be measured";
+    return "; " + bytes_text(report.done->freed->value) + " freed";
 }
 
 }  // namespace
@@ -111,10 +111,10 @@ std::string gc_plan_text(const GcReport& report, const TextStyle& style) {
     std::string text = entry("RUNTIME", report.runtime + ", " + report.endpoint, style);
     for (const auto& source : report.pods) text += entry("PODS", source, style);
     if (report.missing && report.missing->value > 0) {
-        text += entry("MISSING", bytes_text(report.missing->value) + " until every disk threshold is clear", style);
+        text += entry("TO FREE", bytes_text(report.missing->value) + " until every disk threshold is clear", style);
     }
-    text += part("GOES", report.goes, style);
-    text += part("STAYS", report.stays, style);
+    text += part("REMOVE", report.goes, style);
+    text += part("KEEP", report.stays, style);
     return text;
 }
 
@@ -127,7 +127,7 @@ std::string gc_summary_text(const GcReport& report, const TextStyle& style) {
     const auto refused = with_status(report, [](GarbageStatus one) { return one == GarbageStatus::refused; });
     const auto failed = with_status(report, [](GarbageStatus one) { return one == GarbageStatus::failed; });
     std::string text =
-        "\n" + entry("REMOVED", removed.empty() ? "nothing" : say_garbage(removed) + came_back(report), style);
+        "\n" + entry("REMOVED", removed.empty() ? "nothing" : say_garbage(removed) + say_freed(report), style);
     if (!gone.empty()) text += entry("GONE", say_garbage(gone) + ", before they were removed", style);
     if (!used.empty()) text += part("IN USE", used, style);
     if (!refused.empty()) text += part("REFUSED", refused, style);

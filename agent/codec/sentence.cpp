@@ -3,11 +3,8 @@
 // The sentences of the event stream. Not the eviction message written to Kubernetes: that one is the policy's.
 #include "sentence.hpp"
 
-#include <array>
 #include <type_traits>
 #include <variant>
-
-#include <fmt/format.h>
 
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/text.hpp"
@@ -25,24 +22,6 @@ std::string amount(const MetThreshold& met, Amount value) { return amount_text(m
 std::string line_of(const MetThreshold& met) {
     const auto time = met.threshold.time_left;
     return time != Duration::zero() ? to_string(time) + " left" : amount(met, met.quantity);
-}
-
-std::string plural(std::string_view one) {
-    return one.ends_with('y') ? fmt::format("{}ies", one.substr(0, one.size() - 1)) : fmt::format("{}s", one);
-}
-
-// "2 containers, 1 image, 3 log directories"
-std::string count_of(const GarbageList& removals) {
-    std::array<std::size_t, Names<GarbageKind>::words.size()> counts{};
-    for (const Garbage& one : removals) ++counts.at(static_cast<std::size_t>(one.kind));
-    std::string text;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        if (counts.at(i) == 0) continue;
-        const std::string_view one = name(static_cast<GarbageKind>(i));
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts.at(i),
-                            counts.at(i) == 1 ? std::string(one) : plural(one));
-    }
-    return text;
 }
 
 // The tail of the kubelet's messages is a blank; a sentence of ours ends without one.
@@ -113,7 +92,7 @@ std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim, const Garb
         what += (i == 0 ? "" : i + 1 == reclaim.size() ? " and " : ", ") + std::string(name(reclaim[i]));
     }
     return "Removing unused " + what + " before any pod is evicted" +
-           (removals.empty() ? "" : ": " + count_of(removals));
+           (removals.empty() ? "" : ": " + say_garbage({removals.begin(), removals.end()}));
 }
 
 std::string evicting_sentence(const Eviction& eviction, const std::string& pod, const Outcome* outcome) {

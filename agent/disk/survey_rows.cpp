@@ -95,7 +95,7 @@ SurveyedTree SurveyRows::surveyed(const TreeRow& row, MonotonicTime now) const {
     SurveyedTree tree{row.place.kind, row.place.name, row.usage, row.trouble};
     if (row.walking && row.walking->hangs()) {
         const auto since = std::chrono::duration_cast<std::chrono::seconds>(now - row.started);
-        tree.trouble = "its walk does not end since " + std::to_string(since.count()) + " s";
+        tree.trouble = "walk not finished after " + std::to_string(since.count()) + " s";
     }
     return tree;
 }
@@ -106,8 +106,7 @@ SurveyPtr SurveyRows::survey(MonotonicTime now, bool listing_hangs, StuckThreads
     survey->trouble = trouble_;
     survey->hanging = stuck.hanging;
     if (stuck.all) {
-        survey->trouble = "nothing is measured any more: a disk does not answer " + std::to_string(stuck.hanging) +
-                          " threads, which are all there may be";
+        survey->trouble = "no longer measured: all " + std::to_string(stuck.hanging) + " threads are blocked on a disk";
     }
     if (listing_hangs) survey->trouble = "the directories of pods cannot be listed: a disk does not answer";
     for (const auto& [key, row] : rows_) {

@@ -90,7 +90,7 @@ void add_disk_usage(const DiskFigures& figures, MonotonicTime since, std::vector
     }
 }
 
-std::optional<bool> keeps_anything(const DiskFigures& figures, const PodUid& pod) {
+std::optional<bool> has_disk_data(const DiskFigures& figures, const PodUid& pod) {
     if (!layers_of(figures.layers.get(), pod).empty()) return true;
     if (!figures.survey || !is_listed(*figures.survey)) return std::nullopt;
     const auto* const row = find_pod(*figures.survey, pod);

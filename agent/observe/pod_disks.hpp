@@ -24,6 +24,6 @@ struct DiskFigures {
 void add_disk_usage(const DiskFigures& figures, MonotonicTime since, std::vector<ObservedPod>& pods);
 
 // Whether a pod had volumes or containers, dead ones too, when both were last listed. None: volumes could not be.
-[[nodiscard]] std::optional<bool> keeps_anything(const DiskFigures& figures, const PodUid& pod);
+[[nodiscard]] std::optional<bool> has_disk_data(const DiskFigures& figures, const PodUid& pod);
 
 }  // namespace evictd::observe

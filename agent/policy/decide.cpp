@@ -244,13 +244,13 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     std::vector<NodeReclaim> reclaim;
     std::optional<MonotonicTime> stall_clock;
     if (next.reclaiming) follow_reclaim(config, observation, next);
-    const bool is_relieved = next.reclaiming && is_reclaim_over(*next.reclaiming, observation);
+    const bool reclaim_done = next.reclaiming && is_reclaim_over(*next.reclaiming, observation);
     Pressure pressure = find_pressure(config, observation, next);
-    if (is_relieved && !pressure.for_memory()) {
+    if (reclaim_done && !pressure.for_memory()) {
         reclaim = next.reclaiming->asked;
         course = go_on_after_reclaim(config, observation, state, verdict);
     } else {
-        if (is_relieved) leave_reclaim(config, observation, verdict);
+        if (reclaim_done) leave_reclaim(config, observation, verdict);
         report_pressure(pressure, config, observation, state, verdict);
         decision.ranked_by = signal_to_rank_by(pressure.pass);
         decision.ranking = rank_pods(config, decision.ranked_by, observation, next);

@@ -102,8 +102,8 @@ std::string say_disk_unknown(const Decision& decision, const Observation& observ
         }
     }
     if (others > 0) first += " and " + std::to_string(others) + (others == 1 ? " other pod" : " other pods");
-    return "it is not known yet what " + first + (others > 0 ? " keep" : " keeps") +
-           " on disk; no pod is evicted for disk until it is, for at most " + span_text(longest_unknown);
+    return "the disk usage of " + first + " is not known yet; no pod is evicted for disk until it is, for at most " +
+           span_text(longest_unknown);
 }
 
 std::string say_freeing(const Observation& observation) {
@@ -115,9 +115,9 @@ std::string say_freeing(const Observation& observation) {
         said += (said.empty() ? "" : ", ") +
                 (found == observation.pods.end() ? "UID " + victim.pod.value : found->pod->full_name());
     }
-    return "what the last evicted pod" + (said.empty() ? said : " (" + said + ")") +
-           " kept on disk is still being removed; no other pod is evicted for disk until it is, for at most " +
-           span_text(pod_cleanup_timeout);
+    return "waiting for the disk space of the last evicted pod" + (said.empty() ? said : " (" + said + ")") +
+           ": its volumes or containers are still there, or filesystems were not measured since (at most " +
+           span_text(pod_cleanup_timeout) + ")";
 }
 
 }  // namespace evictd::policy

@@ -46,9 +46,9 @@ void follow_freeing(const Observation& observation, State& state);
 // When the first one's time is over.
 [[nodiscard]] std::optional<MonotonicTime> next_freeing_clock(const State& state);
 
-// "it is not known yet what default/web and 2 other pods keep on disk: ..."
+// "the disk usage of default/web and 2 other pods is not known yet; ..."
 [[nodiscard]] std::string say_disk_unknown(const Decision& decision, const Observation& observation);
-// "the volumes of the last evicted pod (default/web) are still being removed; ..."
+// "waiting for the disk space of the last evicted pod (default/web): ..."
 [[nodiscard]] std::string say_freeing(const Observation& observation);
 
 }  // namespace evictd::policy

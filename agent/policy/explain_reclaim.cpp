@@ -20,14 +20,14 @@ std::string joined(const std::vector<NodeReclaim>& reclaim) {
 
 std::string say_reclaim(const Decision& decision, const std::vector<NodeReclaim>& reclaim) {
     const std::string said = "unused " + joined(reclaim) + " are removed before any pod is evicted";
-    if (decision.garbage.inventory_since) return said + ", once the runtime has listed them anew";
+    if (decision.garbage.inventory_since) return said + "; waiting for a current list from the container runtime";
     const std::string garbage = say_garbage(decision.garbage.removals);
     return garbage.empty() ? said : said + ": " + garbage;
 }
 
 std::string say_reclaimed(const std::vector<NodeReclaim>& reclaim, const Observation& observation) {
     const auto& outcome = observation.reclaimed;
-    const std::string freed = outcome && outcome->freed ? " (" + bytes_text(outcome->freed->value) + " came back)" : "";
+    const std::string freed = outcome && outcome->freed ? " (" + bytes_text(outcome->freed->value) + " freed)" : "";
     return "removing unused " + joined(reclaim) + " was enough" + freed + ": every threshold is clear again";
 }
 

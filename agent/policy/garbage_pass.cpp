@@ -145,15 +145,15 @@ void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> act
     reclaiming.acting = std::move(acting);
     reclaiming.garbage.forced = true;
     if (!observation.runtime) return;
-    // A reclaim that removed nothing is not repeated over the same inventory, unless a pod was evicted for disk since: its
-    // containers may be removable now. Once the inventory is too old, a new one is requested.
-    const bool is_relieved = is_whole(reclaiming.asked, observation.runtime->whole) && state.disk_relieved_at &&
-                             observation.runtime->at <= *state.disk_relieved_at;
+    // A reclaim that removed nothing is not repeated over the same inventory, unless a pod was evicted for disk since:
+    // its containers may be removable now. Once the inventory is too old, a new one is requested.
+    const bool predates_last_victim = is_whole(reclaiming.asked, observation.runtime->whole) &&
+                                      state.disk_relieved_at && observation.runtime->at <= *state.disk_relieved_at;
     const bool is_futile = state.collecting.futile_inventory >= observation.runtime->at;
-    if (is_recent(observation) && is_futile && !is_relieved) return;
+    if (is_recent(observation) && is_futile && !predates_last_victim) return;
     reclaiming.garbage.deadline = after(observation.at, config.garbage.deadline);
     const bool is_planned = state.collecting.planned_inventory >= observation.runtime->at;
-    const bool will_do = is_recent(observation) && !is_planned && !is_relieved;
+    const bool will_do = is_recent(observation) && !is_planned && !predates_last_victim;
     reclaiming.garbage.inventory_since = will_do ? observation.runtime->at : observation.at;
     follow_reclaim(config, observation, state);
 }

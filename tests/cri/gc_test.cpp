@@ -243,7 +243,7 @@ TEST_F(GcTest, AnInterruptEndsItAfterTheRemovalUnderWay) {
     (void)::close(ends[1]);
     std::string output;
     char one = 0;
-    while (output.find("STAYS") == std::string::npos && ::read(ends[0], &one, 1) == 1) output += one;
+    while (output.find("KEEP") == std::string::npos && ::read(ends[0], &one, 1) == 1) output += one;
     stop(containerd());
     std::this_thread::sleep_for(100ms);  // it waits for containerd now, and listens to signals
     ASSERT_EQ(::kill(child, SIGINT), 0);

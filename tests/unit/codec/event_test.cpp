@@ -71,7 +71,7 @@ TEST(Events, AReclaimSaysWhatItRemoves) {
     directory.kind = GarbageKind::log_directory;
     tick.decision.garbage.removals = GarbageList({image, directory, directory});
     EXPECT_EQ(events_of(tick).at(0).message,
-              "Removing unused containers and images before any pod is evicted: 1 image, 2 log directories");
+              "Removing unused containers and images before any pod is evicted: 1 image and 2 log directories");
 }
 
 TEST(Events, AVictimWhoseProcessesKeptAppearingNamesTheRepeatedSignals) {

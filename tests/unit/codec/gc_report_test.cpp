@@ -44,20 +44,20 @@ GcReport done_gc() {
 TEST(GcReport, SaysWhatGoesAndWhatStays) {
     const auto text = gc_plan_text(planned_gc(), uncoloured);
     EXPECT_THAT(text, HasSubstr("RUNTIME   containerd 1.6.20, /run/containerd/containerd.sock\n"));
-    EXPECT_THAT(text, HasSubstr("GOES      1 container and 2 images, 5Mi\n"));
-    EXPECT_THAT(text, HasSubstr("STAYS     1 sandbox\n"));
+    EXPECT_THAT(text, HasSubstr("REMOVE    1 container and 2 images, 5Mi\n"));
+    EXPECT_THAT(text, HasSubstr("KEEP      1 sandbox\n"));
     EXPECT_THAT(text, Not(HasSubstr("MISSING")));
     auto empty = planned_gc();
     empty.goes.clear();
     empty.missing = 4_MiB;
-    EXPECT_THAT(gc_plan_text(empty, uncoloured), HasSubstr("GOES      nothing\n"));
-    EXPECT_THAT(gc_plan_text(empty, uncoloured), HasSubstr("MISSING   4Mi until"));
+    EXPECT_THAT(gc_plan_text(empty, uncoloured), HasSubstr("REMOVE    nothing\n"));
+    EXPECT_THAT(gc_plan_text(empty, uncoloured), HasSubstr("TO FREE   4Mi until"));
 }
 
 TEST(GcReport, SaysWhatCameOfIt) {
     const auto report = done_gc();
     const auto text = gc_summary_text(report, uncoloured);
-    EXPECT_THAT(text, HasSubstr("REMOVED   1 container and 1 image, 3Mi; 1Mi came back\n"));
+    EXPECT_THAT(text, HasSubstr("REMOVED   1 container and 1 image, 3Mi; 1Mi freed\n"));
     EXPECT_THAT(text, HasSubstr("IN USE    1 image, 2Mi\n"));
     EXPECT_THAT(text, HasSubstr("container app uses it"));
     EXPECT_THAT(text, Not(HasSubstr("not removed")));

@@ -160,8 +160,7 @@ TEST_F(SurveyRowsTest, ThreadsThatHangAreCountedAndSaidWhenNoneIsLeft) {
     rows.take_listing({{volume("a", "one")}}, start);
     EXPECT_EQ(rows.survey(start, false, {2, false})->hanging, 2U);
     EXPECT_EQ(rows.survey(start, false, {2, false})->trouble, "") << "the others are measured";
-    EXPECT_EQ(rows.survey(start, false, {6, true})->trouble,
-              "nothing is measured any more: a disk does not answer 6 threads, which are all there may be");
+    EXPECT_EQ(rows.survey(start, false, {6, true})->trouble, "no longer measured: all 6 threads are blocked on a disk");
 }
 
 TEST_F(SurveyRowsTest, AListingThatHangsIsSaid) {

@@ -71,8 +71,8 @@ TEST_F(DiskUsageTest, WhatIsMissingIsSaid) {
     auto part = tree(TreeKind::empty_dir, "cache", 1_MiB, 5);
     auto survey = survey_of({part, {TreeKind::container_logs, "main", std::nullopt}});
     EXPECT_EQ(surveyed_usage(pod, survey)->trouble, "containerLogs main: not measured yet");
-    survey.pods[1].trees[1].trouble = "its walk does not end since 31 s";
-    EXPECT_EQ(surveyed_usage(pod, survey)->trouble, "containerLogs main: its walk does not end since 31 s");
+    survey.pods[1].trees[1].trouble = "walk not finished after 31 s";
+    EXPECT_EQ(surveyed_usage(pod, survey)->trouble, "containerLogs main: walk not finished after 31 s");
     part.usage->complete = false;
     part.usage->trouble = "a directory cannot be opened: Permission denied";
     EXPECT_EQ(surveyed_usage(pod, survey_of({part}))->trouble,

@@ -114,13 +114,13 @@ TEST(PodDisks, WhatWasMeasuredBeforeTheDiskWasShortIsAtLeastSoMuch) {
 TEST(PodDisks, VolumesAreThereUntilAListingHasNone) {
     const auto with = survey({{{"uid"}, {volume("data", 4_GiB)}}});
     const auto logs_only = survey({{{"uid"}, {volume("app", 1_MiB, TreeKind::container_logs)}}});
-    EXPECT_EQ(keeps_anything({with, nullptr}, {"uid"}), true);
-    EXPECT_EQ(keeps_anything({logs_only, nullptr}, {"uid"}), false);
-    EXPECT_EQ(keeps_anything({survey({}), nullptr}, {"uid"}), false);
-    EXPECT_EQ(keeps_anything({survey({}, "EMFILE"), nullptr}, {"uid"}), std::nullopt);
-    EXPECT_EQ(keeps_anything({}, {"uid"}), std::nullopt);
-    EXPECT_EQ(keeps_anything({survey({}), app_layer}, {"uid"}), true) << "its containers are dead, and take space";
-    EXPECT_EQ(keeps_anything({survey({}), app_layer}, {"other"}), false);
+    EXPECT_EQ(has_disk_data({with, nullptr}, {"uid"}), true);
+    EXPECT_EQ(has_disk_data({logs_only, nullptr}, {"uid"}), false);
+    EXPECT_EQ(has_disk_data({survey({}), nullptr}, {"uid"}), false);
+    EXPECT_EQ(has_disk_data({survey({}, "EMFILE"), nullptr}, {"uid"}), std::nullopt);
+    EXPECT_EQ(has_disk_data({}, {"uid"}), std::nullopt);
+    EXPECT_EQ(has_disk_data({survey({}), app_layer}, {"uid"}), true) << "its containers are dead, and take space";
+    EXPECT_EQ(has_disk_data({survey({}), app_layer}, {"other"}), false);
 }
 
 // Its containers went with its processes: those that something has started since then are others.

@@ -58,8 +58,7 @@ TEST(DiskEvictions, WaitForWhatIsNotKnown) {
     auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("late", 0_B, true)});
     auto decision = evict_after_reclaim(node, 0s);
     EXPECT_FALSE(decision.evict);
-    EXPECT_NE(decision.why.find("it is not known yet what default/late keeps on disk"), std::string::npos)
-        << decision.why;
+    EXPECT_NE(decision.why.find("the disk usage of default/late is not known yet"), std::string::npos) << decision.why;
     node.find("late").usage->disk.volumes = 3_GiB;
     node.find("late").usage->disk_partial = false;
     EXPECT_EQ(evicted(evict_after_reclaim(node, 2s)), "uid-late");

@@ -17,7 +17,7 @@ TEST(GarbageInventory, AnOldInventoryIsAskedForAnewAndWaitedForUntilTheDeadline)
     EXPECT_EQ(named(first), "");
     EXPECT_EQ(first.garbage.pass, 0U);
     EXPECT_EQ(first.garbage.inventory_since, at(11s));
-    EXPECT_THAT(first.why, HasSubstr("once the runtime has listed them anew"));
+    EXPECT_THAT(first.why, HasSubstr("waiting for a current list from the container runtime"));
     node.listed = 10s;  // begun before it was asked for
     EXPECT_EQ(named(node.disk(12s, 9_GiB)), "");
     node.listed = 12s;

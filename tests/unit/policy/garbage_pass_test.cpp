@@ -34,7 +34,7 @@ TEST(GarbagePass, TheDecisionNamesAllThatGoesUntilItIsDone) {
     EXPECT_EQ(third.garbage.pass, 0U);
     EXPECT_EQ(named(third), "");
     EXPECT_TRUE(third.reclaimed);
-    EXPECT_THAT(third.why, HasSubstr("was enough (2Gi came back)"));
+    EXPECT_THAT(third.why, HasSubstr("was enough (2Gi freed)"));
 }
 
 TEST(GarbagePass, WhatWasNotEnoughEvictsAPod) {
