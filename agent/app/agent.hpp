@@ -201,7 +201,8 @@ private:
     std::vector<bool> disks_met_;              // at the last look, by threshold
     MonotonicTime figures_count_since_;
     std::optional<MonotonicTime> disks_refreshed_;
-    Duration refresh_pause_{0};  // after the last refresh
+    MonotonicTime refresh_at_;   // while a threshold on disk is met
+    Duration refresh_pause_{0};  // after that
     Duration filesystem_pace_{0};
     std::uint64_t wanted_pass_ = 0;  // of garbage
     std::optional<MonotonicTime> wanted_inventory_since_;

@@ -18,11 +18,12 @@ namespace {
 // and a pod over its limit is evicted a second later.
 constexpr Duration look_for_figures = std::chrono::seconds(1);
 
-// At a crossing, then twice as long each time while a threshold stays met: a walk of all pods takes seconds of a CPU.
-// The kubelet's own figures are up to a minute old.
+// What pods keep is measured anew at a crossing, but not within 2 s of the last time; then after 10 s, and twice as
+// long each time while a threshold stays met: a walk of all pods takes seconds of a CPU. The kubelet's own figures are
+// up to a minute old.
+constexpr Duration pause_between_crossings = std::chrono::seconds(2);
 constexpr Duration shortest_refresh = std::chrono::seconds(10);
 constexpr Duration longest_refresh = std::chrono::minutes(1);
-constexpr Duration fresh_for = std::chrono::seconds(2);
 
 // By threshold. Enforced: also while one that was met is back above its value, and its minimum reclaim is not reached.
 std::vector<bool> disks_met(const EvictionConfig& config, const Readings& readings, policy::MinReclaim min_reclaim) {
@@ -73,7 +74,7 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     auto met = disks_met(config, observation.readings, MinReclaim::ignored);
     const bool crossed = any_is_new(met, disks_met_);
     disks_met_ = std::move(met);
-    if (crossed && observation.at >= figures_count_since_ + policy::disk_wait_period) {
+    if (crossed) {
         begin_refreshing(observation.at);
     }
     if (any_met(disks_met_)) {
@@ -94,26 +95,20 @@ RuntimePtr Agent::runtime() const {
     return runtime_ || !parts_.disks.has_runtime() ? runtime_ : never_listed;
 }
 
-// Figures from before a crossing may be what pods kept before they filled the disk. Those that were asked for a moment
-// ago are new enough.
+// Figures from before a crossing may be what pods kept before they filled the disk.
 void Agent::begin_refreshing(MonotonicTime now) {
-    refresh_pause_ = shortest_refresh;
-    if (disks_refreshed_ && now - *disks_refreshed_ < fresh_for) {
-        figures_count_since_ = *disks_refreshed_;
-        return;
-    }
     figures_count_since_ = now;
-    disks_refreshed_.reset();
+    refresh_pause_ = shortest_refresh;
+    refresh_at_ = disks_refreshed_ ? std::max(now, *disks_refreshed_ + pause_between_crossings) : now;
 }
 
 void Agent::refresh_figures(const Observation& observation) {
-    if (disks_refreshed_ && observation.at < *disks_refreshed_ + refresh_pause_) {
+    if (observation.at < refresh_at_) {
         return;
     }
-    if (disks_refreshed_ >= figures_count_since_) {
-        refresh_pause_ = std::min(2 * refresh_pause_, longest_refresh);
-    }
     disks_refreshed_ = observation.at;
+    refresh_at_ = observation.at + refresh_pause_;
+    refresh_pause_ = std::min(2 * refresh_pause_, longest_refresh);
     std::vector<PodUid> pods;
     pods.reserve(observation.pods.size());
     for (const auto& observed : observation.pods) {

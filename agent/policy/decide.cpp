@@ -83,7 +83,7 @@ void report_pressure(const Pressure& pressure, const EvictionConfig& config, con
 
     next.conditions = decision.conditions;
     next.first_observed = pass.merged;
-    follow_disk_pressure(pass.merged, observation.at, next);
+    follow_disk_pressure(pass.merged, observation, next);
     next.thresholds_met.clear();
     for (const auto& entry : pass.satisfied) next.thresholds_met.push_back(entry.threshold);
     for (std::size_t i = 0; i < signal_count; ++i) {

@@ -21,6 +21,13 @@ bool is_unknown(const RankedPod& ranked, const Observation& observation) {
     return usage && usage->disk_partial;
 }
 
+bool all_are_known(const Observation& observation) {
+    return !observation.usage_unknown &&
+           std::none_of(observation.pods.begin(), observation.pods.end(), [](const ObservedPod& observed) {
+               return observed.populated && observed.usage && observed.usage->disk_partial;
+           });
+}
+
 MonotonicTime end_of(const Freeing& one) { return after(one.emptied_at, pod_cleanup_timeout); }
 
 bool were_asked_since(MonotonicTime time, const Readings& readings) {
@@ -39,26 +46,28 @@ bool is_for_disk(const Eviction& eviction) {
 }
 
 bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state) {
-    if (!state.disk_short_since || observation.at >= after(*state.disk_short_since, longest_unknown)) return false;
+    if (!state.disk_wait || observation.at >= after(state.disk_wait->since, longest_unknown)) return false;
     return std::any_of(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
         return could_go(ranked, observation) && is_unknown(ranked, observation);
     });
 }
 
-void follow_disk_pressure(const std::vector<FirstObserved>& merged, MonotonicTime now, State& state) {
+void follow_disk_pressure(const std::vector<FirstObserved>& merged, const Observation& observation, State& state) {
+    const auto now = observation.at;
+    auto& wait = state.disk_wait;
     const auto on_disk = [](const FirstObserved& entry) { return is_on_disk(entry.threshold.signal); };
-    const bool is_short = std::any_of(merged.begin(), merged.end(), on_disk);
-    const bool crossed = std::any_of(merged.begin(), merged.end(),
-                                     [&](const FirstObserved& entry) { return on_disk(entry) && entry.at == now; });
-    auto& since = state.disk_short_since;
-    const bool is_over = !since || now >= after(*since, disk_wait_period);
-    if (is_over && crossed) {
-        since = now;
-    } else if (is_over && !is_short) {
-        since.reset();
-    } else if (is_short && !since) {
-        since = now;
+    if (std::none_of(merged.begin(), merged.end(), on_disk)) {
+        if (wait && !wait->calm_since) wait->calm_since = now;
+        if (wait && now >= after(*wait->calm_since, calm_before_new_wait)) wait.reset();
+        return;
     }
+    const bool is_crossed = std::any_of(merged.begin(), merged.end(),
+                                        [&](const FirstObserved& entry) { return on_disk(entry) && entry.at == now; });
+    const bool is_over = !wait || (wait->calm_since && now >= after(*wait->calm_since, calm_before_new_wait)) ||
+                         (is_crossed && (wait->is_known || now >= after(wait->since, new_wait_after)));
+    if (is_over) wait = DiskWait{.since = now};
+    wait->calm_since.reset();
+    wait->is_known = wait->is_known || all_are_known(observation);
 }
 
 bool is_known_to_hold(const RankedPod& ranked, const Observation& observation) {

@@ -23,15 +23,16 @@ namespace evictd::policy {
 // How long evictions for disk wait for what is not known of pods. Longer, and a disk is full before a pod is evicted;
 // shorter, and a large tree is not walked by then.
 inline constexpr Duration longest_unknown = std::chrono::seconds(10);
-// A crossing begins a new wait no sooner than so long after the last: one that comes and goes holds up nothing for
-// ever.
-inline constexpr Duration disk_wait_period = 2 * longest_unknown;
+// Where it never becomes known, pressure that comes and goes begins a new wait only after it was away for this long, or
+// as often as this: it does not hold up evictions forever.
+inline constexpr Duration calm_before_new_wait = std::chrono::seconds(3);
+inline constexpr Duration new_wait_after = std::chrono::seconds(30);
 
-// Remembers since when a threshold on disk is met, the last that was crossed. `merged`: of this look's ThresholdPass.
-void follow_disk_pressure(const std::vector<FirstObserved>& merged, MonotonicTime now, State& state);
+// Begins, renews and ends `state.disk_wait`. `merged`: of this look's ThresholdPass.
+void follow_disk_pressure(const std::vector<FirstObserved>& merged, const Observation& observation, State& state);
 
-// Some pod that could be evicted may keep more than is known of it (PodUsage::disk_partial). For 10 s from a crossing,
-// reclaims included: then what is known decides, and a pod of which nothing is known is not chosen
+// Some pod that could be evicted may keep more than is known of it (PodUsage::disk_partial). For 10 s from the crossing
+// that began the wait, reclaims included: then what is known decides, and a pod of which nothing is known is not chosen
 // (is_known_to_hold()).
 [[nodiscard]] bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state);
 

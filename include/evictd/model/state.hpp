@@ -111,6 +111,13 @@ struct Trends {
     std::vector<PodTrend> pods;                     // in the order in which they were observed
 };
 
+// Evictions for disk wait from a crossing of a threshold on disk until it is known what each pod keeps, for a time.
+struct DiskWait {
+    MonotonicTime since;                        // the crossing
+    bool is_known = false;                      // it was, at one look since: the next crossing is waited for anew
+    std::optional<MonotonicTime> calm_since{};  // no threshold on disk is met
+};
+
 struct State {
     std::vector<FirstObserved> first_observed;  // its thresholds are the previous look's merged met set
     std::vector<Threshold> thresholds_met;      // those whose grace period was over at the previous look
@@ -136,8 +143,7 @@ struct State {
     std::vector<Removal> removals;               // begun; one for each uid
     Collecting collecting{};
     std::vector<Freeing> freeing{};  // evictions for disk wait for them
-    std::optional<MonotonicTime>
-        disk_short_since{};  // a threshold on disk was crossed: evictions for disk wait from then
+    std::optional<DiskWait> disk_wait{};
     std::optional<MonotonicTime> disk_relieved_at{};  // when the last victim for disk ended: it may have left garbage
 };
 

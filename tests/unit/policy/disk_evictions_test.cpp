@@ -106,15 +106,42 @@ TEST(DiskEvictions, PressureLongAfterIsANewWait) {
     EXPECT_EQ(evicted(evict_after_reclaim(node, 31s)), "uid-small");
 }
 
+TEST(DiskEvictions, PressureThatWasAwayForThreeSecondsIsANewWait) {
+    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
+    EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
+    node.set(50_GiB, Signal::imagefs_available, 100_GiB);
+    node.look(6s);
+    node.set(5_GiB, Signal::imagefs_available, 100_GiB);
+    EXPECT_FALSE(evict_after_reclaim(node, 11s).evict);
+    EXPECT_EQ(evicted(evict_after_reclaim(node, 22s)), "uid-small");
+}
+
 // What pods kept as the first was crossed says nothing of who crosses the second.
 TEST(DiskEvictions, AnotherThresholdLongAfterIsANewWait) {
-    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
+    auto node = short_of_disk({on_disk("unknown", 0_B, true)});
     node.config.thresholds.push_back(hard(10_GiB, std::nullopt, Signal::nodefs_available));
     node.set(50_GiB, Signal::nodefs_available, 100_GiB);
     EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
+    node.pods.push_back(on_disk("small", 1_GiB));
     node.set(5_GiB, Signal::nodefs_available, 100_GiB);
-    EXPECT_FALSE(evict_after_reclaim(node, 25s).evict);
-    EXPECT_EQ(evicted(evict_after_reclaim(node, 36s)), "uid-small");
+    EXPECT_FALSE(evict_after_reclaim(node, 31s).evict);
+    EXPECT_EQ(evicted(evict_after_reclaim(node, 42s)), "uid-small");
+}
+
+// The wait for the first is over as soon as all is known, and the second has one of its own.
+TEST(DiskEvictions, ACrossingAfterAllWasKnownIsANewWait) {
+    auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("late", 0_B, true)});
+    node.config.thresholds.front().grace_period = 1min;
+    node.config.thresholds.push_back(hard(10_GiB, std::nullopt, Signal::nodefs_available));
+    node.set(50_GiB, Signal::nodefs_available, 100_GiB);
+    node.look(0s);
+    node.find("late").usage->disk_partial = false;
+    node.look(2s);
+    node.find("late").usage->disk_partial = true;
+    node.set(5_GiB, Signal::nodefs_available, 100_GiB);
+    EXPECT_FALSE(evict_after_reclaim(node, 4s).evict);
+    EXPECT_FALSE(evict_after_reclaim(node, 13s).evict) << "9 s after the second crossing";
+    EXPECT_EQ(evicted(evict_after_reclaim(node, 15s)), "uid-small");
 }
 
 TEST(DiskEvictions, AWaitForDiskUsesUpNoneForMemory) {
