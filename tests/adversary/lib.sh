@@ -139,8 +139,8 @@ finish() { # after every attack: the agent is there, ends cleanly, and nothing i
     exit "$failed"
 }
 none_frozen() {
-    ! find "/sys/fs/cgroup/freezer/$name" -name freezer.state -exec grep -lE 'FR(OZEN|EEZING)' {} + 2> /dev/null | grep -q . &&
-        ! find "/sys/fs/cgroup/$name" -name cgroup.freeze -exec grep -lx 1 {} + 2> /dev/null | grep -q .
+    ! grep -q . < <(find "/sys/fs/cgroup/freezer/$name" -name freezer.state -exec grep -lE 'FR(OZEN|EEZING)' {} + 2> /dev/null) &&
+        ! grep -q . < <(find "/sys/fs/cgroup/$name" -name cgroup.freeze -exec grep -lx 1 {} + 2> /dev/null)
 }
 
 # Hostile pods hop, fork and hide: they are stopped as a whole before they are ended.

@@ -35,7 +35,7 @@ check "a manifest that came meanwhile is read without another event" played
 calm
 hostile single
 attack single hold 60
-knows() { "$EVICTD" rank --socket "$work/run/evictd.sock" 2> /dev/null | grep -q default/single; }
+knows() { grep -q default/single < <("$EVICTD" rank --socket "$work/run/evictd.sock" 2> /dev/null); }
 check "the agent knows another pod" wait_for 5 knows
 reload "$(hard $(($(available) - 16)))"
 sleep 0.3

@@ -9,7 +9,7 @@ set -uo pipefail
 
 needs_node 96 "a configuration that changes"
 hard() { echo "evictionHard: {allocatableMemory.available: $1Mi}"; }
-in_force() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" | tr -d ' \n' | grep -q "\"value\":\"$1Mi\""; }
+in_force() { grep -q "\"value\":\"$1Mi\"" < <("$EVICTD" status -o json --socket "$work/run/evictd.sock" | tr -d ' \n'); }
 
 # As the kubelet's AtomicWriter: a new directory, and a rename over the link to it.
 volume=$work/volume

@@ -60,7 +60,7 @@ hog() {
     wait_for 10 evicted hog && wait_for 5 gone "$started" && wait_for 5 is_empty "${pod_path[hog]}" && bystanders_live
 }
 check "a pod that grows at full speed is evicted, and only it" hog
-measured() { grep '"reason":"Evicted"' "$log" | grep '"name":"hog"' | grep -qE '"latency_us":\{[^}]*"act":[0-9]+'; }
+measured() { grep -qE '"latency_us":\{[^}]*"act":[0-9]+' < <(grep '"reason":"Evicted"' "$log" | grep '"name":"hog"'); }
 check "its record has the latency" measured
 no_oom() { ! logged '"reason":"OOMKilling".*(hog|quiet|boss)'; }
 check "the kernel's OOM killer had nothing to do" no_oom
@@ -84,7 +84,7 @@ explained() { # explained [ID]: on one page
 check "explain says of the last eviction who, why, how fast, and what led to it" explained
 check "explain finds it by its id" eval 'explained "$(id_of_hog)"'
 check "and by the beginning of it" eval 'explained "$(id_of_hog | cut -c 1-6)"'
-grew() { grep '"reason":"Evicted"' "$log" | grep -qE '"history":\{.*"growth":\{[^}]*"pod":"default/hog"'; }
+grew() { grep -qE '"history":\{.*"growth":\{[^}]*"pod":"default/hog"' < <(grep '"reason":"Evicted"' "$log"); }
 check "its record has who grew" grew
 explained_json() { run 0 explain -o json --socket "$work/run/evictd.sock" && valid_json "$work/out" && says '"available": \['; }
 check "explain -o json is one document" explained_json

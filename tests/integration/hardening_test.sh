@@ -34,7 +34,7 @@ else
     fi
     no_rpath() { ! has elf '\(R(UN)?PATH\)'; }
     check "it looks for libraries nowhere else" no_rpath
-    no_civetweb() { ! ldd "$EVICTD" | grep -q civetweb; }
+    no_civetweb() { ! grep -q civetweb < <(ldd "$EVICTD"); }
     check "no civetweb is linked" no_civetweb
 fi
 

@@ -231,7 +231,7 @@ log=$work/log/events.jsonl
 count() { grep -cE "$1" "$log" 2> /dev/null || true; }
 more_than() { [ "$(count "$2")" -gt "$1" ]; }
 logged() { grep -qE "$1" "$log" 2> /dev/null; }
-evicted() { grep '"reason":"Evicted"' "$log" 2> /dev/null | grep -q "\"name\":\"$1\""; } # evicted POD
+evicted() { grep -q "\"name\":\"$1\"" < <(grep '"reason":"Evicted"' "$log" 2> /dev/null); } # evicted POD
 
 clean_up() {
     trap - EXIT INT TERM

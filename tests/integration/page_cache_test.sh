@@ -42,7 +42,7 @@ by_default() {
     reload "$(hard)" && wait_for 5 evicted reader && wait_for 5 gone "$started"
 }
 check "as the kubelet counts, it is" by_default
-told() { grep '"reason":"EvictionThresholdMet"' "$log" | grep -qE '"available":"[0-9]{1,5}Ki"|"available":"[0-9]{1,8}"'; }
+told() { grep -qE '"available":"[0-9]{1,5}Ki"|"available":"[0-9]{1,8}"' < <(grep '"reason":"EvictionThresholdMet"' "$log"); }
 check "the event has the figure that was compared" told
 check "SIGTERM ends it, too" stop_agent
 exit "$failed"

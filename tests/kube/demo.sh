@@ -84,7 +84,7 @@ settings="nodeName: n1
 write_config 'evictionHard: {allocatableMemory.available: 200Mi}'
 sed -i 's/^evictionPressureTransitionPeriod: .*/evictionPressureTransitionPeriod: 10s/' "$work/config.yaml"
 start_agent
-knows() { "$EVICTD" status -o json --socket "$work/run/evictd.sock" 2> /dev/null | tr -d ' \n' | grep -q "$victim"; }
+knows() { grep -q "$victim" < <("$EVICTD" status -o json --socket "$work/run/evictd.sock" 2> /dev/null | tr -d ' \n'); }
 wait_for 20 knows || die "evictd does not learn the pod"
 "$EVICTD" rank --socket "$work/run/evictd.sock"
 
@@ -137,7 +137,7 @@ if [ "$replacement" != "$victim" ]; then
     fi
 fi
 others_live() {
-    [ "$(count '"reason":"Evicted"')" -ge 1 ] && ! grep '"reason":"Evicted"' "$log" | grep -v "\"name\":\"$victim\"" | grep -q .
+    [ "$(count '"reason":"Evicted"')" -ge 1 ] && ! grep -qv "\"name\":\"$victim\"" < <(grep '"reason":"Evicted"' "$log")
 }
 others_live || wrong "evictd has evicted another pod, too"
 title "verdict"

@@ -90,7 +90,7 @@ remove_pods() { # remove_pods: all, and waits for the kubelet to have removed th
     kubectl delete pod --all-namespaces --all --force --grace-period 0 > /dev/null 2>&1
     wait_until 30 no_pod_cgroups
 }
-no_pod_cgroups() { ! find /sys/fs/cgroup/memory/"$(cgroup_of "$rig")" -name 'pod*-*' | grep -q .; }
+no_pod_cgroups() { ! grep -q . < <(find /sys/fs/cgroup/memory/"$(cgroup_of "$rig")" -name 'pod*-*'); }
 
 # ---- evictd on the node: start_agent, reload, stop_agent of tests/integration/lib.sh
 

@@ -29,7 +29,7 @@ mount -t tmpfs -o size=1500m,mode=0755 evictd-test "$rig" || { echo "skip disk p
 check "a node starts on a small filesystem" eval 'kube_up && kubelet_up'
 
 available() { df --output=avail -BM "$rig" | tail -n 1 | tr -dc 0-9; } # in MiB
-has_image() { "$bin/ctr" -a "$node/sock/containerd.sock" -n k8s.io images ls -q | grep -q "^localhost/$1:1$"; }
+has_image() { grep -q "^localhost/$1:1$" < <("$bin/ctr" -a "$node/sock/containerd.sock" -n k8s.io images ls -q); }
 unused_image() { # unused_image NAME MIB
     mkdir -p "$work/image/data"
     head -c "$2M" /dev/urandom > "$work/image/data/random"
@@ -86,7 +86,7 @@ check "the images in use are there" eval 'has_image load && has_image pause'
 
 check "a pod fills the disk" write hog
 check "it is evicted" wait_for 30 evicted hog
-of_hog() { grep '"reason":"Evicting"' "$log" | grep -q '"name":"hog"' && grep '"reason":"Evicting"' "$log" | grep -q 'ephemeral-storage'; }
+of_hog() { grep -q '"name":"hog".*ephemeral-storage\|ephemeral-storage.*"name":"hog"' < <(grep '"reason":"Evicting"' "$log"); }
 check "for ephemeral-storage" of_hog
 is_failed() { [ "$(jsonpath pod/hog '{.status.phase}')" = Failed ]; }
 check "the API server shows it" wait_for 10 is_failed

@@ -40,7 +40,7 @@ END
     pod_path[$1]=$name/kubepods/besteffort/pod$uid
     make_cgroup "${pod_path[$1]}/c1" && start_in "$1" "$(hold "$2")" && wait_for 20 holds "$1" "$2"
 }
-knows() { "$EVICTD" status --socket "$work/run/evictd.sock" -o json 2> /dev/null | grep -q "\"$1\""; }
+knows() { grep -q "\"$1\"" < <("$EVICTD" status --socket "$work/run/evictd.sock" -o json 2> /dev/null); }
 never="evictionHard: {allocatableMemory.available: 1Mi}"
 now="evictionHard: {allocatableMemory.available: 90Mi}"
 soft="$never

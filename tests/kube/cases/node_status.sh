@@ -79,7 +79,7 @@ check "a clean exit removes the taint and sets the condition to False, while the
 empty
 
 start evictd && wait_for 10 calm
-knows_pressure() { "$EVICTD" status --socket "$work/run/evictd.sock" -o json 2> /dev/null | tr -d ' \n' | grep -q '"type":"MemoryPressure","status":"True"'; }
+knows_pressure() { grep -q '"type":"MemoryPressure","status":"True"' < <("$EVICTD" status --socket "$work/run/evictd.sock" -o json 2> /dev/null | tr -d ' \n'); }
 outage() { api_server_down && fill && wait_for 10 knows_pressure && kube_up && wait_for 40 short; }
 check "pressure that began while the API server was away is shown when it is back" outage
 empty

@@ -39,7 +39,7 @@ make_all() {
 }
 check "$pods pods are made" make_all
 status() { "$EVICTD" status --socket "$work/run/evictd.sock" -o json 2> /dev/null; }
-knows() { status | grep -q "\"$1\""; }
+knows() { grep -q "\"$1\"" < <(status); }
 resident() { awk '/^VmRSS/ { print $2 }' "/proc/$agent/status"; }
 run_as() { # run_as NODE [SETTING]: an agent of that node; its resident memory in KiB after 15 s
     settings="nodeName: $1
