@@ -35,7 +35,8 @@ EventPod pod_of(const Victim& victim) {
             victim.priority};
 }
 
-bool is_for_disk(const Eviction& eviction) {
+// A limit of the pod's own is not what a reclaim is for.
+bool is_for_disk_threshold(const Eviction& eviction) {
     return !eviction.stall && traits(eviction.threshold.threshold.signal).condition == Condition::disk_pressure;
 }
 
@@ -212,7 +213,7 @@ private:
         }
         Event& event = add(Severity::warning, Reason::reclaim_insufficient, observation.at);
         event.message = "What the node could give back was not enough";
-        if (decision.evict && is_for_disk(*decision.evict)) event.message += ": a pod is evicted";
+        if (decision.evict && is_for_disk_threshold(*decision.evict)) event.message += ": a pod is evicted";
         for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
     }
 

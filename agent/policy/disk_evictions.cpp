@@ -56,16 +56,15 @@ void follow_disk_pressure(const std::vector<FirstObserved>& merged, const Observ
     const auto now = observation.at;
     auto& wait = state.disk_wait;
     const auto on_disk = [](const FirstObserved& entry) { return is_on_disk(entry.threshold.signal); };
+    if (wait && wait->calm_since && now >= after(*wait->calm_since, calm_before_new_wait)) wait.reset();
     if (std::none_of(merged.begin(), merged.end(), on_disk)) {
         if (wait && !wait->calm_since) wait->calm_since = now;
-        if (wait && now >= after(*wait->calm_since, calm_before_new_wait)) wait.reset();
         return;
     }
     const bool is_crossed = std::any_of(merged.begin(), merged.end(),
                                         [&](const FirstObserved& entry) { return on_disk(entry) && entry.at == now; });
-    const bool is_over = !wait || (wait->calm_since && now >= after(*wait->calm_since, calm_before_new_wait)) ||
-                         (is_crossed && (wait->is_known || now >= after(wait->since, new_wait_after)));
-    if (is_over) wait = DiskWait{.since = now};
+    const bool is_renewed = wait && is_crossed && (wait->is_known || now >= after(wait->since, new_wait_after));
+    if (!wait || is_renewed) wait = DiskWait{.since = now};
     wait->calm_since.reset();
     wait->is_known = wait->is_known || all_are_known(observation);
 }

@@ -33,6 +33,12 @@ Decision evict_after_reclaim(Node& node, Duration since) {
     return asked.evict ? asked : node.look(since + 1ms);
 }
 
+void be_calm_for_a_look(Node& node, Duration since) {
+    node.set(50_GiB, Signal::imagefs_available, 100_GiB);
+    node.look(since);
+    node.set(5_GiB, Signal::imagefs_available, 100_GiB);
+}
+
 struct Seen {
     std::string pod;
     bool populated;
@@ -89,18 +95,14 @@ TEST(DiskEvictions, TheWaitIsTheFirstTenSecondsOfThePressure) {
 TEST(DiskEvictions, PressureThatComesAndGoesBeginsNoNewWaitEachTime) {
     auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
     EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
-    node.set(50_GiB, Signal::imagefs_available, 100_GiB);
-    node.look(9s);
-    node.set(5_GiB, Signal::imagefs_available, 100_GiB);
+    be_calm_for_a_look(node, 9s);
     EXPECT_EQ(evicted(evict_after_reclaim(node, 11s)), "uid-small");
 }
 
 TEST(DiskEvictions, PressureLongAfterIsANewWait) {
     auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
     EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
-    node.set(50_GiB, Signal::imagefs_available, 100_GiB);
-    node.look(1s);
-    node.set(5_GiB, Signal::imagefs_available, 100_GiB);
+    be_calm_for_a_look(node, 1s);
     EXPECT_FALSE(evict_after_reclaim(node, 20s).evict);
     EXPECT_FALSE(evict_after_reclaim(node, 29s).evict);
     EXPECT_EQ(evicted(evict_after_reclaim(node, 31s)), "uid-small");
@@ -109,9 +111,7 @@ TEST(DiskEvictions, PressureLongAfterIsANewWait) {
 TEST(DiskEvictions, PressureThatWasAwayForThreeSecondsIsANewWait) {
     auto node = short_of_disk({on_disk("small", 1_GiB), on_disk("unknown", 0_B, true)});
     EXPECT_FALSE(evict_after_reclaim(node, 0s).evict);
-    node.set(50_GiB, Signal::imagefs_available, 100_GiB);
-    node.look(6s);
-    node.set(5_GiB, Signal::imagefs_available, 100_GiB);
+    be_calm_for_a_look(node, 6s);
     EXPECT_FALSE(evict_after_reclaim(node, 11s).evict);
     EXPECT_EQ(evicted(evict_after_reclaim(node, 22s)), "uid-small");
 }
