@@ -102,6 +102,7 @@ void Agent::kill(Tick& tick, Decision decision) {
 // What the next look and the tape need of this one. Some of it is slow, and no kill waits for it.
 void Agent::remember(Tick& tick, State state) {
     tick.kernel_events = std::exchange(kernel_events_, {});
+    tick.runtime_names = parts_.disks.names ? parts_.disks.names() : nullptr;
     note_place(tick);
     for (auto& event : tick.kernel_events) {
         name_owner(event, Search::all_cgroups);

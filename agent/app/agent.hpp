@@ -17,6 +17,7 @@
 #include "evictd/model/config.hpp"
 #include "evictd/model/filesystem.hpp"
 #include "evictd/model/record.hpp"
+#include "evictd/model/runtime_names.hpp"
 #include "evictd/model/state.hpp"
 #include "evictd/port/kernel_event_source.hpp"
 #include "observe/observer.hpp"
@@ -41,6 +42,8 @@ struct DiskParts {
     std::function<void(const std::vector<PodUid>&)> refresh{};  // figures of these pods, before all others
     std::function<void(const DesiredGarbage&)> want_garbage{};
     std::function<bool()> has_runtime = [] { return false; };  // it will be listed, if it was not yet
+    std::function<RuntimeNamesPtr()> names{};                  // empty: nothing names pods
+    std::function<void()> want_names{};                        // there may be new ones
     explicit operator bool() const { return filesystems != nullptr; }
 };
 
@@ -169,6 +172,7 @@ private:
     template <class Kind>
     [[nodiscard]] PodUid owner_of(const Kind& kind, Search search) const;
     void name_owner(KernelEvent& event, Search search) const;
+    [[nodiscard]] std::string container_of(const PodUid& uid, const std::string& cgroup_name) const;
     void schedule(const Tick& tick);
     void put_off(Cause cause, MonotonicTime until);
     [[nodiscard]] bool put_off(const KernelEvent& event, MonotonicTime detected_at);

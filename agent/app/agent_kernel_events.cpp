@@ -68,6 +68,9 @@ Agent::Wanted Agent::take(const KernelEvent& event) {
             return Wanted::look;
         }
         table_.apply(*life, event.time, parts_.cgroups);
+        if (life->change == CgroupChange::made && parts_.disks.want_names) {
+            parts_.disks.want_names();
+        }
         if (!parts_.cgroups.complete()) {
             expect_listing();
         }
@@ -117,12 +120,23 @@ void Agent::name_owner(KernelEvent& event, Search search) const {
             }
         }
         if constexpr (requires { kind.container_cgroup, kind.container; }) {
-            const auto pod = kind.container.empty() ? table_.pod(kind.pod) : nullptr;
-            const auto* container = pod ? container_in(*pod, kind.container_cgroup) : nullptr;
-            kind.container = container != nullptr ? container->name : kind.container;
+            if (kind.container.empty() && !kind.container_cgroup.empty()) {
+                kind.container = container_of(kind.pod, kind.container_cgroup);
+            }
         }
     };
     std::visit(name, event.kind);
+}
+
+// What a source says of the pod holds. Manifests know no IDs, after which the runtime names cgroups.
+std::string Agent::container_of(const PodUid& uid, const std::string& cgroup_name) const {
+    const auto pod = table_.pod(uid);
+    if (const auto* container = pod ? container_in(*pod, cgroup_name) : nullptr) {
+        return container->name;
+    }
+    const auto names = parts_.disks.names ? parts_.disks.names() : nullptr;
+    const auto* named = named_pod(names.get(), uid);
+    return named != nullptr ? named_container(*named, cgroup_name) : std::string();
 }
 
 }  // namespace evictd::app

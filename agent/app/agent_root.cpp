@@ -17,8 +17,9 @@ constexpr Duration list_again_after = std::chrono::seconds(1);
 // Another agent works on the pods: it may end at any time.
 constexpr Duration claim_again_after = std::chrono::seconds(1);
 
-// Enough to look one up; each tick carries them.
-constexpr std::size_t unknown_pods_named = 3;
+// Each tick carries them. Enough to look one up; where the runtime names them, all that a kubelet runs by default.
+constexpr std::size_t unknown_pods_told = 3;
+constexpr std::size_t unknown_pods_named = 110;
 
 }  // namespace
 
@@ -27,7 +28,11 @@ void Agent::note_place(Tick& tick) const {
     tick.pods_root = root_ ? root_->path : "";
     const auto& unknown = table_.unknown();
     tick.without_manifest.count = unknown.size();
-    for (std::size_t i = 0; i < std::min(unknown.size(), unknown_pods_named); i++) {
+    if (unknown.empty()) {
+        return;
+    }
+    const auto most = tick.runtime_names ? unknown_pods_named : unknown_pods_told;
+    for (std::size_t i = 0; i < std::min(unknown.size(), most); i++) {
         tick.without_manifest.some.push_back(unknown[i].pod);
     }
 }

@@ -240,6 +240,12 @@ void Disks::want_garbage(const DesiredGarbage& desired) {
 
 bool Disks::has_runtime() const { return parts_->layers != nullptr; }
 
+RuntimeNamesPtr Disks::names() const { return parts_->layers ? parts_->layers->names() : nullptr; }
+
+void Disks::want_names() {
+    if (parts_->layers) parts_->layers->ask_names();
+}
+
 std::vector<std::string> Disks::Parts::troubles() const {
     std::vector<std::string> found;
     const auto add = [&](const std::string& trouble) {

@@ -15,6 +15,7 @@
 #include "evictd/model/observation.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/runtime.hpp"
+#include "evictd/model/runtime_names.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "observe/pod_disks.hpp"
 #include "sys/clock.hpp"
@@ -44,8 +45,10 @@ public:
     void set_pace(Duration pace);  // how often filesystems are asked, 10 ms to 10 s; layers every 1 s to 10 s
     void refresh(const std::vector<PodUid>& pods);  // their figures are measured anew, before all others
     void want_garbage(const DesiredGarbage& desired);
-    [[nodiscard]] bool has_runtime() const;  // it was found; it may not answer
-    [[nodiscard]] SourceRow row() const;     // for status
+    [[nodiscard]] bool has_runtime() const;       // it was found; it may not answer
+    [[nodiscard]] RuntimeNamesPtr names() const;  // of pods and containers, as the runtime listed them last
+    void want_names();                            // soon: there may be new ones
+    [[nodiscard]] SourceRow row() const;          // for status
 
 private:
     struct Parts;

@@ -16,6 +16,10 @@ constexpr Duration longest_period = 10s;
 constexpr Duration shortest_period = 1s;
 // Containers come and go: what is older says little of those that run now.
 constexpr Duration oldest_figures = 60s;
+// A container's cgroup is made before the runtime lists its pod. All that start within a second cost one list.
+constexpr Duration names_delay = 1s;
+constexpr Duration shortest_names_period = 2s;  // cgroups may come all the time
+constexpr Duration longest_names_period = 10s;
 
 }  // namespace
 
@@ -28,7 +32,10 @@ Result<std::unique_ptr<LayerReader>> LayerReader::make(std::unique_ptr<port::Con
     auto lane = sys::Lane::make("evictd-layers", sys::Loop::default_queue, Duration::zero(), sys::Duty::may_block);
     if (!lane) return tl::unexpected(lane.error());
     made->lane_ = std::move(*lane);
-    (void)made->lane_->post([reader = made.get()] { reader->read(); });
+    (void)made->lane_->post([reader = made.get()] {
+        reader->read();
+        reader->read_names();
+    });
     return made;
 }
 
@@ -49,6 +56,32 @@ void LayerReader::read() {
 void LayerReader::ask() {
     if (is_asked_.exchange(true)) return;
     if (!lane_->post([this] { read(); })) is_asked_ = false;
+}
+
+void LayerReader::read_names() {
+    are_names_asked_ = false;
+    names_read_at_ = clock_.monotonic();
+    auto answer = observe::read_names(*runtime_);
+    {
+        const std::scoped_lock lock(mutex_);
+        names_trouble_ = answer ? std::string{} : answer.error().text();
+        if (answer) names_ = std::move(*answer);
+    }
+    (void)lane_->arm(names_timer_, clock_.monotonic() + longest_names_period, [this] { read_names(); });
+}
+
+void LayerReader::ask_names() {
+    if (are_names_asked_.exchange(true)) return;
+    const auto soon = [this] {
+        const auto at = std::max(clock_.monotonic() + names_delay, names_read_at_ + shortest_names_period);
+        (void)lane_->arm(names_timer_, at, [this] { read_names(); });
+    };
+    if (!lane_->post(soon)) are_names_asked_ = false;
+}
+
+RuntimeNamesPtr LayerReader::names() const {
+    const std::scoped_lock lock(mutex_);
+    return names_;
 }
 
 void LayerReader::ask_filesystems() {
@@ -77,7 +110,8 @@ observe::ContainerLayersPtr LayerReader::newest() const {
 std::string LayerReader::trouble() const {
     const std::scoped_lock lock(mutex_);
     const bool is_silent = newest_ && clock_.monotonic() - newest_->at > oldest_figures;
-    return trouble_.empty() && is_silent ? "the container runtime does not answer" : trouble_;
+    if (trouble_.empty() && is_silent) return "the container runtime does not answer";
+    return trouble_.empty() ? names_trouble_ : trouble_;
 }
 
 }  // namespace evictd::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Asks the runtime, in a thread of its own, what the writable layers of containers keep and where its filesystems are.
+// Asks the runtime, in a thread of its own, what the writable layers of containers keep, where its filesystems are, and
+// what it calls pods and containers.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "evictd/port/container_runtime.hpp"
 #include "evictd/port/filesystems.hpp"
 #include "observe/container_layers.hpp"
+#include "observe/runtime_names.hpp"
 #include "sys/clock.hpp"
 #include "sys/lane.hpp"
 #include "sys/pi_mutex.hpp"
@@ -37,12 +39,16 @@ public:
     [[nodiscard]] observe::ContainerLayersPtr newest() const;
     [[nodiscard]] std::string trouble() const;  // of the last answer; empty: there is none
     void ask();                                 // now, and then at its pace again
+    // As of the last list, however old that is: a pod's uid has one name. Null: none was read yet.
+    [[nodiscard]] RuntimeNamesPtr names() const;
+    void ask_names();  // in a second or two, for all who ask until then; without it every 10 s
     // As filesystems are asked; layers cost the runtime more, so they are asked for every 1 s to 10 s.
     void set_pace(Duration pace) { pace_ = pace; }
 
 private:
     LayerReader(std::unique_ptr<port::ContainerRuntime> runtime, const sys::Clock& clock, Options options);
     void read();
+    void read_names();
     void ask_filesystems();
     void note(Result<observe::ContainerLayersPtr> answer);
 
@@ -51,11 +57,16 @@ private:
     std::unique_ptr<port::ContainerRuntime> runtime_;
     std::atomic<Duration> pace_{std::chrono::seconds(10)};
     std::atomic<bool> is_asked_ = false;  // a request waits in the lane
-    bool is_heard_ = false;               // the thread's: filesystems are known of this runtime
+    std::atomic<bool> are_names_asked_ = false;
+    MonotonicTime names_read_at_;  // the thread's: when the last list was asked for
+    bool is_heard_ = false;        // the thread's: filesystems are known of this runtime
     mutable sys::PiMutex mutex_;
     observe::ContainerLayersPtr newest_;     // under the mutex
     std::string trouble_ = "not asked yet";  // likewise
+    RuntimeNamesPtr names_;                  // likewise
+    std::string names_trouble_;              // likewise
     sys::Timer timer_;                       // the lane's
+    sys::Timer names_timer_;                 // likewise
     std::unique_ptr<sys::Lane> lane_;        // the last member: its thread uses the above
 };
 

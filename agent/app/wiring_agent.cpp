@@ -126,7 +126,14 @@ DiskParts Wiring::Parts::disk_parts() {
                         disks->want_garbage(desired);
                     }
                 },
-            .has_runtime = [this] { return disks && disks->has_runtime(); }};
+            .has_runtime = [this] { return disks && disks->has_runtime(); },
+            .names = [this] { return disks ? disks->names() : nullptr; },
+            .want_names =
+                [this] {
+                    if (disks) {
+                        disks->want_names();
+                    }
+                }};
 }
 
 Status Wiring::Parts::make_agent() {

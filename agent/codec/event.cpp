@@ -150,12 +150,20 @@ private:
         name_pod(event, outcome.rung.pod);
     }
 
-    // Whose event it is, if the pod is known: namespace/name, else empty.
+    // Whose event it is, if the pod is known, or the container runtime names it: namespace/name, else empty.
     std::string name_pod(Event& event, const PodUid& uid) const {
         const ObservedPod* pod = find_pod(tick_.observation, uid);
-        if (pod == nullptr) return {};
+        if (pod == nullptr) return name_by_runtime(event, uid);
         event.pod = with_qos(event_pod(*pod->pod), pod - tick_.observation.pods.data());
         return pod->pod->full_name();
+    }
+
+    // It knows neither class nor priority.
+    std::string name_by_runtime(Event& event, const PodUid& uid) const {
+        const NamedPod* pod = named_pod(tick_.runtime_names.get(), uid);
+        if (pod == nullptr) return {};
+        event.pod = EventPod{pod->name_space, pod->name, pod->uid.value, std::nullopt, std::nullopt};
+        return pod->full_name();
     }
 
     // The class is the policy's to say, and it says it in the ranking.
@@ -238,7 +246,9 @@ private:
     void delayed(const AwaitedPods& awaited) {
         Event& event = add(Severity::warning, Reason::eviction_delayed, tick_.decided_at);
         const std::string first = name_pod(event, awaited.first);
-        event.message = delayed_sentence(awaited, first.empty() ? awaited.first.value : first, tick_.observation.at);
+        const NamedPod* largest = named_pod(tick_.runtime_names.get(), awaited.largest.pod);
+        event.message = delayed_sentence(awaited, first.empty() ? awaited.first.value : first,
+                                         largest != nullptr ? largest->full_name() : "", tick_.observation.at);
         event.cause = cause_text(tick_.observation.cause);
     }
 

@@ -123,12 +123,14 @@ std::string evicting_sentence(const Eviction& eviction, const std::string& pod, 
 // To tenths of a second.
 Duration rounded_up(Duration span) { return std::chrono::ceil<std::chrono::duration<std::int64_t, std::deci>>(span); }
 
-std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first, MonotonicTime now) {
+std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first, const std::string& largest,
+                             MonotonicTime now) {
     const bool one = awaited.count == 1;
     return "The eviction of pod " + first + " is delayed for at most " + to_string(rounded_up(awaited.until - now)) +
            ": " + (one ? "a pod whose manifest is" : std::to_string(awaited.count) + " pods whose manifests are") +
-           " not known yet (" + (one ? "UID " : "the largest: UID ") + awaited.largest.pod.value + ") " +
-           (one ? "holds " : "hold ") + bytes_text(awaited.together.value) + " and may rank before it";
+           " not known yet (" + (one ? "" : "the largest: ") + (largest.empty() ? "" : largest + ", ") + "UID " +
+           awaited.largest.pod.value + ") " + (one ? "holds " : "hold ") + bytes_text(awaited.together.value) +
+           " and may rank before it";
 }
 
 std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run) {

@@ -23,7 +23,9 @@ namespace evictd::codec {
 // `rounds`: what followed the first SIGKILL; null: nothing, or it is not known.
 [[nodiscard]] std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run);
 [[nodiscard]] std::string failed_sentence(const Victim& victim);
-[[nodiscard]] std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first, MonotonicTime now);
+// `first`, `largest`: what those pods are called; the largest's is empty where it is not known.
+[[nodiscard]] std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first,
+                                           const std::string& largest, MonotonicTime now);
 [[nodiscard]] std::string shed_sentence(const ShedEdge& edge, bool dry_run);
 
 }  // namespace evictd::codec

@@ -199,8 +199,15 @@ void add_pods_cgroup(const Tick& tick, Json& json) {
     const auto& unlisted = tick.without_manifest;
     if (unlisted.count == 0) return;
     Json uids = Json::array();
-    for (const auto& uid : unlisted.some) uids.push_back(uid.value);
-    json["pods_without_manifest"] = {{"count", unlisted.count}, {"uids", std::move(uids)}};
+    Json named = Json::array();
+    for (const auto& uid : unlisted.some) {
+        uids.push_back(uid.value);
+        if (const auto* pod = named_pod(tick.runtime_names.get(), uid)) {
+            named.push_back({{"uid", uid.value}, {"namespace", pod->name_space}, {"name", pod->name}});
+        }
+    }
+    auto& pods = json["pods_without_manifest"] = {{"count", unlisted.count}, {"uids", std::move(uids)}};
+    if (!named.empty()) pods["named_by_runtime"] = std::move(named);
 }
 
 Json pod_source_states_json(const AgentStatus& agent) {

@@ -179,25 +179,6 @@ std::string conditions_line(const Json& document, const TextStyle& style) {
     return line.empty() ? "" : title("CONDITIONS", style) + line + "\n";
 }
 
-// What runs and is in no row of the table above.
-std::string without_manifest(const Json& document, const TextStyle& style) {
-    const Json* pods = object_at(document, "pods_without_manifest");
-    const auto count = pods != nullptr ? number_at(*pods, "count").value_or(0) : 0;
-    if (count <= 0) return {};
-    const std::string text =
-        count == 1 ? "1 pod has no manifest: its requests and priority are unknown, and it is never evicted"
-                   : std::to_string(count) +
-                         " pods have no manifest: their requests and priority are unknown, and they are never evicted";
-    std::string lines = "  " + toned(text, Tone::yellow, style) + "\n";
-    std::int64_t named = 0;
-    for (const auto& uid : list_at(*pods, "uids")) {
-        if (!uid.is_string()) continue;
-        lines += "    UID " + printable(uid.get<std::string>()) + "\n";
-        named++;
-    }
-    return named == 0 || named >= count ? lines : lines + "    and " + std::to_string(count - named) + " more\n";
-}
-
 std::string sources_section(const Json& document, const TextStyle& style) {
     Table table({{"SOURCE", Fit::left}, {"FROM", Fit::left}, {"", Fit::left}, {"", Fit::clip}});
     for (const auto& row : list_at(document, "sources")) {
@@ -250,7 +231,7 @@ Result<std::string> status_text(std::string_view json, Detail detail, const Text
     if (const Json* ranking = object_at(document, "ranking")) {
         text += title("PODS, in victim order for " + shown(*ranking, "signal"), style);
         text += list_at(*ranking, "pods").empty() ? "  none\n" : pods_table(*ranking, detail, style);
-        text += without_manifest(document, style);
+        text += without_manifest(document, detail, style);
     }
     return text + victims_sections(document, style) + sources_section(document, style);
 }

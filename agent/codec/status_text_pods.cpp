@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"
@@ -101,7 +104,44 @@ std::vector<Column> columns_of(Detail detail, const std::string& resource) {
     return columns;
 }
 
+// A screen shows the order of victims too. `wide` has all that the agent tells.
+constexpr std::size_t unlisted_shown = 10;
+
+// A line each: first those that the container runtime names.
+std::vector<std::string> unlisted_lines(const Json& pods, Detail detail) {
+    std::vector<std::string> lines;
+    std::set<std::string> named;
+    for (const auto& pod : list_at(pods, "named_by_runtime")) {
+        if (!pod.is_object()) continue;
+        const auto uid = text_at(pod, "uid");
+        named.insert(uid);
+        lines.push_back(pod_name(pod) + ", known only from the container runtime" +
+                        (detail == Detail::wide ? ", UID " + printable(uid) : ""));
+    }
+    for (const auto& uid : list_at(pods, "uids")) {
+        if (!uid.is_string() || named.contains(uid.get<std::string>())) continue;
+        lines.push_back("UID " + printable(uid.get<std::string>()));
+    }
+    return lines;
+}
+
 }  // namespace
+
+std::string without_manifest(const Json& document, Detail detail, const TextStyle& style) {
+    const Json* pods = object_at(document, "pods_without_manifest");
+    const auto count = pods != nullptr ? number_at(*pods, "count").value_or(0) : 0;
+    if (count <= 0) return {};
+    const std::string head =
+        count == 1 ? "1 pod has no manifest: its requests and priority are unknown, and it is never evicted"
+                   : std::to_string(count) +
+                         " pods have no manifest: their requests and priority are unknown, and they are never evicted";
+    std::string text = "  " + toned(head, Tone::yellow, style) + "\n";
+    auto lines = unlisted_lines(*pods, detail);
+    if (detail != Detail::wide) lines.resize(std::min(lines.size(), unlisted_shown));
+    for (const auto& line : lines) text += "    " + line + "\n";
+    const auto more = count - static_cast<std::int64_t>(lines.size());
+    return lines.empty() || more <= 0 ? text : text + "    and " + std::to_string(more) + " more\n";
+}
 
 std::string pods_table(const Json& ranking, Detail detail, const TextStyle& style) {
     const auto& pods = list_at(ranking, "pods");

@@ -13,5 +13,8 @@
 namespace evictd::codec {
 
 [[nodiscard]] std::string pods_table(const nlohmann::ordered_json& ranking, Detail detail, const TextStyle& style);
+// What runs and is in no row of that table; empty: nothing.
+[[nodiscard]] std::string without_manifest(const nlohmann::ordered_json& document, Detail detail,
+                                           const TextStyle& style);
 
 }  // namespace evictd::codec

@@ -6,6 +6,8 @@
 
 #include <array>
 
+#include "evictd/model/container_cgroup.hpp"
+
 namespace evictd {
 namespace {
 
@@ -17,15 +19,11 @@ void raise(std::optional<Quantity>& peak, const std::optional<Quantity>& other) 
     if (other && (!peak || *other > *peak)) peak = other;
 }
 
-// Shorter ones are no runtime's, and could stand in any name by chance.
-constexpr std::size_t shortest_id = 12;
-
 bool goes_with(const Container& container, std::string_view cgroup_name) {
     const std::string_view full = container.id;
     const auto scheme = full.find("://");
     const auto id = scheme == std::string_view::npos ? full : full.substr(scheme + 3);
-    return cgroup_name == container.name ||
-           (id.size() >= shortest_id && cgroup_name.find(id) != std::string_view::npos);
+    return cgroup_name == container.name || is_cgroup_of_container(cgroup_name, id);
 }
 
 using Resource = std::optional<Quantity> ResourceList::*;

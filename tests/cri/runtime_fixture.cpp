@@ -99,7 +99,7 @@ std::string RuntimeFixture::ask(std::string_view method, const std::string& requ
 }
 
 // PodSandboxConfig: on the host's network, so that no plugin is needed.
-std::string RuntimeFixture::sandbox_config(const std::string& name) const {
+std::string RuntimeFixture::sandbox_config(const std::string& name, unsigned attempt) const {
     constexpr std::uint64_t node = 2;
     const auto options = message([&](http::WireWriter& writer) { writer.number(1, node); });
     const auto context = message([&](http::WireWriter& writer) { writer.bytes(1, options); });
@@ -108,6 +108,7 @@ std::string RuntimeFixture::sandbox_config(const std::string& name) const {
                          metadata.bytes(1, name);
                          metadata.bytes(2, "uid-" + name);
                          metadata.bytes(3, "default");
+                         metadata.number(4, attempt);
                      }));
         add_label(writer, 6, "io.kubernetes.pod.uid", "uid-" + name);
         writer.bytes(8, message([&](http::WireWriter& linux_config) {
@@ -117,8 +118,8 @@ std::string RuntimeFixture::sandbox_config(const std::string& name) const {
     });
 }
 
-std::string RuntimeFixture::make_pod(const std::string& name) {
-    const auto config = sandbox_config(name);
+std::string RuntimeFixture::make_pod(const std::string& name, unsigned attempt) {
+    const auto config = sandbox_config(name, attempt);
     auto id = first_text(ask("RunPodSandbox", message([&](http::WireWriter& writer) { writer.bytes(1, config); })));
     EXPECT_FALSE(id.empty());
     pods_.push_back(id);

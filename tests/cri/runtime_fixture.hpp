@@ -30,7 +30,7 @@ protected:
 
     [[nodiscard]] std::unique_ptr<cri::Runtime> connect(cri::RuntimeLimits limits = {}) const;
     // Both fail the test if they cannot; the result is an ID.
-    std::string make_pod(const std::string& name);
+    std::string make_pod(const std::string& name, unsigned attempt = 0);
     std::string make_container(const std::string& pod, const std::string& name, const std::vector<std::string>& command,
                                const std::string& image = "localhost/load:1");
     // Empty where the image is gone.
@@ -66,7 +66,7 @@ private:
     std::unique_ptr<cri::Connection> own_;
     std::vector<std::string> pods_;
     std::vector<pid_t> stopped_;
-    std::string sandbox_config(const std::string& name) const;
+    std::string sandbox_config(const std::string& name, unsigned attempt) const;
     std::vector<std::pair<std::string, std::string>> configs_;  // of pods_, by ID
 };
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # The link lists of CMakeLists.txt are the layer rule: a folder of agent/ includes what it links, and links what it
-# includes. Ports know neither what was decided nor what is remembered.
+# includes. Ports know neither what was decided nor what is remembered, and decisions no names of the runtime.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -32,4 +32,8 @@ done
 while IFS= read -r line; do
     fault "$line: a port knows no Decision and no State"
 done < <(grep -nE 'model/(decision|state|record)\.hpp' include/evictd/port/*.hpp || true)
+# A pod that only the container runtime names must not be acted on.
+while IFS= read -r file; do
+    fault "$file: the runtime's names are for people, and no decision sees them"
+done < <(grep -lE 'model/(runtime_names|record)\.hpp' agent/policy/* agent/act/* include/evictd/model/{observation,decision,state}.hpp || true)
 exit "$status"

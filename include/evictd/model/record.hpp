@@ -17,6 +17,7 @@
 #include "evictd/model/observation.hpp"
 #include "evictd/model/outcome.hpp"
 #include "evictd/model/record_ptr.hpp"
+#include "evictd/model/runtime_names.hpp"
 #include "evictd/model/state.hpp"
 #include "evictd/model/units.hpp"
 
@@ -85,6 +86,7 @@ struct Tick {
     bool dry_run = false;
     std::string pods_root;  // the pods' cgroup that is watched; empty: none, and no pod is protected
     PodsWithoutManifest without_manifest;
+    RuntimeNamesPtr runtime_names;  // for people: of pods that no source knows
     // For the tape only, and empty when none is written: what else decide() was given.
     std::uint64_t number = 0;  // counts looks; a gap is a record that was lost
     std::shared_ptr<const EvictionConfig> config;

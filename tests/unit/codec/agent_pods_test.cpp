@@ -26,6 +26,13 @@ TEST(AgentPods, AreThoseThatAreRankedAndThoseThatHaveEnded) {
     EXPECT_FALSE(pods->at(2).populated);
 }
 
+TEST(AgentPods, APodThatOnlyTheRuntimeKnowsIsNoneOfThem) {
+    const auto pods = agent_pods(R"({"ranking":{"pods":[]},"pods_without_manifest":{"count":1,"uids":["u1"],
+        "named_by_runtime":[{"uid":"u1","namespace":"default","name":"web"}]}})");
+    ASSERT_TRUE(pods);
+    EXPECT_TRUE(pods->empty()) << "that the runtime lists it does not prove that it is to be there";
+}
+
 TEST(AgentPods, WhatIsNotSaidIsNoEnd) {
     const auto pods = agent_pods(R"({"ranking":{"pods":[]},"finished_pods":[
         {"uid":"u1","phase":"Failed"},{"uid":"u2","phase":7,"populated":false},{"name":"no uid"},9]})");

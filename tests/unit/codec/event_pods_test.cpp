@@ -217,6 +217,34 @@ TEST(Events, AnOomKillNamesThePodOfTheCgroup) {
               "of 512Mi");
 }
 
+TEST(Events, AnOomKillOfAPodThatOnlyTheRuntimeKnowsNamesItWithoutClassAndPriority) {
+    auto tick = sample::calm();
+    OomKill kill{.pid = 42, .comm = "java"};
+    kill.pod = {"uid-of-none"};
+    kill.pod_cgroup = CgroupId{99};
+    kill.container = "app";
+    tick.kernel_events = {{sample::monotonic(sample::look_at - 1ms), kill}};
+    EXPECT_FALSE(events_of(tick).at(0).pod);
+    EXPECT_EQ(events_of(tick).at(0).unknown_pod.value, "uid-of-none");
+    tick.runtime_names =
+        std::make_shared<const RuntimeNames>(RuntimeNames{.pods = {{{"uid-of-none"}, "shop", "cart"}}});
+    const auto event = events_of(tick).at(0);
+    ASSERT_TRUE(event.pod);
+    EXPECT_EQ(event.pod->name_space + "/" + event.pod->name, "shop/cart");
+    EXPECT_EQ(event.pod->uid, "uid-of-none");
+    EXPECT_FALSE(event.pod->qos || event.pod->priority);
+    EXPECT_THAT(event.message, testing::EndsWith("of container app of pod shop/cart"));
+}
+
+TEST(Events, WhatASourceSaysOfAPodHolds) {
+    auto tick = sample::calm();
+    OomKill kill{.pid = 42, .comm = "java"};
+    kill.pod = tick.observation.pods.at(1).pod->uid;
+    tick.kernel_events = {{sample::monotonic(sample::look_at - 1ms), kill}};
+    tick.runtime_names = std::make_shared<const RuntimeNames>(RuntimeNames{.pods = {{kill.pod, "other", "name"}}});
+    EXPECT_EQ(events_of(tick).at(0).pod->name, "web");
+}
+
 TEST(Events, AnOomKillNamesTheContainerAndWhetherItKeepsRunning) {
     struct Row {
         OomRole role;

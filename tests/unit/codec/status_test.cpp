@@ -204,6 +204,31 @@ TEST(StatusText, CountsThePodsThatAreNeverEvictedForWantOfAManifest) {
                           "evicted\n    UID uid-a\n    UID uid-b\n    and 3 more\n"));
 }
 
+TEST(StatusText, NamesPodsThatOnlyTheRuntimeKnowsAndSaysSo) {
+    auto tick = sample::calm();
+    tick.without_manifest = {3, {PodUid{"uid-a"}, PodUid{"uid-b"}, PodUid{"uid-c"}}};
+    tick.runtime_names = std::make_shared<const RuntimeNames>(
+        RuntimeNames{.pods = {{{"uid-b"}, "shop", "cart"}, {{"uid-c"}, "shop", "db"}, {{"uid-z"}, "not", "here"}}});
+    const auto json = json::parse(document(tick));
+    EXPECT_EQ(json["pods_without_manifest"]["named_by_runtime"],
+              json::parse(R"([{"uid":"uid-b","namespace":"shop","name":"cart"},
+                              {"uid":"uid-c","namespace":"shop","name":"db"}])"));
+    EXPECT_EQ(json["ranking"]["pods"].size(), tick.decision.ranking.size()) << "none of them is ranked";
+    EXPECT_THAT(*status_text(document(tick), Detail::normal, {}),
+                HasSubstr("never evicted\n    shop/cart, known only from the container runtime\n"
+                          "    shop/db, known only from the container runtime\n    UID uid-a\n\n"));
+    EXPECT_THAT(*status_text(document(tick), Detail::wide, {}),
+                HasSubstr("    shop/cart, known only from the container runtime, UID uid-b\n"));
+}
+
+TEST(StatusText, AScreenfulOfPodsWithoutAManifestIsNamed) {
+    auto tick = sample::calm();
+    tick.without_manifest.count = 200;
+    for (int i = 0; i < 110; i++) tick.without_manifest.some.push_back(PodUid{"uid-" + std::to_string(i)});
+    EXPECT_THAT(*status_text(document(tick), Detail::normal, {}), HasSubstr("    UID uid-9\n    and 190 more\n"));
+    EXPECT_THAT(*status_text(document(tick), Detail::wide, {}), HasSubstr("    UID uid-109\n    and 90 more\n"));
+}
+
 TEST(StatusText, TheOtherWayToCountMemoryStandsBelowTheOneThatIsCompared) {
     auto tick = sample::calm();
     tick.observation.readings[0] = Reading{Amount{(1_GiB).value}, Amount{(8_GiB).value}, sample::monotonic(1000s)};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// Names of pods as the runtime is asked for them, in its own thread.
+#include "app/layer_reader.hpp"
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_container_runtime.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct LayerReaderTest : testing::Test {
+    LayerReaderTest() {
+        auto made = std::make_unique<fakes::FakeContainerRuntime>();
+        runtime = made.get();
+        RuntimeSandbox sandbox;
+        sandbox.id = "s1";
+        sandbox.pod = "u1";
+        sandbox.name = "web";
+        sandbox.namespace_name = "default";
+        runtime->all_sandboxes = {sandbox};
+        runtime->before = [this](const std::string& call) {
+            if (call != "sandboxes") return;
+            ++lists;
+            runtime->fails.clear();
+            if (is_down) runtime->fails.emplace(call, Error{ErrorKind::unreachable, "runtime", "no answer", ""});
+        };
+        reader = std::move(*LayerReader::make(std::move(made), clock, {.changed = [] {}, .filesystems = [](auto&) {}}));
+    }
+    template <class Holds>
+    static bool wait_for(Holds holds) {
+        const auto end = std::chrono::steady_clock::now() + 5s;
+        while (!holds()) {
+            if (std::chrono::steady_clock::now() > end) return false;
+            std::this_thread::sleep_for(5ms);
+        }
+        return true;
+    }
+
+    sys::SystemClock clock;
+    fakes::FakeContainerRuntime* runtime = nullptr;
+    std::atomic<int> lists = 0;
+    std::atomic<bool> is_down = false;
+    std::unique_ptr<LayerReader> reader;
+};
+
+TEST_F(LayerReaderTest, NamesAreKnownAtTheStartAndAskedForOnceForAllWhoAsk) {
+    ASSERT_TRUE(wait_for([&] { return reader->names() != nullptr; }));
+    EXPECT_EQ(named_pod(reader->names().get(), {"u1"})->full_name(), "default/web");
+    for (int i = 0; i < 1000; i++) reader->ask_names();
+    ASSERT_TRUE(wait_for([&] { return lists == 2; }));
+    std::this_thread::sleep_for(100ms);
+    EXPECT_EQ(lists, 2);
+}
+
+TEST_F(LayerReaderTest, NamesStayWhenTheRuntimeDoesNotAnswer) {
+    ASSERT_TRUE(wait_for([&] { return reader->names() != nullptr; }));
+    is_down = true;
+    reader->ask_names();
+    ASSERT_TRUE(wait_for([&] { return reader->trouble().find("no answer") != std::string::npos; }));
+    EXPECT_NE(named_pod(reader->names().get(), {"u1"}), nullptr);
+}
+
+}  // namespace
+}  // namespace evictd::app
