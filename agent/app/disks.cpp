@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "app/layer_reader.hpp"
+#include "app/runtime_paths.hpp"
 #include "codec/gc_report.hpp"
 #include "cri/endpoint.hpp"
 #include "cri/runtime.hpp"
@@ -29,10 +30,6 @@ namespace evictd::app {
 namespace {
 
 using Keeper = reconcile::ControlLoop<reconcile::GarbageKeeper>;
-
-std::string first_directory(const std::vector<RuntimeFilesystem>& filesystems) {
-    return filesystems.empty() ? std::string() : filesystems.front().directory;
-}
 
 // containerd frees what a removed image held within a second or two; images share layers, and are smaller than it says.
 constexpr Duration reclaim_patience = std::chrono::seconds(5);
@@ -90,36 +87,34 @@ struct Disks::Parts {
     const sys::Clock& clock;
     DiskNews news;
     std::shared_ptr<Listener> listener = std::make_shared<Listener>(news.changed);
-    std::string no_runtime;  // why there is none
-    std::string socket;
+    std::shared_ptr<cri::Endpoint> endpoint = std::make_shared<cri::Endpoint>(config.container_runtime_endpoint);
     std::optional<disk::Filesystems> filesystems;
     std::unique_ptr<disk::Surveyor> surveyor;
-    std::unique_ptr<LayerReader> layers;  // null: there is no runtime; so the three below
     mutable sys::PiMutex mutex{};
     port::FilesystemPaths paths{};  // under the mutex
     std::unique_ptr<cri::Runtime> runtime;
     std::optional<disk::PodLogs> logs;
     std::optional<observe::RuntimeInventory> inventory;
     std::unique_ptr<Keeper> keeper;
+    std::unique_ptr<LayerReader> layers;
 
     [[nodiscard]] port::FilesystemPaths known_paths() const {
         const std::scoped_lock lock(mutex);
         return paths;
     }
     void note_runtime_filesystems(const RuntimeFilesystems& found) {
-        auto known = known_paths();
-        known.imagefs = first_directory(found.images);
-        known.containerfs = first_directory(found.containers);
+        const auto known = with_runtime(known_paths(), found);
         {
             const std::scoped_lock lock(mutex);
             paths = known;
         }
         filesystems->set_paths(known);
     }
+    [[nodiscard]] bool note_missing(const std::string& trouble) const;
     void refresh_filesystems();
     Status start_survey();
-    Status start_runtime();
     Status start_keeper();
+    Status start_layers();
     [[nodiscard]] RuntimePtr look();
     [[nodiscard]] std::vector<std::string> troubles() const;
 };
@@ -136,23 +131,29 @@ Status Disks::Parts::start_survey() {
     return {};
 }
 
-// Without a runtime images and layers are not known, and no garbage is removed.
-Status Disks::Parts::start_runtime() {
-    const auto endpoint = cri::find_endpoint(config.container_runtime_endpoint);
-    if (!endpoint || !*endpoint) {
-        no_runtime = endpoint ? "no container runtime at its usual sockets (set containerRuntimeEndpoint)"
-                              : endpoint.error().text();
-        return {};
-    }
-    socket = **endpoint;
-    auto asked = cri::Runtime::make(socket);
+// The thread that looks for the runtime, too, as often as it asks for layers. What is unused is only known from when
+// images were listed, so that they are as soon as the runtime is heard.
+Status Disks::Parts::start_layers() {
+    (void)endpoint->find();  // one that is there is known to the first look
+    auto asked = cri::Runtime::make(endpoint);
     if (!asked) return tl::unexpected(asked.error());
-    auto made = LayerReader::make(
-        std::move(*asked), clock,
-        {.changed = news.changed, .filesystems = [this](const auto& found) { note_runtime_filesystems(found); }});
+    const auto heard = [this](const RuntimeFilesystems& found) {
+        note_runtime_filesystems(found);
+        keeper->tell([](reconcile::GarbageKeeper& its) { its.list_what_lacks(); });
+    };
+    auto made = LayerReader::make(std::move(*asked), clock,
+                                  {.changed = news.changed, .filesystems = heard, .missing = [this](const auto& why) {
+                                       return note_missing(why);
+                                   }});
     if (!made) return tl::unexpected(made.error());
     layers = std::move(*made);
-    return start_keeper();
+    return {};
+}
+
+bool Disks::Parts::note_missing(const std::string& trouble) const {
+    if (trouble.empty()) return news.runtime("The container runtime answers, at " + endpoint->found(), {});
+    return news.runtime("The container runtime does not answer: garbage and layers of containers are not known",
+                        trouble);
 }
 
 // As the kubelet takes a new summary after a reclaim: what was read before it must not cost a pod its life. Waits for
@@ -175,17 +176,12 @@ RuntimePtr Disks::Parts::look() {
 }
 
 Status Disks::Parts::start_keeper() {
-    auto asked = cri::Runtime::make(socket);
+    auto asked = cri::Runtime::make(endpoint);
     if (!asked) return tl::unexpected(asked.error());
     runtime = std::move(*asked);
     logs.emplace(disk::LogDirectories{.pods = config.pod_logs_dir});
     inventory.emplace(*runtime, *logs, clock);
-    // What is unused is only known from now on: images are listed once at the start.
-    const auto first_look = [now = clock.monotonic()](reconcile::GarbageKeeper& keeper) {
-        keeper.reconcile({.inventory_since = now});
-    };
-    auto made = Keeper::make({.name = "evictd-garbage", .duty = sys::Duty::may_block, .start = first_look}, *runtime,
-                             *logs, clock,
+    auto made = Keeper::make({.name = "evictd-garbage", .duty = sys::Duty::may_block}, *runtime, *logs, clock,
                              reconcile::GarbageParts{.look = [this] { return look(); },
                                                      .available = [this] { return available_on(known_paths()); },
                                                      .tell_inventory = news.inventory,
@@ -207,44 +203,41 @@ Disks::Disks(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Result<std::unique_ptr<Disks>> Disks::make(const Config& config, const sys::Clock& clock, DiskNews news) {
     std::unique_ptr<Disks> made(new Disks(std::make_unique<Parts>(config, clock, std::move(news))));
     if (auto started = made->parts_->start_survey(); !started) return tl::unexpected(started.error());
-    if (auto started = made->parts_->start_runtime(); !started) return tl::unexpected(started.error());
+    if (auto started = made->parts_->start_keeper(); !started) return tl::unexpected(started.error());
+    if (auto started = made->parts_->start_layers(); !started) return tl::unexpected(started.error());
     return made;
 }
 
 Disks::~Disks() {
     if (parts_->runtime) parts_->runtime->cancel();
+    parts_->layers.reset();  // its thread uses the keeper and the filesystems
     parts_->keeper.reset();
     parts_->listener->leave();
-    parts_->layers.reset();  // its thread uses the paths and the filesystems
 }
 
 FilesystemsView Disks::filesystems() const { return parts_->filesystems->newest(); }
 
 observe::DiskFigures Disks::figures() const {
-    return {.survey = parts_->surveyor->newest(), .layers = parts_->layers ? parts_->layers->newest() : nullptr};
+    return {.survey = parts_->surveyor->newest(), .layers = parts_->layers->newest()};
 }
 
 void Disks::set_pace(Duration pace) {
     parts_->filesystems->set_pace(pace);
-    if (parts_->layers) parts_->layers->set_pace(pace);
+    parts_->layers->set_pace(pace);
 }
 
 void Disks::refresh(const std::vector<PodUid>& pods) {
     for (const auto& pod : pods) parts_->surveyor->refresh(pod);
-    if (parts_->layers) parts_->layers->ask();
+    parts_->layers->ask();
 }
 
-void Disks::want_garbage(const DesiredGarbage& desired) {
-    if (parts_->keeper) parts_->keeper->want(desired);
-}
+void Disks::want_garbage(const DesiredGarbage& desired) { parts_->keeper->want(desired); }
 
-bool Disks::has_runtime() const { return parts_->layers != nullptr; }
+bool Disks::has_runtime() const { return !parts_->endpoint->found().empty(); }
 
-RuntimeNamesPtr Disks::names() const { return parts_->layers ? parts_->layers->names() : nullptr; }
+RuntimeNamesPtr Disks::names() const { return parts_->layers->names(); }
 
-void Disks::want_names() {
-    if (parts_->layers) parts_->layers->ask_names();
-}
+void Disks::want_names() { parts_->layers->ask_names(); }
 
 std::vector<std::string> Disks::Parts::troubles() const {
     std::vector<std::string> found;
@@ -252,7 +245,7 @@ std::vector<std::string> Disks::Parts::troubles() const {
         const bool is_said = std::find(found.begin(), found.end(), trouble) != found.end();
         if (!trouble.empty() && !is_said) found.push_back(trouble);
     };
-    add(layers ? layers->trouble() : no_runtime + "; no garbage is removed");
+    add(layers->trouble() + (endpoint->found().empty() ? "; no garbage is removed" : ""));
     const auto view = filesystems->newest();
     for (const auto& one : view.of) add(one.trouble);
     add(view.layout_trouble);
@@ -266,9 +259,9 @@ std::vector<std::string> Disks::Parts::troubles() const {
 
 SourceRow Disks::row() const {
     const auto troubles = parts_->troubles();
-    const std::string runtime = parts_->layers ? ", " + parts_->socket : std::string();
+    const auto socket = parts_->endpoint->found();
     return {.hook = "disks",
-            .chosen = "filesystems, survey" + runtime,
+            .chosen = "filesystems, survey" + (socket.empty() ? socket : ", " + socket),
             .fallback = !troubles.empty(),
             .detail = fmt::format("{}", fmt::join(troubles, "; "))};
 }

@@ -27,6 +27,8 @@ struct DiskNews {
     std::function<void()> changed;  // filesystems() or figures()
     std::function<bool(RuntimePtr)> inventory;
     std::function<bool(ReclaimOutcome)> reclaimed;
+    // The container runtime is missing (`trouble`: why), or was missing and answers.
+    std::function<bool(std::string message, std::string trouble)> runtime;
 };
 
 class Disks {
@@ -45,7 +47,7 @@ public:
     void set_pace(Duration pace);  // how often filesystems are asked, 10 ms to 10 s; layers every 1 s to 10 s
     void refresh(const std::vector<PodUid>& pods);  // their figures are measured anew, before all others
     void want_garbage(const DesiredGarbage& desired);
-    [[nodiscard]] bool has_runtime() const;       // it was found; it may not answer
+    [[nodiscard]] bool has_runtime() const;       // its socket was found; it may not answer
     [[nodiscard]] RuntimeNamesPtr names() const;  // of pods and containers, as the runtime listed them last
     void want_names();                            // soon: there may be new ones
     [[nodiscard]] SourceRow row() const;          // for status

@@ -6,6 +6,7 @@
 #include <array>
 #include <thread>
 
+#include "app/runtime_paths.hpp"
 #include "evictd/model/filesystem.hpp"
 #include "observe/filesystem_readings.hpp"
 #include "policy/garbage_pass.hpp"
@@ -22,13 +23,8 @@ port::FilesystemPaths find_paths(port::ContainerRuntime& runtime, const std::str
                                  std::string& trouble) {
     port::FilesystemPaths paths{.nodefs = kubelet_root, .imagefs = {}, .containerfs = {}};
     const auto said = runtime.filesystems();
-    if (!said) {
-        trouble = said.error().text();
-        return paths;
-    }
-    if (!said->images.empty()) paths.imagefs = said->images.front().directory;
-    if (!said->containers.empty()) paths.containerfs = said->containers.front().directory;
-    if (paths.containerfs == paths.imagefs) paths.containerfs.clear();
+    if (said) return with_runtime(paths, *said);
+    trouble = said.error().text();
     return paths;
 }
 

@@ -86,8 +86,10 @@ RuntimeNamesPtr LayerReader::names() const {
 
 void LayerReader::ask_filesystems() {
     const auto filesystems = runtime_->filesystems();
-    is_heard_ = filesystems.has_value();
-    if (filesystems) options_.filesystems(*filesystems);
+    is_heard_ = filesystems && !filesystems->images.empty();
+    if (!is_heard_) return;
+    options_.filesystems(*filesystems);
+    if (!names_trouble_.empty()) ask_names();
 }
 
 void LayerReader::note(Result<observe::ContainerLayersPtr> answer) {
@@ -99,7 +101,13 @@ void LayerReader::note(Result<observe::ContainerLayersPtr> answer) {
     }
     // It may come back with another root directory.
     is_heard_ = is_heard_ && answered;
+    tell_whether_missing();
     options_.changed();
+}
+
+void LayerReader::tell_whether_missing() {
+    const bool is_missing = newest() == nullptr;
+    if (is_missing != is_missing_ && options_.missing(is_missing ? trouble() : std::string())) is_missing_ = is_missing;
 }
 
 observe::ContainerLayersPtr LayerReader::newest() const {

@@ -23,8 +23,13 @@ namespace evictd::app {
 class LayerReader {
 public:
     struct Options {
-        std::function<void()> changed;                               // in the thread, after each answer
-        std::function<void(const RuntimeFilesystems&)> filesystems;  // in the thread, as the runtime is heard again
+        // All are called in the thread.
+        std::function<void()> changed;  // after each answer
+        std::function<void(const RuntimeFilesystems&)>
+            filesystems;  // as the runtime is heard again, once it knows them
+        // It was found missing: why. Empty: it answers, and was. Silent for less than a minute it is not missing: that
+        // is how long its last figures count. False: not taken, and told again.
+        std::function<bool(const std::string& trouble)> missing;
     };
 
     // `clock` outlives it; the runtime is its own.
@@ -51,6 +56,7 @@ private:
     void read_names();
     void ask_filesystems();
     void note(Result<observe::ContainerLayersPtr> answer);
+    void tell_whether_missing();
 
     const sys::Clock& clock_;
     Options options_;
@@ -60,6 +66,7 @@ private:
     std::atomic<bool> are_names_asked_ = false;
     MonotonicTime names_read_at_;  // the thread's: when the last list was asked for
     bool is_heard_ = false;        // the thread's: filesystems are known of this runtime
+    bool is_missing_ = false;      // the thread's: as told
     mutable sys::PiMutex mutex_;
     observe::ContainerLayersPtr newest_;     // under the mutex
     std::string trouble_ = "not asked yet";  // likewise

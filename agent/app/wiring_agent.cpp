@@ -77,6 +77,13 @@ DiskNews Wiring::Parts::disk_news() {
                 [this](ReclaimOutcome outcome) {
                     return loop->post(
                         [this, kept = std::move(outcome)]() mutable { agent->note_reclaimed(std::move(kept)); });
+                },
+            .runtime =
+                [this](std::string message, std::string trouble) {
+                    return loop->post([this, message = std::move(message), trouble = std::move(trouble)] {
+                        trouble.empty() ? sys::log::info(message) : sys::log::warn(message + ": " + trouble);
+                        agent->notice(Notice::signal_source_changed, message, trouble);
+                    });
                 }};
 }
 

@@ -38,21 +38,27 @@ Result<Answer> answer_of(const std::string& what, const http::Reply& reply, std:
 
 }  // namespace
 
-Result<std::unique_ptr<Connection>> Connection::make(std::string socket) {
+Result<std::unique_ptr<Connection>> Connection::make(EndpointPtr endpoint) {
     auto loop = sys::Loop::make();
     if (!loop) return tl::unexpected(loop.error());
-    return std::unique_ptr<Connection>(new Connection(std::move(socket), std::move(*loop)));
+    return std::unique_ptr<Connection>(new Connection(std::move(endpoint), std::move(*loop)));
+}
+
+Result<std::unique_ptr<Connection>> Connection::make(std::string socket) {
+    return make(std::make_shared<Endpoint>(std::move(socket)));
 }
 
 // The socket is looked at before each call, because each may make a connection.
 Status Connection::open(const std::string& what) {
-    const auto there = http::has_trusted_socket(socket_);
+    const auto socket = endpoint_->find();
+    if (!socket) return tl::unexpected(socket.error());
+    const auto there = http::has_trusted_socket(*socket);
     if (!there) return tl::unexpected(there.error());
     if (!*there)
-        return fail(ErrorKind::unreachable, what, socket_ + " is not there",
+        return fail(ErrorKind::unreachable, what, *socket + " is not there",
                     "start it; in a container, mount the socket's directory");
     if (client_) return {};
-    auto client = http::Client::make(loop_, {.url = "http://localhost", .tls = {}, .unix_socket = socket_});
+    auto client = http::Client::make(loop_, {.url = "http://localhost", .tls = {}, .unix_socket = *socket});
     if (!client) return tl::unexpected(client.error());
     client_ = std::move(*client);
     return {};

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "cri/endpoint.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/units.hpp"
 #include "http/client.hpp"
@@ -30,8 +31,9 @@ struct Answer {
 
 class Connection {
 public:
-    // Connects to nothing: libcurl is loaded, and the socket looked at, when the first call is made. Error: no
+    // Connects to nothing: libcurl is loaded, and the socket looked for, when the first call is made. Error: no
     // descriptor.
+    static Result<std::unique_ptr<Connection>> make(EndpointPtr endpoint);
     static Result<std::unique_ptr<Connection>> make(std::string socket);
 
     // Blocks. `method`: "ListContainers", with its service: "runtime.v1.RuntimeService". Errors are those of
@@ -41,14 +43,13 @@ public:
                                       Duration limit);
     // Thread-safe, final.
     void cancel();
-    [[nodiscard]] const std::string& socket() const { return socket_; }
 
 private:
-    Connection(std::string socket, sys::Loop loop) : socket_(std::move(socket)), loop_(std::move(loop)) {}
+    Connection(EndpointPtr endpoint, sys::Loop loop) : endpoint_(std::move(endpoint)), loop_(std::move(loop)) {}
     Status open(const std::string& what);
     Result<Answer> exchange(const std::string& what, const http::Request& request);
 
-    std::string socket_;
+    EndpointPtr endpoint_;
     sys::Loop loop_;
     std::atomic<bool> is_cancelled_ = false;
     std::unique_ptr<http::Client> client_;  // the last member: it uses the loop

@@ -69,10 +69,14 @@ std::string nested(std::string_view message) { return with_text(message); }
 
 }  // namespace
 
-Result<std::unique_ptr<Runtime>> Runtime::make(std::string socket, RuntimeLimits limits) {
-    auto connection = Connection::make(std::move(socket));
+Result<std::unique_ptr<Runtime>> Runtime::make(EndpointPtr endpoint, RuntimeLimits limits) {
+    auto connection = Connection::make(std::move(endpoint));
     if (!connection) return tl::unexpected(connection.error());
     return std::unique_ptr<Runtime>(new Runtime(std::move(*connection), limits));
+}
+
+Result<std::unique_ptr<Runtime>> Runtime::make(std::string socket, RuntimeLimits limits) {
+    return make(std::make_shared<Endpoint>(std::move(socket)), limits);
 }
 
 Result<std::string> Runtime::ask(std::string_view service, std::string_view method, const std::string& request,

@@ -31,6 +31,7 @@ struct RuntimeLimits {
 class Runtime final : public port::ContainerRuntime {
 public:
     // As Connection::make(). Nothing is loaded before the first call.
+    static Result<std::unique_ptr<Runtime>> make(EndpointPtr endpoint, RuntimeLimits limits = {});
     static Result<std::unique_ptr<Runtime>> make(std::string socket, RuntimeLimits limits = {});
 
     Result<RuntimeVersion> version() override;

@@ -28,12 +28,19 @@ bool is_refusal(GarbageKind kind, const Error& error) {
 }  // namespace
 
 void GarbageKeeper::reconcile(const DesiredGarbage& desired) {
-    if (desired.inventory_since && (!inventory_ || inventory_->at < *desired.inventory_since)) {
-        inventory_ = parts_.look();
-        tell_inventory();
-    }
+    if (desired.inventory_since && (!inventory_ || inventory_->at < *desired.inventory_since)) list();
     if (pass_ && pass_->desired.pass != desired.pass) pass_.reset();
     if (desired.pass > last_pass_) begin(desired);
+}
+
+void GarbageKeeper::list_what_lacks() {
+    const auto is_whole = [](const RuntimeLists& of) { return of.sandboxes && of.containers && of.images; };
+    if (!inventory_ || !is_whole(inventory_->whole)) list();
+}
+
+void GarbageKeeper::list() {
+    inventory_ = parts_.look();
+    tell_inventory();
 }
 
 void GarbageKeeper::tell_inventory() {

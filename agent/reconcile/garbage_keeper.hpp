@@ -49,6 +49,8 @@ public:
     [[nodiscard]] std::optional<MonotonicTime> due() const;
     void act_on_time();
     void release();
+    // The runtime has come, or come back: what could not be listed before is listed. A pass goes on.
+    void list_what_lacks();
 
 private:
     // A removal of which the runtime said nothing: tried once more when all others were.
@@ -82,6 +84,7 @@ private:
     void measure();
     [[nodiscard]] bool is_all_back() const;
     void finish();
+    void list();
     void tell_inventory();
     [[nodiscard]] Attempt remove(const Garbage& one);
     [[nodiscard]] Status carry_out(const Garbage& one);

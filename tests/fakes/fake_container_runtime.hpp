@@ -19,6 +19,7 @@ public:
     std::vector<RuntimeSandbox> all_sandboxes;
     std::vector<RuntimeContainer> all_containers;
     std::vector<RuntimeImage> all_images;
+    RuntimeFilesystems all_filesystems;
     std::string sandbox_image_name = "pause:1";
     std::map<std::string, Error> fails;                        // by the call's name
     std::vector<std::string> changes;                          // "remove_container c1"
@@ -34,7 +35,7 @@ public:
         return std::vector<RuntimeContainer>{};
     }
     Result<std::vector<RuntimeImage>> images() override { return answer("images", all_images); }
-    Result<RuntimeFilesystems> filesystems() override { return RuntimeFilesystems{}; }
+    Result<RuntimeFilesystems> filesystems() override { return answer("filesystems", all_filesystems); }
     Result<RuntimeSandboxDetails> sandbox(const std::string& id) override {
         if (auto refused = refuse("sandbox")) return tl::unexpected(*refused);
         const auto found = find(all_sandboxes, id);

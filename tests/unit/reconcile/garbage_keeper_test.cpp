@@ -36,6 +36,7 @@ protected:
             auto runtime_now = std::make_shared<Runtime>();
             runtime_now->at = clock.monotonic();
             runtime_now->sandbox_image = runtime.sandbox_image_name;
+            runtime_now->whole = whole;
             looks++;
             return runtime_now;
         };
@@ -100,6 +101,7 @@ protected:
     std::vector<RuntimePtr> inventories;
     std::optional<Duration> patience;
     bool takes = true;
+    RuntimeLists whole;
     int looks = 0;
     int removals = 0;
     std::uint64_t passes = 0;
@@ -346,6 +348,27 @@ TEST_F(GarbageKeeperTest, AnInventoryIsMadeWhereAnOlderOneWillNotDo) {
     desired.inventory_since = clock.monotonic();
     keeper->reconcile(desired);
     EXPECT_EQ(looks, 2);
+}
+
+TEST_F(GarbageKeeperTest, WhatWasNotListedIsOnceTheRuntimeHasCome) {
+    keeper->list_what_lacks();
+    EXPECT_EQ(looks, 1) << "nothing was listed yet";
+    keeper->list_what_lacks();
+    EXPECT_EQ(looks, 2) << "it lacked all";
+    EXPECT_THAT(inventories, SizeIs(2));
+    whole = {.images = true, .sandboxes = true, .containers = true};
+    keeper->list_what_lacks();
+    keeper->list_what_lacks();
+    EXPECT_EQ(looks, 3) << "then it was there";
+}
+
+TEST_F(GarbageKeeperTest, APassGoesOnWhileTheRestIsListed) {
+    add_container("c1", ContainerState::exited);
+    keeper->reconcile(pass({garbage(GarbageKind::container, "c1")}));
+    keeper->list_what_lacks();
+    run();
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].removals.at(0).status, GarbageStatus::removed);
 }
 
 TEST_F(GarbageKeeperTest, WhatCannotBeMeasuredIsNotClaimed) {
