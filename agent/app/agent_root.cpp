@@ -32,9 +32,17 @@ void Agent::note_place(Tick& tick) const {
         return;
     }
     const auto most = tick.runtime_names ? unknown_pods_named : unknown_pods_told;
-    for (std::size_t i = 0; i < std::min(unknown.size(), most); i++) {
-        tick.without_manifest.some.push_back(unknown[i].pod);
+    auto& some = tick.without_manifest.some;
+    for (const auto& one : parts_.observer.unknown(table_, most)) {
+        some.push_back({.pod = one.pod, .working_set = one.working_set});
     }
+    if (some.empty()) {  // usage could not be read
+        for (std::size_t i = 0; i < std::min(unknown.size(), most); i++) {
+            some.push_back({.pod = unknown[i].pod});
+        }
+    }
+    std::stable_sort(some.begin(), some.end(),
+                     [](const auto& a, const auto& b) { return a.working_set > b.working_set; });
 }
 
 // Where there is no pods' cgroup nothing can be read and no pod is protected. That must not look like a calm node.

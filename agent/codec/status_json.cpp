@@ -199,15 +199,18 @@ void add_pods_cgroup(const Tick& tick, Json& json) {
     const auto& unlisted = tick.without_manifest;
     if (unlisted.count == 0) return;
     Json uids = Json::array();
-    Json named = Json::array();
-    for (const auto& uid : unlisted.some) {
-        uids.push_back(uid.value);
-        if (const auto* pod = named_pod(tick.runtime_names.get(), uid)) {
-            named.push_back({{"uid", uid.value}, {"namespace", pod->name_space}, {"name", pod->name}});
+    Json pods = Json::array();
+    for (const auto& one : unlisted.some) {
+        uids.push_back(one.pod.value);
+        Json pod{{"uid", one.pod.value}};
+        if (const auto* named = named_pod(tick.runtime_names.get(), one.pod)) {
+            pod["namespace"] = named->name_space;
+            pod["name"] = named->name;
         }
+        if (one.working_set) pod["working_set_bytes"] = one.working_set->value;
+        pods.push_back(std::move(pod));
     }
-    auto& pods = json["pods_without_manifest"] = {{"count", unlisted.count}, {"uids", std::move(uids)}};
-    if (!named.empty()) pods["named_by_runtime"] = std::move(named);
+    json["pods_without_manifest"] = {{"count", unlisted.count}, {"uids", std::move(uids)}, {"pods", std::move(pods)}};
 }
 
 Json pod_source_states_json(const AgentStatus& agent) {

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
-#include <vector>
 
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"
@@ -107,22 +105,14 @@ std::vector<Column> columns_of(Detail detail, const std::string& resource) {
 // A screen shows the order of victims too. `wide` has all that the agent tells.
 constexpr std::size_t unlisted_shown = 10;
 
-// A line each: first those that the container runtime names.
-std::vector<std::string> unlisted_lines(const Json& pods, Detail detail) {
-    std::vector<std::string> lines;
-    std::set<std::string> named;
-    for (const auto& pod : list_at(pods, "named_by_runtime")) {
-        if (!pod.is_object()) continue;
-        const auto uid = text_at(pod, "uid");
-        named.insert(uid);
-        lines.push_back(pod_name(pod) + ", known only from the container runtime" +
-                        (detail == Detail::wide ? ", UID " + printable(uid) : ""));
-    }
-    for (const auto& uid : list_at(pods, "uids")) {
-        if (!uid.is_string() || named.contains(uid.get<std::string>())) continue;
-        lines.push_back("UID " + printable(uid.get<std::string>()));
-    }
-    return lines;
+std::string unlisted_line(const Json& told, Detail detail) {
+    const Json pod = told.is_object() ? told : Json::object();
+    const bool is_named = !text_at(pod, "name").empty();
+    const auto working_set = number_at(pod, "working_set_bytes");
+    std::string line = is_named ? pod_name(pod) : "UID " + printable(text_at(pod, "uid"));
+    if (working_set) line += ", " + bytes_text(*working_set);
+    if (is_named) line += ", known only from the container runtime";
+    return is_named && detail == Detail::wide ? line + ", UID " + printable(text_at(pod, "uid")) : line;
 }
 
 }  // namespace
@@ -136,11 +126,15 @@ std::string without_manifest(const Json& document, Detail detail, const TextStyl
                    : std::to_string(count) +
                          " pods have no manifest: their requests and priority are unknown, and they are never evicted";
     std::string text = "  " + toned(head, Tone::yellow, style) + "\n";
-    auto lines = unlisted_lines(*pods, detail);
-    if (detail != Detail::wide) lines.resize(std::min(lines.size(), unlisted_shown));
-    for (const auto& line : lines) text += "    " + line + "\n";
-    const auto more = count - static_cast<std::int64_t>(lines.size());
-    return lines.empty() || more <= 0 ? text : text + "    and " + std::to_string(more) + " more\n";
+    std::size_t shown = 0;
+    const bool is_older = !pods->contains("pods");  // an agent that tells UIDs alone
+    for (const auto& pod : list_at(*pods, is_older ? "uids" : "pods")) {
+        if (detail != Detail::wide && shown == unlisted_shown) break;
+        text += "    " + unlisted_line(is_older ? Json{{"uid", pod}} : pod, detail) + "\n";
+        shown++;
+    }
+    const auto more = count - static_cast<std::int64_t>(shown);
+    return shown == 0 || more <= 0 ? text : text + "    and " + std::to_string(more) + " more\n";
 }
 
 std::string pods_table(const Json& ranking, Detail detail, const TextStyle& style) {

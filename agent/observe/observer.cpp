@@ -188,6 +188,10 @@ std::string Observer::crowded_pods(const PodTable& table) const {
     return "too many cgroups below " + names + "; counted as a whole";
 }
 
+std::vector<UnknownPod> Observer::unknown(const PodTable& table, std::size_t most) const {
+    return oldest_unknown_pods(rows_, table, most);
+}
+
 std::optional<FoundCgroup> Observer::found(CgroupId cgroup) const {
     if (!found_) {
         return std::nullopt;

@@ -44,6 +44,9 @@ public:
     [[nodiscard]] std::vector<ObservedVictim> victims(std::span<const Followed> followed) const;
     [[nodiscard]] std::optional<HeldMemory> held_by(const Followed& victim) const;
 
+    // As of the last look: oldest_unknown_pods().
+    [[nodiscard]] std::vector<UnknownPod> unknown(const PodTable& table, std::size_t most) const;
+
     // Whose cgroup it was at the last look, the pod's own or one below it; none: nobody's we know.
     [[nodiscard]] std::optional<PodUid> owner_of(CgroupId cgroup, const PodTable& table) const;
 

@@ -6,27 +6,24 @@
 #include <unordered_map>
 
 namespace evictd::observe {
+namespace {
 
-std::vector<UnknownPod> unknown_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table,
-                                     MonotonicTime now) {
-    std::unordered_map<CgroupId, const UnknownPod*> young;
-    for (const auto& one : table.unknown()) {
-        if (now - one.first_seen < unknown_pod_period) {
-            young[one.cgroup] = &one;
-        }
-    }
+using Wanted = std::unordered_map<CgroupId, const UnknownPod*>;
+
+std::vector<UnknownPod> with_usage(const Wanted& wanted, const std::vector<port::CgroupUsage>& rows,
+                                   const PodTable& table) {
     std::vector<UnknownPod> pods;
-    if (young.empty()) {
+    if (wanted.empty()) {
         return pods;
     }
-    pods.reserve(young.size());
+    pods.reserve(wanted.size());
     UnknownPod* current = nullptr;
     std::optional<std::int32_t> level;  // of the pod that the rows lie in, known or not
     for (const auto& row : rows) {
         if (!level || row.level <= *level) {
             current = nullptr;
             level = table.uid_of(row.id) ? std::optional(row.level) : std::nullopt;
-            if (const auto unknown = young.find(row.id); unknown != young.end()) {
+            if (const auto unknown = wanted.find(row.id); unknown != wanted.end()) {
                 current = &pods.emplace_back(*unknown->second);
                 current->working_set = row.usage;
                 current->populated = row.populated;
@@ -38,6 +35,29 @@ std::vector<UnknownPod> unknown_pods(const std::vector<port::CgroupUsage>& rows,
         }
     }
     return pods;
+}
+
+}  // namespace
+
+std::vector<UnknownPod> unknown_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table,
+                                     MonotonicTime now) {
+    Wanted young;
+    for (const auto& one : table.unknown()) {
+        if (now - one.first_seen < unknown_pod_period) {
+            young[one.cgroup] = &one;
+        }
+    }
+    return with_usage(young, rows, table);
+}
+
+std::vector<UnknownPod> oldest_unknown_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table,
+                                            std::size_t most) {
+    Wanted oldest;
+    const auto& all = table.unknown();
+    for (std::size_t i = 0; i < std::min(all.size(), most); i++) {
+        oldest[all[i].cgroup] = &all[i];
+    }
+    return with_usage(oldest, rows, table);
 }
 
 }  // namespace evictd::observe

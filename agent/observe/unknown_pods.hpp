@@ -3,6 +3,7 @@
 // What cgroups use whose pods no source knows yet. It judges nothing.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "evictd/model/observation.hpp"
@@ -14,5 +15,9 @@ namespace evictd::observe {
 // Those younger than unknown_pod_period that have a row. As a rule there are none, which costs nothing.
 [[nodiscard]] std::vector<UnknownPod> unknown_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table,
                                                    MonotonicTime now);
+
+// The `most` oldest, whatever their age, that have a row; for people.
+[[nodiscard]] std::vector<UnknownPod> oldest_unknown_pods(const std::vector<port::CgroupUsage>& rows,
+                                                          const PodTable& table, std::size_t most);
 
 }  // namespace evictd::observe

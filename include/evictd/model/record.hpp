@@ -68,9 +68,13 @@ struct KilledIn {
 
 // Cgroups named as a pod's whose manifest no source knows, however old they are (Observation has the new ones): they
 // are never evicted.
+struct PodWithoutManifest {
+    PodUid pod;
+    std::optional<Bytes> working_set{};  // none: it could not be read
+};
 struct PodsWithoutManifest {
     std::size_t count = 0;
-    std::vector<PodUid> some;  // a few of them, for people
+    std::vector<PodWithoutManifest> some;  // a few of them, for people; the largest first
 };
 
 // One tick. `decided_at` is taken after decide(), before the first action.

@@ -24,7 +24,7 @@ score=$(cat "/proc/$hog/oom_score_adj")
 write_config "$(configure 4)" "$runtime"
 start_agent
 status_says() { run 0 status --socket "$work/run/evictd.sock" && says "$1"; }
-only_runtime() { status_says "default/$1, known only from the container runtime"; }
+only_runtime() { status_says "default/$1, [0-9.]+[KM]?i?, known only from the container runtime"; }
 check "status names them, and says that only the runtime knows them" eval 'wait_for 15 only_runtime hog && wait_for 15 only_runtime small'
 ranks_none() { run 0 rank --socket "$work/run/evictd.sock" && ! says default/; }
 check "none of them is in the victim order" ranks_none

@@ -158,7 +158,15 @@ TEST_F(Agents, PodsWithoutAManifestAreCountedAndAFewNamed) {
     EXPECT_EQ(last().without_manifest.some.size(), 3U);
     set_pods({.pods = {pod("hog"), pod("10"), pod("11"), pod("12"), pod("13")}, .rejected = {}});
     EXPECT_EQ(last().without_manifest.count, 1U);
-    EXPECT_EQ(last().without_manifest.some, std::vector{PodUid{"14"}});
+    ASSERT_EQ(last().without_manifest.some.size(), 1U);
+    EXPECT_EQ(last().without_manifest.some[0].pod, PodUid{"14"});
+    EXPECT_EQ(last().without_manifest.some[0].working_set, 1_MiB);
+    tree.broken = "Too many open files";
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    records.resize(records.size() - 1);  // it says that it could not read
+    ASSERT_EQ(last().without_manifest.some.size(), 1U);
+    EXPECT_FALSE(last().without_manifest.some[0].working_set);
 }
 
 TEST_F(Agents, ANodeWithoutAPodsCgroupIsReportedAtTheStart) {

@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
+using testing::Field;
 using testing::SizeIs;
 
 constexpr std::uint64_t giant_id = 9;
@@ -59,7 +60,7 @@ struct AgentNames : Agents {
 
 TEST_F(AgentNames, APodThatOnlyTheRuntimeKnowsIsNamedAndNotOneOfTheObservation) {
     begin();
-    EXPECT_THAT(last().without_manifest.some, ElementsAre(PodUid{"giant"}));
+    EXPECT_THAT(last().without_manifest.some, ElementsAre(Field(&PodWithoutManifest::pod, PodUid{"giant"})));
     ASSERT_TRUE(last().runtime_names);
     EXPECT_EQ(named_pod(last().runtime_names.get(), {"giant"})->full_name(), "default/big");
     EXPECT_THAT(last().observation.pods, SizeIs(2));
@@ -131,7 +132,7 @@ TEST_F(AgentNames, ARuntimeThatHasNotAnsweredNamesNobody) {
     names.reset();
     EXPECT_EQ(told(giant_id).container, "");
     EXPECT_FALSE(last().runtime_names);
-    EXPECT_THAT(last().without_manifest.some, ElementsAre(PodUid{"giant"}));
+    EXPECT_THAT(last().without_manifest.some, ElementsAre(Field(&PodWithoutManifest::pod, PodUid{"giant"})));
 }
 
 }  // namespace

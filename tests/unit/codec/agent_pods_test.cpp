@@ -28,7 +28,7 @@ TEST(AgentPods, AreThoseThatAreRankedAndThoseThatHaveEnded) {
 
 TEST(AgentPods, APodThatOnlyTheRuntimeKnowsIsNoneOfThem) {
     const auto pods = agent_pods(R"({"ranking":{"pods":[]},"pods_without_manifest":{"count":1,"uids":["u1"],
-        "named_by_runtime":[{"uid":"u1","namespace":"default","name":"web"}]}})");
+        "pods":[{"uid":"u1","namespace":"default","name":"web","working_set_bytes":7}]}})");
     ASSERT_TRUE(pods);
     EXPECT_TRUE(pods->empty()) << "that the runtime lists it does not prove that it is to be there";
 }

@@ -193,12 +193,13 @@ TEST(StatusText, CountsThePodsThatAreNeverEvictedForWantOfAManifest) {
     auto tick = sample::calm();
     EXPECT_FALSE(json::parse(document(tick)).contains("pods_without_manifest"));
     EXPECT_THAT(*status_text(document(tick), Detail::normal, {}), Not(HasSubstr("no manifest")));
-    tick.without_manifest = {1, {PodUid{"uid-a"}}};
-    EXPECT_EQ(json::parse(document(tick))["pods_without_manifest"], json::parse(R"({"count":1,"uids":["uid-a"]})"));
+    tick.without_manifest = {1, {{PodUid{"uid-a"}}}};
+    EXPECT_EQ(json::parse(document(tick))["pods_without_manifest"],
+              json::parse(R"({"count":1,"uids":["uid-a"],"pods":[{"uid":"uid-a"}]})"));
     EXPECT_THAT(*status_text(document(tick), Detail::normal, {}),
                 HasSubstr("  1 pod has no manifest: its requests and priority are unknown, and it is never evicted\n"
                           "    UID uid-a\n\n"));
-    tick.without_manifest = {5, {PodUid{"uid-a"}, PodUid{"uid-b"}}};
+    tick.without_manifest = {5, {{PodUid{"uid-a"}}, {PodUid{"uid-b"}}}};
     EXPECT_THAT(*status_text(document(tick), Detail::normal, {}),
                 HasSubstr("  5 pods have no manifest: their requests and priority are unknown, and they are never "
                           "evicted\n    UID uid-a\n    UID uid-b\n    and 3 more\n"));
@@ -206,25 +207,34 @@ TEST(StatusText, CountsThePodsThatAreNeverEvictedForWantOfAManifest) {
 
 TEST(StatusText, NamesPodsThatOnlyTheRuntimeKnowsAndSaysSo) {
     auto tick = sample::calm();
-    tick.without_manifest = {3, {PodUid{"uid-a"}, PodUid{"uid-b"}, PodUid{"uid-c"}}};
+    tick.without_manifest = {3, {{PodUid{"uid-b"}, 300_MiB}, {PodUid{"uid-a"}, 20_MiB}, {PodUid{"uid-c"}}}};
     tick.runtime_names = std::make_shared<const RuntimeNames>(
         RuntimeNames{.pods = {{{"uid-b"}, "shop", "cart"}, {{"uid-c"}, "shop", "db"}, {{"uid-z"}, "not", "here"}}});
     const auto json = json::parse(document(tick));
-    EXPECT_EQ(json["pods_without_manifest"]["named_by_runtime"],
-              json::parse(R"([{"uid":"uid-b","namespace":"shop","name":"cart"},
+    EXPECT_EQ(json["pods_without_manifest"]["pods"],
+              json::parse(R"([{"uid":"uid-b","namespace":"shop","name":"cart","working_set_bytes":314572800},
+                              {"uid":"uid-a","working_set_bytes":20971520},
                               {"uid":"uid-c","namespace":"shop","name":"db"}])"));
     EXPECT_EQ(json["ranking"]["pods"].size(), tick.decision.ranking.size()) << "none of them is ranked";
     EXPECT_THAT(*status_text(document(tick), Detail::normal, {}),
-                HasSubstr("never evicted\n    shop/cart, known only from the container runtime\n"
-                          "    shop/db, known only from the container runtime\n    UID uid-a\n\n"));
+                HasSubstr("never evicted\n    shop/cart, 300Mi, known only from the container runtime\n"
+                          "    UID uid-a, 20Mi\n    shop/db, known only from the container runtime\n\n"));
     EXPECT_THAT(*status_text(document(tick), Detail::wide, {}),
-                HasSubstr("    shop/cart, known only from the container runtime, UID uid-b\n"));
+                HasSubstr("    shop/cart, 300Mi, known only from the container runtime, UID uid-b\n"));
+}
+
+TEST(StatusText, PodsWithoutAManifestOfAnOlderAgentAndOfOneThatTellsNonsense) {
+    auto older = json::parse(document(sample::calm()));
+    older["pods_without_manifest"] = json::parse(R"({"count":3,"uids":["uid-a",7]})");
+    EXPECT_THAT(*status_text(older.dump(), Detail::normal, {}), HasSubstr("    UID uid-a\n    UID \n    and 1 more\n"));
+    older["pods_without_manifest"] = json::parse(R"({"count":1,"pods":[[],"x",{"name":7,"uid":{}}]})");
+    EXPECT_TRUE(status_text(older.dump(), Detail::wide, {}));
 }
 
 TEST(StatusText, AScreenfulOfPodsWithoutAManifestIsNamed) {
     auto tick = sample::calm();
     tick.without_manifest.count = 200;
-    for (int i = 0; i < 110; i++) tick.without_manifest.some.push_back(PodUid{"uid-" + std::to_string(i)});
+    for (int i = 0; i < 110; i++) tick.without_manifest.some.push_back({PodUid{"uid-" + std::to_string(i)}});
     EXPECT_THAT(*status_text(document(tick), Detail::normal, {}), HasSubstr("    UID uid-9\n    and 190 more\n"));
     EXPECT_THAT(*status_text(document(tick), Detail::wide, {}), HasSubstr("    UID uid-109\n    and 90 more\n"));
 }

@@ -123,6 +123,10 @@ TEST_F(Observing, YoungPodsThatNoSourceKnowsAreSeenWithWhatTheyHold) {
     EXPECT_EQ(look().unknown_pods.size(), 1U);
     clock.advance(unknown_pod_period);
     EXPECT_TRUE(look().unknown_pods.empty()) << "its manifest is not expected any more";
+    const auto told = observer.unknown(table, 5);
+    ASSERT_EQ(told.size(), 1U) << "but people are told of it";
+    EXPECT_EQ(told[0].working_set, 125_MiB);
+    EXPECT_TRUE(observer.unknown(table, 0).empty());
 }
 
 // A pod that is deleted by force: its processes run for its grace period, and it is ranked by what they hold.
