@@ -17,6 +17,8 @@ namespace {
 // Figures of pods come as walks end, one after the other. As often again, and looks cost more CPU time; half as often,
 // and a pod over its limit is evicted a second later.
 constexpr Duration look_for_figures = std::chrono::seconds(1);
+// While an eviction waits for them: the disk fills up meanwhile.
+constexpr Duration look_for_missing_figures = std::chrono::milliseconds(10);
 
 // What pods keep is measured anew at a crossing, but not within 2 s of the last time; then after 10 s, and twice as
 // long each time while a threshold stays met: a walk of all pods takes seconds of a CPU. The kubelet's own figures are
@@ -44,6 +46,12 @@ bool any_is_new(const std::vector<bool>& met, const std::vector<bool>& before) {
         }
     }
     return false;
+}
+
+// An eviction may be waiting for them.
+bool are_figures_missing(const State& state, MonotonicTime now) {
+    const auto& wait = state.disk_wait;
+    return wait && !wait->is_known && !wait->calm_since && now - wait->since < policy::longest_unknown;
 }
 
 // No figures: none is chosen for disk by what is not there.
@@ -135,7 +143,8 @@ void Agent::note_disks() {
     if (met != disks_met_ || policy::filesystem_pace(options_.eviction, seen.readings) < filesystem_pace_) {
         tick(std::move(cause));
     } else if (parts_.disks.figures() != used_figures_) {
-        put_off(std::move(cause), std::max(now, last_look_ + look_for_figures));
+        const auto pause = are_figures_missing(state_, now) ? look_for_missing_figures : look_for_figures;
+        put_off(std::move(cause), std::max(now, last_look_ + pause));
     }
 }
 

@@ -152,9 +152,8 @@ void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> act
     const bool is_futile = state.collecting.futile_inventory >= observation.runtime->at;
     if (is_recent(observation) && is_futile && !predates_last_victim) return;
     reclaiming.garbage.deadline = after(observation.at, config.garbage.deadline);
-    const bool is_planned = state.collecting.planned_inventory >= observation.runtime->at;
-    const bool will_do = is_recent(observation) && !is_planned && !predates_last_victim;
-    reclaiming.garbage.inventory_since = will_do ? observation.runtime->at : observation.at;
+    // Garbage may have come since the last inventory: that nothing can go is only known from a new one.
+    reclaiming.garbage.inventory_since = observation.at;
     follow_reclaim(config, observation, state);
 }
 

@@ -129,6 +129,21 @@ TEST_F(AgentDisks, NewerFiguresOfPodsAreALookWithinASecond) {
     EXPECT_EQ(last().observation.pods.front().usage->disk.volumes, 0_B) << "added once, while no threshold is met";
 }
 
+TEST_F(AgentDisks, FiguresThatAnEvictionWaitsForAreALookAtOnce) {
+    begin();
+    free(9_GiB);
+    agent->note_disks();
+    ASSERT_FALSE(last().decision.thresholds_met.empty());
+    figures.survey = survey_of("hog", 3_GiB);
+    agent->note_disks();
+    EXPECT_LE(agent->next_look() - clock.monotonic(), 10ms);
+    clock.advance(10s);
+    agent->request_look();
+    figures.survey = survey_of("hog", 4_GiB);
+    agent->note_disks();
+    EXPECT_GT(agent->next_look() - clock.monotonic(), 10ms) << "they are waited for no longer";
+}
+
 TEST_F(AgentDisks, UnderPressureEachLookHasThem) {
     begin();
     figures.survey = survey_of("hog", 3_GiB);
@@ -234,15 +249,21 @@ TEST_F(AgentDisks, AReclaimIsWantedOnceAndItsOutcomeIsInTheNextLook) {
     free(9_GiB);
     agent->note_disks();
     ASSERT_EQ(wanted.size(), 1U) << last().decision.why;
-    ASSERT_EQ(wanted[0].removals.size(), 1U);
-    EXPECT_EQ(wanted[0].removals.begin()->id, "sha256:unused");
+    EXPECT_EQ(wanted[0].inventory_since, clock.monotonic()) << "something may have come since";
+    clock.advance(10ms);
+    auto newer = std::make_shared<Runtime>(*runtime);
+    newer->at = clock.monotonic();
+    agent->note_inventory(newer);
+    ASSERT_EQ(wanted.size(), 2U) << last().decision.why;
+    ASSERT_EQ(wanted[1].removals.size(), 1U);
+    EXPECT_EQ(wanted[1].removals.begin()->id, "sha256:unused");
     agent->note_disks();
     clock.advance(1s);
     agent->request_look();
-    EXPECT_EQ(wanted.size(), 1U);
+    EXPECT_EQ(wanted.size(), 2U);
     free(20_GiB);
     ReclaimOutcome outcome;
-    outcome.pass = wanted[0].pass;
+    outcome.pass = wanted[1].pass;
     agent->note_reclaimed(outcome);
     EXPECT_FALSE(last().decision.evict);
     EXPECT_TRUE(last().observation.reclaimed);

@@ -94,6 +94,19 @@ TEST(GarbagePass, WhereNothingCanGoAPodIsEvictedAtOnceAndTheRuntimeIsNotAskedAga
     EXPECT_THAT(node.disk(21s, 9_GiB).why, Not(HasSubstr("unable to evict"))) << "it is waited for";
 }
 
+TEST(GarbagePass, ThatNothingCanGoIsOnlyKnownFromAnInventoryOfNow) {
+    ReclaimNode node;
+    auto garbage = node.inventory.runtime;
+    node.inventory.runtime.images.clear();
+    node.inventory.runtime.containers.clear();
+    const Decision first = node.disk(5s, 9_GiB);
+    EXPECT_EQ(first.garbage.inventory_since, at(5s));
+    EXPECT_EQ(evicted(node.disk(5001ms, 9_GiB)), "");
+    node.inventory.runtime = std::move(garbage);
+    node.listed = 5100ms;
+    EXPECT_EQ(named(node.disk(5200ms, 9_GiB)), "c, " + image_id(1) + ", " + image_id(2) + ", " + image_id(3));
+}
+
 TEST(GarbagePass, ALieOfSizesTakesAnotherRoundAndOnlyThenAPod) {
     ReclaimNode node;
     node.config.garbage.images = ReclaimedImages::enough;
