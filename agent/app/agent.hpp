@@ -203,6 +203,9 @@ private:
     std::optional<ReclaimOutcome> reclaimed_;  // since the last look
     observe::DiskFigures used_figures_;        // that pods were looked at with last
     std::vector<bool> disks_met_;              // at the last look, by threshold
+    MonotonicTime disks_read_;                 // what that compared met thresholds with
+    bool is_disk_reading_old_ = false;         // the look before had it too: it decided nothing
+    bool are_figures_missing_ = false;         // an eviction may be waiting for them
     MonotonicTime figures_count_since_;
     std::optional<MonotonicTime> disks_refreshed_;
     MonotonicTime refresh_at_;   // while a threshold on disk is met

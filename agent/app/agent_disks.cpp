@@ -17,7 +17,7 @@ namespace {
 // Figures of pods come as walks end, one after the other. As often again, and looks cost more CPU time; half as often,
 // and a pod over its limit is evicted a second later.
 constexpr Duration look_for_figures = std::chrono::seconds(1);
-// While an eviction waits for them: the disk fills up meanwhile.
+// While an eviction waits for them the disk fills up: so long after a look at most, and as often are filesystems asked.
 constexpr Duration look_for_missing_figures = std::chrono::milliseconds(10);
 
 // What pods keep is measured anew at a crossing, but not within 2 s of the last time; then after 10 s, and twice as
@@ -48,10 +48,22 @@ bool any_is_new(const std::vector<bool>& met, const std::vector<bool>& before) {
     return false;
 }
 
-// An eviction may be waiting for them.
-bool are_figures_missing(const State& state, MonotonicTime now) {
-    const auto& wait = state.disk_wait;
-    return wait && !wait->is_known && !wait->calm_since && now - wait->since < policy::longest_unknown;
+// The oldest of those that met thresholds were compared with: by one that an earlier look had nothing is decided.
+MonotonicTime read_at(const EvictionConfig& config, const Readings& readings, const std::vector<bool>& met) {
+    std::optional<MonotonicTime> oldest;
+    for (std::size_t i = 0; i < met.size(); i++) {
+        const auto& reading = readings.at(static_cast<std::size_t>(config.thresholds[i].signal));
+        if (met[i] && reading) {
+            oldest = std::min(oldest.value_or(reading->at), reading->at);
+        }
+    }
+    return oldest.value_or(MonotonicTime{});
+}
+
+bool any_unknown(const std::vector<ObservedPod>& pods) {
+    return std::any_of(pods.begin(), pods.end(), [](const ObservedPod& observed) {
+        return observed.populated && observed.usage && observed.usage->disk_partial;
+    });
 }
 
 // No figures: none is chosen for disk by what is not there.
@@ -88,13 +100,19 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     if (any_met(disks_met_)) {
         refresh_figures(observation);
     }
+    const auto read = read_at(config, observation.readings, disks_met_);
+    is_disk_reading_old_ = any_met(disks_met_) && read <= disks_read_;
+    disks_read_ = read;
     auto figures = parts_.disks.figures();
+    are_figures_missing_ = false;
     if (!may_act && figures == used_figures_) {
         mark_disk_usage_unknown(observation.pods);
         return;
     }
     observe::add_disk_usage(figures, may_act ? figures_count_since_ : MonotonicTime{}, observation.pods);
     used_figures_ = std::move(figures);
+    const bool is_awaited = may_act && observation.at - figures_count_since_ < policy::longest_unknown;
+    are_figures_missing_ = is_awaited && any_unknown(observation.pods);
 }
 
 // Between the start and the first list there is a runtime without lists: evictions for disk wait for them.
@@ -142,9 +160,16 @@ void Agent::note_disks() {
     const auto met = disks_met(options_.eviction, seen.readings, policy::MinReclaim::ignored);
     if (met != disks_met_ || policy::filesystem_pace(options_.eviction, seen.readings) < filesystem_pace_) {
         tick(std::move(cause));
-    } else if (parts_.disks.figures() != used_figures_) {
-        const auto pause = are_figures_missing(state_, now) ? look_for_missing_figures : look_for_figures;
-        put_off(std::move(cause), std::max(now, last_look_ + pause));
+        return;
+    }
+    const bool has_figures = parts_.disks.figures() != used_figures_;
+    if (are_figures_missing_ || is_disk_reading_old_) {
+        const bool is_new = read_at(options_.eviction, seen.readings, met) > disks_read_;
+        if (is_new && (has_figures || is_disk_reading_old_)) {
+            put_off(std::move(cause), std::max(now, last_look_ + look_for_missing_figures));
+        }
+    } else if (has_figures) {
+        put_off(std::move(cause), std::max(now, last_look_ + look_for_figures));
     }
 }
 
@@ -162,7 +187,11 @@ void Agent::want_disks(const Tick& tick) {
     if (!parts_.disks) {
         return;
     }
-    if (const auto pace = tick.decision.filesystem_pace; pace != filesystem_pace_) {
+    auto pace = tick.decision.filesystem_pace;
+    if (are_figures_missing_) {
+        pace = std::min(pace, look_for_missing_figures);
+    }
+    if (pace != filesystem_pace_) {
         filesystem_pace_ = pace;
         parts_.disks.set_pace(pace == Duration::zero() ? options_.eviction.look_period : pace);
     }
