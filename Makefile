@@ -29,11 +29,14 @@ tools := tests/tools
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
 
-demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache|sockets|oomrace|thrash|cluster
+demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache|sockets|oomrace|thrash|disk|cluster
 	@$(tools)/need_root.sh "make demo"
 	@$(MAKE) --no-print-directory build
-	@if [ "$(SCENARIO)" = cluster ]; then $(tools)/build.sh $(BUILD) vm_load && EVICTD=$(BUILD)/evictd tests/kube/demo.sh; \
-	else $(BUILD)/evictd demo --scenario $(SCENARIO); fi
+	@case "$(SCENARIO)" in \
+	cluster) $(tools)/build.sh $(BUILD) vm_load && EVICTD=$(BUILD)/evictd tests/kube/demo.sh ;; \
+	disk) $(tools)/build.sh $(BUILD) cri_pods && EVICTD=$(BUILD)/evictd tests/cri/demo.sh ;; \
+	*) $(BUILD)/evictd demo --scenario $(SCENARIO) ;; \
+	esac
 
 test: ## every test: unit with sanitizers, real kernel, command line, real containerd, attacks, fuzzers, VM; SUITES="lint unit ..." picks some
 	@$(tools)/deps.sh build lint vm cri sanitize $(findstring kube,$(SUITES))

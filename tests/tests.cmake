@@ -121,6 +121,11 @@ target_compile_options(cri_tests PRIVATE ${test_options})
 target_link_libraries(cri_tests PRIVATE evictd_cri evictd_disk evictd_http evictd_observe evictd_policy evictd_reconcile evictd_sys GTest::gmock GTest::gtest)
 evictd_unity(cri_tests)
 
+# cri_pods: pods on a container runtime, for scripts without a kubelet (tests/cri/demo.sh).
+add_executable(cri_pods EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/cri/pods/pods.cpp)
+target_include_directories(cri_pods PRIVATE ${CMAKE_SOURCE_DIR}/agent)
+target_link_libraries(cri_pods PRIVATE evictd_cri evictd_http fmt::fmt)
+
 # kube_agents: many agents' traffic with one API server, for tests/kube/cases/many_agents.sh.
 add_executable(kube_agents EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/kube/agents/agents.cpp)
 target_include_directories(kube_agents PRIVATE ${CMAKE_SOURCE_DIR}/agent)

@@ -21,11 +21,11 @@ namespace {
 Exit become_demo(const command::DemoOptions& options) {
     const auto program = sys::sibling_program("evictd-demo");
     if (!program) {
-        const bool in_sources =
-            options.scenario == command::cluster_scenario && program.error().kind == ErrorKind::failed;
+        const bool in_sources = command::is_script(options.scenario) && program.error().kind == ErrorKind::failed;
         return tell({program.error().kind, "demo", program.error().what + ": " + program.error().why,
-                     in_sources ? "run 'make demo SCENARIO=cluster' in evictd's source tree on Debian 12"
-                                : program.error().remedy});
+                     in_sources
+                         ? "run 'make demo SCENARIO=" + options.scenario + "' in evictd's source tree on Debian 12"
+                         : program.error().remedy});
     }
     std::vector<std::string> words{"evictd-demo", "--scenario", options.scenario, "--output", options.output};
     if (options.no_bpf) {

@@ -15,6 +15,7 @@ namespace {
 std::vector<std::string> scenarios() {
     const auto& names = names_of<Scenario>();
     std::vector<std::string> words(names.begin(), names.end());
+    words.emplace_back(disk_scenario);
     words.emplace_back(cluster_scenario);
     return words;
 }
@@ -23,9 +24,9 @@ void check_combination(const DemoOptions& options) {
     if (options.no_steering && options.scenario != name(Scenario::oomrace)) {
         throw CLI::ValidationError("--no-steering", "requires --scenario oomrace");
     }
-    if (options.scenario == cluster_scenario && (options.no_bpf || options.output != "text")) {
+    if (is_script(options.scenario) && (options.no_bpf || options.output != "text")) {
         throw CLI::ValidationError(options.no_bpf ? "--no-bpf" : "--output " + options.output,
-                                   "not available with --scenario cluster");
+                                   "not available with --scenario " + options.scenario);
     }
 }
 
@@ -40,7 +41,10 @@ void add_demo_options(CLI::App& program, DemoOptions& options) {
             "its files fill the page cache, and no pod is evicted; sockets: it opens connections until new ones are "
             "refused, and no pod is evicted; oomrace: the kernel's OOM killer acts first, and kills the pod that "
             "evictd would have evicted; thrash: it reads more files than fit in memory, and tasks stall although "
-            "memory is available; cluster: a real API server, kubelet and ReplicaSet, in evictd's source tree only")
+            "memory is available; disk: dead containers and unused images fill a disk and are removed, then a pod "
+            "fills "
+            "it and is evicted, in evictd's source tree only; cluster: a real API server, kubelet and ReplicaSet, "
+            "likewise")
         ->check(one_of(scenarios()))
         ->type_name("NAME")
         ->option_text(CLI::detail::join(scenarios(), "|"));

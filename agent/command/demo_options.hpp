@@ -28,8 +28,12 @@ enum class Scenario : std::uint8_t {
     thrash,     // a pod reads the same files again and again and they do not fit: bytes are free, and tasks stall
 };
 
-// No Scenario, because its pods are not the demo's: a script of the source tree plays it (demo/cluster).
+// No Scenario, because their pods are not the demo's: scripts of the source tree play them (demo/source_script).
 inline constexpr std::string_view cluster_scenario = "cluster";
+inline constexpr std::string_view disk_scenario = "disk";
+[[nodiscard]] constexpr bool is_script(std::string_view scenario) {
+    return scenario == cluster_scenario || scenario == disk_scenario;
+}
 
 struct DemoOptions {
     std::string scenario = "spike";

@@ -16,9 +16,9 @@
 #include "command/exit.hpp"
 #include "command/terminal.hpp"
 #include "command/usage.hpp"
-#include "demo/cluster.hpp"
 #include "demo/demo.hpp"
 #include "demo/load_words.hpp"
+#include "demo/source_script.hpp"
 #include "load/load.hpp"
 #include "sys/sibling.hpp"
 
@@ -28,8 +28,8 @@ namespace {
 using command::Exit;
 
 Exit play(const command::DemoOptions& options) {
-    if (options.scenario == command::cluster_scenario) {
-        return command::tell(become_cluster_demo());
+    if (command::is_script(options.scenario)) {
+        return command::tell(become_script(options.scenario));
     }
     if (options.scenario == "thrash" && options.no_bpf) {
         return command::tell({ErrorKind::invalid, "demo", "without BPF it is not known which pod causes a stall",

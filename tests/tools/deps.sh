@@ -13,7 +13,7 @@ declare -A packages=(
     [vm]="qemu-system-x86 busybox-static cpio xz-utils e2fsprogs binutils"
     [kube]="busybox-static curl openssl binutils strace libcurl4 golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev
             golang-github-xeipuuv-gojsonschema-dev golang-google-grpc-dev"
-    [cri]="busybox-static binutils libcurl4"
+    [cri]="busybox-static binutils libcurl4 e2fsprogs"
     [sanitize]="libclang-rt-14-dev"
     [image]="binutils libcurl4 libmicrohttpd12"
     [arm64]="g++-aarch64-linux-gnu qemu-user-static qemu-system-arm mmdebstrap busybox-static cpio xz-utils e2fsprogs"

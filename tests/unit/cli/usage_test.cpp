@@ -41,8 +41,11 @@ TEST(DemoOptions, NoSteeringIsOfTheOomRaceOnly) {
     EXPECT_EQ(fault_of("--no-steering --scenario spike"), "--no-steering: requires --scenario oomrace");
 }
 
-TEST(DemoOptions, ClusterIsPlayedByAScriptThatHasNeitherJsonNorAnAgentWithoutBpf) {
+TEST(DemoOptions, ScriptsHaveNeitherJsonNorAnAgentWithoutBpf) {
     EXPECT_EQ(fault_of("--scenario cluster"), "");
+    EXPECT_EQ(fault_of("--scenario disk"), "");
+    EXPECT_EQ(fault_of("--scenario disk -o json"), "--output json: not available with --scenario disk");
+    EXPECT_EQ(fault_of("--scenario disk --no-bpf"), "--no-bpf: not available with --scenario disk");
     EXPECT_EQ(fault_of("--scenario cluster -o json"), "--output json: not available with --scenario cluster");
     EXPECT_EQ(fault_of("--scenario cluster --no-bpf"), "--no-bpf: not available with --scenario cluster");
     EXPECT_EQ(fault_of("--scenario cluster --no-steering"), "--no-steering: requires --scenario oomrace");
