@@ -13,6 +13,20 @@ manifests() { # manifests DIRECTORY-BELOW-deploy/kustomize: what "kubectl kustom
     fi
     "$bin/kubectl" kustomize "$copy/$1"
 }
+# What is different on the rig: directories of the host ($host, $run_directory, $bpf), addresses, the cgroup, and CAP_SYS_RESOURCE
+# where this machine has none to give.
+on_rig() { # on_rig THRESHOLDS: the manifests on stdin, with this instead of their evictionHard
+    sed -e "s,path: /run/evictd\$,path: $run_directory,; s,path: /var/lib/evictd\$,path: $host/state,; s,path: /var/log/evictd\$,path: $host/log," \
+        -e "s,path: /var/lib/kubelet/pki\$,path: $node/certs,; s,path: /sys/fs/bpf\$,path: $bpf," \
+        -e "s|^        - name: NODE_NAME|        - {name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}\n        - {name: KUBERNETES_SERVICE_PORT, value: \"$(sed 's/.*://' "$rig/url")\"}\n&|" \
+        -e "s|^    evictionHard: .*|    $1\n    evictionPressureTransitionPeriod: 1s\n    cgroupRoot: /$(cgroup_of "$rig")|" |
+        if lacks_capability 24; then sed '/^ *- SYS_RESOURCE$/d'; else cat; fi
+}
+lacks_capability() { # lacks_capability NUMBER
+    local own
+    own=$(sed -n 's/^CapEff:\t//p' /proc/self/status)
+    [ $((0x$own >> $1 & 1)) -eq 0 ]
+}
 documents_of() { # documents_of WANT KIND...: of the manifests on stdin, those of these kinds (WANT: only) or the others (but)
     awk -v want="$1" -v kinds=" ${*:2} " 'BEGIN { RS = "---\n"; ORS = "---\n" }
         match("\n" $0, /\nkind: [A-Za-z]+/) {

@@ -43,19 +43,9 @@ check "it is under 60 MiB" small
 # ---- the manifest, with what is different on the rig: directories of the host, addresses, the cgroup, the thresholds; and without
 # CAP_SYS_RESOURCE where this machine has none to give.
 
-lacks_capability() { # lacks_capability NUMBER
-    local own
-    own=$(sed -n 's/^CapEff:\t//p' /proc/self/status)
-    [ $((0x$own >> $1 & 1)) -eq 0 ]
-}
 adapted() {
-    manifests overlays/older-kubelet | sed \
-        -e "s,path: /run/evictd\$,path: $run_directory,; s,path: /var/lib/evictd\$,path: $host/state,; s,path: /var/log/evictd\$,path: $host/log," \
-        -e "s,path: /var/lib/kubelet/pki\$,path: $node/certs,; s,path: /sys/fs/bpf\$,path: $bpf," \
-        -e "s|^        - name: NODE_NAME|        - {name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}\n        - {name: KUBERNETES_SERVICE_PORT, value: \"$(sed 's/.*://' "$rig/url")\"}\n&|" \
-        -e "s|^    evictionHard: .*|    evictionHard: {allocatableMemory.available: ${threshold}Mi}\n    evictionPressureTransitionPeriod: 1s\n    cgroupRoot: /$(cgroup_of "$rig")|" \
-        -e "s|^    evictd:\$|&\n      kubelet: {url: \"https://127.0.0.1:$(cat "$node/kubelet.port")\"}\n      ladder: {freeze: true, freezeFor: 3s}|" |
-        if lacks_capability 24; then sed '/^ *- SYS_RESOURCE$/d'; else cat; fi
+    manifests overlays/older-kubelet | on_rig "evictionHard: {allocatableMemory.available: ${threshold}Mi}" |
+        sed "s|^    evictd:\$|&\n      kubelet: {url: \"https://127.0.0.1:$(cat "$node/kubelet.port")\"}\n      ladder: {freeze: true, freezeFor: 3s}|"
 }
 status() { "$EVICTD" status --socket "$socket" -o json 2> "$work/err" | tr -d ' \n' > "$work/out" && [ -s "$work/out" ] && echo >> "$work/out"; }
 status_says() { status && says "$1"; }

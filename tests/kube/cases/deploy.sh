@@ -22,7 +22,7 @@ accepted() { # accepted: the manifests on stdin; a server-side dry run
     kubectl apply --dry-run=server -f "$work/manifest.yaml" > "$work/out" 2> "$work/err" && [ ! -s "$work/err" ]
 }
 renders() { manifests "$1" > "$work/$2.yaml" && [ -s "$work/$2.yaml" ] && ! grep -qx '{}' "$work/$2.yaml"; }
-for directory in base overlays/{confined,privileged,conditions-only,dry-run,monitoring,older-kubelet,removals,pods-api} cleanup; do
+for directory in base overlays/{confined,privileged,conditions-only,dry-run,monitoring,older-kubelet,removals,pods-api,disks} cleanup; do
     file=${directory#overlays/}
     check "$directory renders" renders "$directory" "$file"
     check "the server accepts $directory" accepted < "$work/$file.yaml"
@@ -95,6 +95,9 @@ documents_of but Namespace < "$work/privileged.yaml" > "$work/privileged-without
 check "privileged equals overlays/privileged" with "privileged: true" -equals "$work/privileged-without.yaml"
 documents_of but Namespace < "$work/pods-api.yaml" > "$work/pods-api-without.yaml"
 check "podsAPI equals overlays/pods-api" with "podsAPI: true" -equals "$work/pods-api-without.yaml"
+# kubectl 1.20 adds empty annotations where a generator merges.
+documents_of but Namespace < "$work/disks.yaml" | sed '/^  annotations: {}$/d' > "$work/disks-without.yaml"
+check "disks equals overlays/disks" with "disks: true" -equals "$work/disks-without.yaml"
 differs() { ! with "dryRun: true" -equals "$work/base-without.yaml"; }
 check "and what differs is noticed" differs
 for values in "dryRun: true" "metrics: {enabled: true, podMonitor: true}" "taints: false" "olderKubelet: true" "removals: true"; do

@@ -17,6 +17,9 @@ app.kubernetes.io/name: evictd
 {{- if .Values.metrics.enabled -}}
 {{- $_ := set $own "httpAddress" (printf "0.0.0.0:%d" (int .Values.metrics.port)) -}}
 {{- end -}}
+{{- if .Values.disks -}}
+{{- $_ := set $own "disks" true -}}
+{{- end -}}
 {{- if not (or .Values.taints (hasKey $own "nodeStatus")) -}}
 {{- $_ := set $own "nodeStatus" "conditions" -}}
 {{- end -}}
