@@ -12,12 +12,12 @@
 #include <fmt/format.h>
 
 #include "app/layer_reader.hpp"
-#include "app/runtime_paths.hpp"
 #include "codec/gc_report.hpp"
 #include "cri/endpoint.hpp"
 #include "cri/runtime.hpp"
 #include "disk/filesystems.hpp"
 #include "disk/pod_logs.hpp"
+#include "disk/runtime_paths.hpp"
 #include "disk/surveyor.hpp"
 #include "evictd/model/text.hpp"
 #include "observe/runtime_inventory.hpp"
@@ -103,7 +103,7 @@ struct Disks::Parts {
         return paths;
     }
     void note_runtime_filesystems(const RuntimeFilesystems& found) {
-        const auto known = with_runtime(known_paths(), found);
+        const auto known = disk::with_runtime(known_paths(), found);
         {
             const std::scoped_lock lock(mutex);
             paths = known;

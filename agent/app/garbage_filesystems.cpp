@@ -6,7 +6,7 @@
 #include <array>
 #include <thread>
 
-#include "app/runtime_paths.hpp"
+#include "disk/runtime_paths.hpp"
 #include "evictd/model/filesystem.hpp"
 #include "observe/filesystem_readings.hpp"
 #include "policy/garbage_pass.hpp"
@@ -23,7 +23,7 @@ port::FilesystemPaths find_paths(port::ContainerRuntime& runtime, const std::str
                                  std::string& trouble) {
     port::FilesystemPaths paths{.nodefs = kubelet_root, .imagefs = {}, .containerfs = {}};
     const auto said = runtime.filesystems();
-    if (said) return with_runtime(paths, *said);
+    if (said) return disk::with_runtime(paths, *said);
     trouble = said.error().text();
     return paths;
 }

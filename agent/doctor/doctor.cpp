@@ -131,6 +131,7 @@ codec::DoctorReport examine(const Config& config) {
     auto facts = examine_cgroups(config, report.checks);
     examine_cluster(config, facts, report.checks);
     examine_runtime(config, report.checks);
+    examine_disks(config, report.checks);
     examine_rights(config, report.checks);
     const bool bpf_suffices = examine_hooks(config, report);
     const bool root = geteuid() == 0;

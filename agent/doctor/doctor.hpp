@@ -26,8 +26,11 @@ struct HostFacts {
 [[nodiscard]] codec::Finding find_manifests(const Config& config, HostFacts& facts);
 // The API server, as far as that can be seen without asking it; nothing where none is configured.
 void examine_cluster(const Config& config, HostFacts& facts, std::vector<codec::Finding>& checks);
-// The container runtime; nothing where none is configured or found. Waits 2 s at most for each of its answers.
+// The container runtime; nothing where none is configured or found, and not needed. Waits 2 s at most for each of its
+// answers.
 void examine_runtime(const Config& config, std::vector<codec::Finding>& checks);
+// What evictd.disks needs beside it; nothing where that is off. A filesystem that hangs is not waited for.
+void examine_disks(const Config& config, std::vector<codec::Finding>& checks);
 [[nodiscard]] std::string pods_text(std::size_t count);
 [[nodiscard]] HostFacts examine_cgroups(const Config& config, std::vector<codec::Finding>& checks);
 void examine_kernel(const Config& config, std::vector<codec::Finding>& checks);

@@ -58,7 +58,12 @@ Finding finding_of(cri::Runtime& runtime, const RuntimeVersion& version, const s
 void examine_runtime(const Config& config, std::vector<Finding>& checks) {
     const auto endpoint = cri::find_endpoint(config.container_runtime_endpoint);
     if (!endpoint) return checks.push_back(no_runtime(endpoint.error()));
-    if (!*endpoint) return;
+    if (!*endpoint) {
+        if (!config.agent.disks) return;
+        return checks.push_back(
+            no_runtime({ErrorKind::unreachable, "container runtime", "none at its usual sockets: no garbage is removed",
+                        "set containerRuntimeEndpoint; in a container, mount the socket's directory"}));
+    }
     const auto runtime = cri::Runtime::make(**endpoint);
     if (!runtime) return checks.push_back(no_runtime(runtime.error()));
     const auto version = (*runtime)->version();

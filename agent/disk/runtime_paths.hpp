@@ -9,7 +9,7 @@
 #include "evictd/model/runtime.hpp"
 #include "evictd/port/filesystems.hpp"
 
-namespace evictd::app {
+namespace evictd::disk {
 
 // What it does not say stays as it was known.
 [[nodiscard]] inline port::FilesystemPaths with_runtime(port::FilesystemPaths known, const RuntimeFilesystems& said) {
@@ -21,4 +21,4 @@ namespace evictd::app {
     return known;
 }
 
-}  // namespace evictd::app
+}  // namespace evictd::disk
