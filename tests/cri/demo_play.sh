@@ -38,6 +38,8 @@ make_disk() {
         mount -o loop "$work/disk" "$rig" 2> "$work/mount.log"; then
         rm "$work/disk" # the loop device holds it, and goes with the mount
     else
+        [ "$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo)" -gt 1536 ] ||
+            fails "there is no loop device here, and less than 1.5 GiB of memory is available for a tmpfs"
         echo "There is no loop device here: the disk is a tmpfs."
         rm -f "$work/disk"
         mount -t tmpfs -o size=490m,mode=0755 evictd-demo "$rig" || fails "no small filesystem can be mounted"

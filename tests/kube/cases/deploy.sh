@@ -98,6 +98,11 @@ check "podsAPI equals overlays/pods-api" with "podsAPI: true" -equals "$work/pod
 # kubectl 1.20 adds empty annotations where a generator merges.
 documents_of but Namespace < "$work/disks.yaml" | sed '/^  annotations: {}$/d' > "$work/disks-without.yaml"
 check "disks equals overlays/disks" with "disks: true" -equals "$work/disks-without.yaml"
+elsewhere() {
+    with $'disks: true\nhostPaths: {kubelet: /data/kubelet}' > "$work/elsewhere.yaml" &&
+        grep -q 'rootDirectory: /data/kubelet$' "$work/elsewhere.yaml" && ! grep -q rootDirectory "$work/disks.yaml"
+}
+check "disks of a kubelet with another root directory are measured there" elsewhere
 differs() { ! with "dryRun: true" -equals "$work/base-without.yaml"; }
 check "and what differs is noticed" differs
 for values in "dryRun: true" "metrics: {enabled: true, podMonitor: true}" "taints: false" "olderKubelet: true" "removals: true"; do

@@ -19,6 +19,10 @@ app.kubernetes.io/name: evictd
 {{- end -}}
 {{- if .Values.disks -}}
 {{- $_ := set $own "disks" true -}}
+{{- $kubelet := default dict (get $own "kubelet") -}}
+{{- if and (ne .Values.hostPaths.kubelet "/var/lib/kubelet") (not (hasKey $kubelet "rootDirectory")) -}}
+{{- $_ := set $own "kubelet" (set $kubelet "rootDirectory" .Values.hostPaths.kubelet) -}}
+{{- end -}}
 {{- end -}}
 {{- if not (or .Values.taints (hasKey $own "nodeStatus")) -}}
 {{- $_ := set $own "nodeStatus" "conditions" -}}
