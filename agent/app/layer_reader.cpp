@@ -65,8 +65,9 @@ void LayerReader::read_names() {
     {
         const std::scoped_lock lock(mutex_);
         names_trouble_ = answer ? std::string{} : answer.error().text();
-        if (answer) names_ = std::move(*answer);
+        if (answer) names_.swap(*answer);
     }
+    answer = {};  // the last names are freed where nobody waits for the mutex
     (void)lane_->arm(names_timer_, clock_.monotonic() + longest_names_period, [this] { read_names(); });
 }
 

@@ -55,15 +55,12 @@ void RuntimeInventory::list_runtime(Runtime& into, std::vector<std::string>& tro
     into.whole.containers = take(runtime_.containers(), into.containers, troubles);
     if (!into.whole.containers) return;
     into.whole.images = take(runtime_.images(), into.images, troubles);
-    if (!sandbox_image_) {
-        if (auto image = runtime_.sandbox_image()) {
-            sandbox_image_ = std::move(*image);
-        } else {
-            troubles.push_back(image.error().text());
-            into.whole.images = false;  // it is not pinned by every runtime
-        }
+    if (auto image = runtime_.sandbox_image()) {  // each time: the runtime may be started again with another one
+        into.sandbox_image = std::move(*image);
+    } else {
+        troubles.push_back(image.error().text());
+        into.whole.images = false;  // it is not pinned by every runtime
     }
-    into.sandbox_image = sandbox_image_.value_or("");
 }
 
 void RuntimeInventory::list_logs(Runtime& into, std::vector<std::string>& troubles) {

@@ -41,7 +41,6 @@ private:
     // The last in which all images are: the kubelet keeps its imageRecords in memory too, so that after a restart no
     // use is known.
     RuntimePtr before_;
-    std::optional<std::string> sandbox_image_;
 };
 
 }  // namespace evictd::observe

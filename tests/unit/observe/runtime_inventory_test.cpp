@@ -115,6 +115,13 @@ TEST_F(RuntimeInventoryTest, NoImageGoesUntilTheSandboxesImageIsKnown) {
     EXPECT_TRUE(inventory.look().runtime->whole.images);
 }
 
+TEST_F(RuntimeInventoryTest, ARuntimeThatIsStartedAgainMayHaveAnotherImageOfSandboxes) {
+    runtime.all_images = {image("a")};
+    EXPECT_EQ(inventory.look().runtime->sandbox_image, "pause:1");
+    runtime.sandbox_image_name = "pause:2";
+    EXPECT_EQ(inventory.look().runtime->sandbox_image, "pause:2");
+}
+
 TEST_F(RuntimeInventoryTest, LogsAreTheirContainers) {
     auto older = container("old", "web:1");
     auto newer = container("new", "web:1");
