@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What a runtime that comes late, goes and comes back is told of. The real one is in tests/cri.
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <semaphore>
@@ -11,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "app/layer_reader.hpp"
-#include "fakes/fake_clock.hpp"
 #include "fakes/fake_container_runtime.hpp"
+#include "sys/clock.hpp"
 
 namespace evictd::app {
 namespace {
@@ -22,13 +23,21 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+// Set here while the reader's thread reads it. So late that nothing is asked for by itself.
+class SharedClock final : public sys::Clock {
+public:
+    [[nodiscard]] MonotonicTime monotonic() const override { return now_; }
+    [[nodiscard]] WallTime wall() const override { return {}; }
+    [[nodiscard]] Duration thread_cpu() const override { return {}; }
+    void advance(Duration by) { now_ = now_.load() + by; }
+
+private:
+    std::atomic<MonotonicTime> now_{MonotonicTime{std::chrono::years(50)}};
+};
+
 class LateRuntimeTest : public testing::Test {
 protected:
-    // So late that nothing is asked for by itself.
-    LateRuntimeTest() {
-        clock.set(MonotonicTime{std::chrono::years(50)});
-        runtime->all_filesystems.images = {{.directory = "/var/lib/runtime"}};
-    }
+    LateRuntimeTest() { runtime->all_filesystems.images = {{.directory = "/var/lib/runtime"}}; }
     // With a second answer, after which the thread has nothing left to do.
     void start() {
         reader = std::move(*LayerReader::make(std::move(owned), clock, options()));
@@ -54,7 +63,7 @@ protected:
     void is_there() { runtime->fails.clear(); }
 
     const Error away{ErrorKind::unreachable, "container runtime", "none yet", ""};
-    fakes::FakeClock clock;
+    SharedClock clock;
     std::unique_ptr<fakes::FakeContainerRuntime> owned = std::make_unique<fakes::FakeContainerRuntime>();
     fakes::FakeContainerRuntime* runtime = owned.get();  // the thread's while it asks
     std::binary_semaphore answered{0};
