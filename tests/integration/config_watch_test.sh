@@ -66,7 +66,7 @@ not_watched() {
     before=$(count '"Config(Reloaded|Rejected)"')
     write_config "$(hard 9)"
     sleep 3  # longer than a watched one needs
-    [ "$(count '"Config(Reloaded|Rejected)"')" -eq "$before" ] && in_force 4 && reload && in_force 9
+    [ "$(count '"Config(Reloaded|Rejected)"')" -eq "$before" ] && in_force 4 && reload && wait_for 5 in_force 9
 }
 check "watchConfig: false waits for SIGHUP" not_watched
 check "the agent ends with 0" stop_agent
