@@ -67,7 +67,7 @@ void LayerReader::read_names() {
         names_trouble_ = answer ? std::string{} : answer.error().text();
         if (answer) names_.swap(*answer);
     }
-    answer = {};  // the last names are freed where nobody waits for the mutex
+    answer = {};  // frees the old names, without the mutex
     (void)lane_->arm(names_timer_, clock_.monotonic() + longest_names_period, [this] { read_names(); });
 }
 

@@ -64,7 +64,7 @@ private:
     std::atomic<Duration> pace_{std::chrono::seconds(10)};
     std::atomic<bool> is_asked_ = false;  // a request waits in the lane
     std::atomic<bool> are_names_asked_ = false;
-    MonotonicTime names_read_at_;  // the thread's: when the last list was asked for
+    MonotonicTime names_read_at_;  // the thread's: when names were last asked for
     bool is_heard_ = false;        // the thread's: filesystems are known of this runtime
     bool is_missing_ = false;      // the thread's: as told
     mutable sys::PiMutex mutex_;

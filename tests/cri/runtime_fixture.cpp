@@ -15,23 +15,12 @@
 #include "http/grpc_status.hpp"
 #include "http/wire_reader.hpp"
 #include "http/wire_writer.hpp"
+#include "wire_text.hpp"
 
 namespace evictd::cri_test {
 namespace {
 
 constexpr auto longest_wait = 60s;
-
-std::string message(const std::function<void(http::WireWriter&)>& write) {
-    http::WireWriter writer;
-    write(writer);
-    return writer.take();
-}
-
-std::string first_text(const std::string& bytes) {
-    http::WireReader reader(bytes);
-    const auto field = reader.next();
-    return field && *field ? std::string((*field)->bytes) : std::string();
-}
 
 // Each of its threads stops when it next runs.
 bool is_stopped(pid_t pid) {

@@ -25,6 +25,7 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
+#include "../wire_text.hpp"
 #include "cri/connection.hpp"
 #include "cri/runtime.hpp"
 #include "http/wire_reader.hpp"
@@ -36,6 +37,9 @@ namespace {
 using namespace std::chrono_literals;
 using Words = std::vector<std::string>;
 
+using cri_test::first_text;
+using cri_test::message;
+
 constexpr auto patience = 60s;
 constexpr auto container_name = "main";
 
@@ -45,18 +49,6 @@ template <class Value>
 Value taken(Result<Value> result) {
     if (!result) give_up(result.error().text());
     return std::move(*result);
-}
-
-std::string message(const std::function<void(http::WireWriter&)>& write) {
-    http::WireWriter writer;
-    write(writer);
-    return writer.take();
-}
-
-std::string first_text(const std::string& bytes) {
-    http::WireReader reader(bytes);
-    const auto field = reader.next();
-    return field && *field ? std::string((*field)->bytes) : std::string();
 }
 
 void add_entry(http::WireWriter& writer, std::uint32_t field, std::string_view key, std::string_view value) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What a runtime that comes late, goes and comes back is told of. The real one is in tests/cri.
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <semaphore>
@@ -13,7 +12,7 @@
 
 #include "app/layer_reader.hpp"
 #include "fakes/fake_container_runtime.hpp"
-#include "sys/clock.hpp"
+#include "fakes/shared_clock.hpp"
 
 namespace evictd::app {
 namespace {
@@ -22,18 +21,6 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-// Set here while the reader's thread reads it. So late that nothing is asked for by itself.
-class SharedClock final : public sys::Clock {
-public:
-    [[nodiscard]] MonotonicTime monotonic() const override { return now_; }
-    [[nodiscard]] WallTime wall() const override { return {}; }
-    [[nodiscard]] Duration thread_cpu() const override { return {}; }
-    void advance(Duration by) { now_ = now_.load() + by; }
-
-private:
-    std::atomic<MonotonicTime> now_{MonotonicTime{std::chrono::years(50)}};
-};
 
 class LateRuntimeTest : public testing::Test {
 protected:
@@ -63,7 +50,8 @@ protected:
     void is_there() { runtime->fails.clear(); }
 
     const Error away{ErrorKind::unreachable, "container runtime", "none yet", ""};
-    SharedClock clock;
+    // So late that nothing is asked for by itself.
+    fakes::SharedClock clock{MonotonicTime{std::chrono::years(50)}};
     std::unique_ptr<fakes::FakeContainerRuntime> owned = std::make_unique<fakes::FakeContainerRuntime>();
     fakes::FakeContainerRuntime* runtime = owned.get();  // the thread's while it asks
     std::binary_semaphore answered{0};

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/shared_clock.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::disk {
@@ -71,17 +72,6 @@ private:
     int answers_ = 0;
 };
 
-class LateClock final : public sys::Clock {
-public:
-    [[nodiscard]] MonotonicTime monotonic() const override { return now_; }
-    [[nodiscard]] WallTime wall() const override { return {}; }
-    [[nodiscard]] Duration thread_cpu() const override { return {}; }
-    void advance(Duration by) { now_ = now_.load() + by; }
-
-private:
-    std::atomic<MonotonicTime> now_ = MonotonicTime{1h};
-};
-
 class FilesystemsTest : public testing::Test {
 protected:
     FilesystemsTest() {
@@ -103,7 +93,7 @@ protected:
     }
 
     std::shared_ptr<Mounts> mounts = std::make_shared<Mounts>();
-    LateClock clock;
+    fakes::SharedClock clock;
 };
 
 TEST_F(FilesystemsTest, AsksEachAndTellsThemApart) {

@@ -8,21 +8,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "fakes/shared_clock.hpp"
+
 namespace evictd::disk {
 namespace {
 
 using namespace std::chrono_literals;
-
-class SetClock final : public sys::Clock {
-public:
-    [[nodiscard]] MonotonicTime monotonic() const override { return now_; }
-    [[nodiscard]] WallTime wall() const override { return {}; }
-    [[nodiscard]] Duration thread_cpu() const override { return {}; }
-    void advance(Duration by) { now_ = now_.load() + by; }
-
-private:
-    std::atomic<MonotonicTime> now_ = MonotonicTime{1h};
-};
 
 // A job that runs until it is told to end.
 struct Held {
@@ -47,7 +38,7 @@ protected:
         held->go.set_value();
         delivered.wait();
     }
-    SetClock clock;
+    fakes::SharedClock clock;
     Workers workers{clock, {.threads = 2, .patience = 30s, .most_replaced = 2}};
 };
 
