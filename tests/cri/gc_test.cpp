@@ -60,10 +60,12 @@ protected:
                              arguments + " > /dev/null 2>&1";
         return std::system(command.c_str()) == 0;  // NOLINT(cert-env33-c)
     }
-    // Of manifests and an agent there are none: every pod is unknown.
+    // Of manifests and an agent there are none: every pod is unknown. No threshold on disks, however full this
+    // machine's are.
     void write_config(const std::string& endpoint, const std::string& more = {}) const {
         std::ofstream(directory_ / "evictd.yaml")
-            << "containerRuntimeEndpoint: unix://" << endpoint << "\nevictd: {podManifestPath: " << directory_ / "pods"
+            << "evictionHard: {memory.available: 1Mi}\ncontainerRuntimeEndpoint: unix://" << endpoint
+            << "\nevictd: {podManifestPath: " << directory_ / "pods"
             << ", socketPath: " << directory_ / "evictd.sock" << more << "}\n";
     }
     Ran gc(const std::string& arguments) {
