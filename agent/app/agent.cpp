@@ -15,10 +15,22 @@ namespace {
 // After a kill the freed pages sit in per-CPU lists this long before MemFree counts them (3 s measured on 6.18).
 constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
+// What is not removed is there each time: it is said once.
+AgentOptions without_removals(AgentOptions options) {
+    auto& orphans = options.eviction.garbage.orphans;
+    if (options.dry_run && orphans == Orphans::remove) {
+        orphans = Orphans::report;
+    }
+    return options;
+}
+
 }  // namespace
 
 Agent::Agent(AgentParts parts, AgentOptions options)
-    : parts_(std::move(parts)), options_(std::move(options)), watcher_(parts_.events), pace_(parts_.clock) {
+    : parts_(std::move(parts)),
+      options_(without_removals(std::move(options))),
+      watcher_(parts_.events),
+      pace_(parts_.clock) {
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(options_.eviction);
     }
@@ -78,6 +90,7 @@ Tick Agent::observe(Cause cause) {
     tick.observation.pod_statuses = std::exchange(pod_status_outcomes_, {});
     tick.observation.recalled = std::exchange(recalled_, {});
     tick.observation.pods_current = pods_current_;
+    tick.observation.pods_complete = are_pods_complete();
     tick.observation.node = node_;
     tick.observation.logind = logind_;
     last_look_ = tick.observation.at;
@@ -206,10 +219,25 @@ void Agent::set_pods(std::size_t source, port::PodSet set) {
         pods_current_ = *set.current;
         node_ = std::move(set.node);
     }
+    note_complete(source, set);
     table_.set_pods(source, std::move(set.pods), parts_.clock.monotonic());
     if (!std::exchange(look_at_pods_posted_, true) && !parts_.loop.post([this] { look_at_pods(); })) {
         look_at_pods();
     }
+}
+
+// A directory of manifests that was never there has no pods; of one that is away all may be there.
+void Agent::note_complete(std::size_t source, const port::PodSet& set) {
+    const bool is_away = std::any_of(set.rejected.begin(), set.rejected.end(), [&](const Error& error) {
+        return error.kind != ErrorKind::vanished || table_.has_pods_of(source);
+    });
+    complete_sources_.resize(std::max(complete_sources_.size(), source + 1));
+    complete_sources_[source] = set.unread.empty() && !is_away;
+}
+
+bool Agent::are_pods_complete() const {
+    return pods_current_ && options_.pod_sources != 0 && complete_sources_.size() >= options_.pod_sources &&
+           std::find(complete_sources_.begin(), complete_sources_.end(), false) == complete_sources_.end();
 }
 
 void Agent::look_at_pods() {
@@ -219,8 +247,9 @@ void Agent::look_at_pods() {
 
 void Agent::set_config(const EvictionConfig& eviction) {
     options_.eviction = eviction;
+    options_ = without_removals(std::move(options_));
     if (options_.record) {
-        recorded_config_ = std::make_shared<const EvictionConfig>(eviction);
+        recorded_config_ = std::make_shared<const EvictionConfig>(options_.eviction);
     }
     tick(Cause{.kind = CauseKind::config, .event = {}, .detected_at = parts_.clock.monotonic()});
 }

@@ -77,7 +77,8 @@ struct AgentParts {
 struct AgentOptions {
     EvictionConfig eviction;
     bool dry_run = false;
-    bool record = false;  // each Tick says what else decide() was given
+    bool record = false;          // each Tick says what else decide() was given
+    std::size_t pod_sources = 0;  // that set_pods() will be called of; 0: it is never known whether that was all
 };
 
 class Agent {
@@ -128,6 +129,8 @@ private:
     [[nodiscard]] bool may_be_refused(const CgroupLife& life) const;
     void tick(Cause cause);
     void look_at_pods();
+    void note_complete(std::size_t source, const port::PodSet& set);
+    [[nodiscard]] bool are_pods_complete() const;
     [[nodiscard]] Tick observe(Cause cause);
     void kill(Tick& tick, Decision decision);
     void reconcile(Tick& tick);
@@ -195,6 +198,7 @@ private:
     std::vector<PodStatusOutcome> pod_status_outcomes_;
     std::vector<DesiredPodStatus> recalled_;
     bool pods_current_ = false;
+    std::vector<bool> complete_sources_;  // that said all that they know, by number
     std::optional<NodeView> node_;
     std::optional<LogindView> logind_;
     std::vector<DesiredPodStatus> wanted_pod_statuses_;

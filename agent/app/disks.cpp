@@ -23,6 +23,7 @@
 #include "observe/runtime_inventory.hpp"
 #include "reconcile/control_loop.hpp"
 #include "reconcile/garbage_keeper.hpp"
+#include "reconcile/pod_absence.hpp"
 #include "sys/log.hpp"
 #include "sys/pi_mutex.hpp"
 
@@ -80,12 +81,13 @@ private:
 
 // Members in the order of making. ~Disks ends the threads that use others first.
 struct Disks::Parts {
-    Parts(Config of, const sys::Clock& time, DiskNews told)
-        : config(std::move(of)), clock(time), news(std::move(told)) {}
+    Parts(Config of, const sys::Clock& time, DiskNews told, std::shared_ptr<port::ApiServer> api)
+        : config(std::move(of)), clock(time), news(std::move(told)), absence(std::move(api)) {}
 
     const Config config;
     const sys::Clock& clock;
     DiskNews news;
+    reconcile::PodAbsence absence;
     std::shared_ptr<Listener> listener = std::make_shared<Listener>(news.changed);
     std::shared_ptr<cri::Endpoint> endpoint = std::make_shared<cri::Endpoint>(config.container_runtime_endpoint);
     std::optional<disk::Filesystems> filesystems;
@@ -181,18 +183,21 @@ Status Disks::Parts::start_keeper() {
     runtime = std::move(*asked);
     logs.emplace(disk::LogDirectories{.pods = config.pod_logs_dir});
     inventory.emplace(*runtime, *logs, clock);
-    auto made = Keeper::make({.name = "evictd-garbage", .duty = sys::Duty::may_block}, *runtime, *logs, clock,
-                             reconcile::GarbageParts{.look = [this] { return look(); },
-                                                     .available = [this] { return available_on(known_paths()); },
-                                                     .tell_inventory = news.inventory,
-                                                     .tell =
-                                                         [this](const ReclaimOutcome& outcome) {
-                                                             refresh_filesystems();
-                                                             return news.reclaimed(outcome);
-                                                         },
-                                                     .on_removal = log_removal,
-                                                     .dry_run = config.agent.dry_run,
-                                                     .patience = reclaim_patience});
+    auto made = Keeper::make(
+        {.name = "evictd-garbage", .duty = sys::Duty::may_block}, *runtime, *logs, clock,
+        reconcile::GarbageParts{
+            .look = [this] { return look(); },
+            .available = [this] { return available_on(known_paths()); },
+            .tell_inventory = news.inventory,
+            .tell =
+                [this](const ReclaimOutcome& outcome) {
+                    refresh_filesystems();
+                    return news.reclaimed(outcome);
+                },
+            .on_removal = log_removal,
+            .is_gone = [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); },
+            .dry_run = config.agent.dry_run,
+            .patience = reclaim_patience});
     if (!made) return tl::unexpected(made.error());
     keeper = std::move(*made);
     return {};
@@ -200,8 +205,9 @@ Status Disks::Parts::start_keeper() {
 
 Disks::Disks(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-Result<std::unique_ptr<Disks>> Disks::make(const Config& config, const sys::Clock& clock, DiskNews news) {
-    std::unique_ptr<Disks> made(new Disks(std::make_unique<Parts>(config, clock, std::move(news))));
+Result<std::unique_ptr<Disks>> Disks::make(const Config& config, const sys::Clock& clock, DiskNews news,
+                                           std::shared_ptr<port::ApiServer> api) {
+    std::unique_ptr<Disks> made(new Disks(std::make_unique<Parts>(config, clock, std::move(news), std::move(api))));
     if (auto started = made->parts_->start_survey(); !started) return tl::unexpected(started.error());
     if (auto started = made->parts_->start_keeper(); !started) return tl::unexpected(started.error());
     if (auto started = made->parts_->start_layers(); !started) return tl::unexpected(started.error());
@@ -209,6 +215,7 @@ Result<std::unique_ptr<Disks>> Disks::make(const Config& config, const sys::Cloc
 }
 
 Disks::~Disks() {
+    parts_->absence.cancel();
     if (parts_->runtime) parts_->runtime->cancel();
     parts_->layers.reset();  // its thread uses the keeper and the filesystems
     parts_->keeper.reset();

@@ -17,6 +17,7 @@
 #include "evictd/model/runtime.hpp"
 #include "evictd/model/runtime_names.hpp"
 #include "evictd/model/signal_source.hpp"
+#include "evictd/port/api_server.hpp"
 #include "observe/pod_disks.hpp"
 #include "sys/clock.hpp"
 
@@ -35,7 +36,9 @@ class Disks {
 public:
     // `clock` must outlive the program's threads. Error: there are no threads to be had. A runtime that is not there or
     // not to be trusted is no error: it is in row().
-    static Result<std::unique_ptr<Disks>> make(const Config& config, const sys::Clock& clock, DiskNews news);
+    // `api`: null, there is no API server, and orphans stay.
+    static Result<std::unique_ptr<Disks>> make(const Config& config, const sys::Clock& clock, DiskNews news,
+                                               std::shared_ptr<port::ApiServer> api = nullptr);
     Disks(const Disks&) = delete;
     Disks& operator=(const Disks&) = delete;
     // A removal that is under way is waited for, but not longer than the runtime's next answer.

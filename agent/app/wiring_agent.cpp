@@ -101,7 +101,7 @@ Status Wiring::Parts::start_disks() {
     if (!config.agent.disks) {
         return {};
     }
-    auto made = Disks::make(config, clock, disk_news());
+    auto made = Disks::make(config, clock, disk_news(), api);
     if (!made) {
         return tl::unexpected(made.error());
     }
@@ -153,9 +153,10 @@ Status Wiring::Parts::make_agent() {
     executor.emplace(clock, *reaper, config.agent.dry_run);
     socket_shed.emplace(clock, kernel.bpf ? &kernel.bpf->sockets() : nullptr, config.agent.dry_run);
     observer.emplace(*kernel.usage, *kernel.node, clock, kernel.stalls.get());
-    agent.emplace(
-        agent_parts(),
-        AgentOptions{.eviction = config.eviction, .dry_run = config.agent.dry_run, .record = tape.has_value()});
+    agent.emplace(agent_parts(), AgentOptions{.eviction = config.eviction,
+                                              .dry_run = config.agent.dry_run,
+                                              .record = tape.has_value(),
+                                              .pod_sources = pod_sources.size()});
     agent->recall(std::exchange(left_intents, {}));
     return {};
 }

@@ -12,6 +12,7 @@
 #include "event_ended.hpp"
 #include "event_id.hpp"
 #include "event_notice.hpp"
+#include "event_orphan.hpp"
 #include "event_owed.hpp"
 #include "event_removal.hpp"
 #include "event_rung.hpp"
@@ -214,6 +215,8 @@ private:
             return;
         }
         if (!reclaimed) return;
+        add_orphans(*reclaimed, tick_, events_);
+        if (!reclaimed->forced) return;  // a pass without pressure
         if (decision.reclaimed) {
             add(Severity::normal, Reason::reclaim_succeeded, observation.at).message =
                 decision.evict ? "What the node gave back was enough" : decision.why;

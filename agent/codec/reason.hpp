@@ -27,6 +27,7 @@ enum class Reason : std::uint8_t {
     reclaim_started,
     reclaim_succeeded,
     reclaim_insufficient,
+    orphan_removed,
     pod_squeezed,
     pod_frozen,
     pod_released,
@@ -68,7 +69,7 @@ namespace evictd {
 
 template <>
 struct Names<codec::Reason> {
-    static constexpr Words<47> words{"AgentStarted",
+    static constexpr Words<48> words{"AgentStarted",
                                      "AgentStopped",
                                      "SignalSourceChanged",
                                      "EvictionThresholdMet",
@@ -82,6 +83,7 @@ struct Names<codec::Reason> {
                                      "ReclaimStarted",
                                      "ReclaimSucceeded",
                                      "ReclaimInsufficient",
+                                     "OrphanRemoved",
                                      "PodSqueezed",
                                      "PodFrozen",
                                      "PodReleased",

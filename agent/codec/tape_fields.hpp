@@ -169,18 +169,18 @@ struct Described<Watching> {
 };
 template <>
 struct Described<Observation> {
-    static constexpr auto fields =
-        std::tuple(field("cause", &Observation::cause), field("at", &Observation::at),
-                   field("wall", &Observation::wall), field("readings", &Observation::readings),
-                   field("pods", &Observation::pods), field("outcomes", &Observation::outcomes),
-                   field("fs_layout", &Observation::fs_layout), field("reclaimed", &Observation::reclaimed),
-                   field("stalls", &Observation::stalls), field("rungs", &Observation::rungs),
-                   field("victims", &Observation::victims), field("unknown_pods", &Observation::unknown_pods),
-                   field("usage_unknown", &Observation::usage_unknown), field("incomplete", &Observation::incomplete),
-                   field("pods_unlisted", &Observation::pods_unlisted), field("watching", &Observation::watching),
-                   field("pod_statuses", &Observation::pod_statuses), field("recalled", &Observation::recalled),
-                   field("pods_current", &Observation::pods_current), field("node", &Observation::node),
-                   field("logind", &Observation::logind), field("runtime", &Observation::runtime));
+    static constexpr auto fields = std::tuple(
+        field("cause", &Observation::cause), field("at", &Observation::at), field("wall", &Observation::wall),
+        field("readings", &Observation::readings), field("pods", &Observation::pods),
+        field("outcomes", &Observation::outcomes), field("fs_layout", &Observation::fs_layout),
+        field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls),
+        field("rungs", &Observation::rungs), field("victims", &Observation::victims),
+        field("unknown_pods", &Observation::unknown_pods), field("usage_unknown", &Observation::usage_unknown),
+        field("incomplete", &Observation::incomplete), field("pods_unlisted", &Observation::pods_unlisted),
+        field("watching", &Observation::watching), field("pod_statuses", &Observation::pod_statuses),
+        field("recalled", &Observation::recalled), field("pods_current", &Observation::pods_current),
+        field("node", &Observation::node), field("logind", &Observation::logind),
+        field("runtime", &Observation::runtime), field("pods_complete", &Observation::pods_complete));
 };
 
 // ---- what was remembered

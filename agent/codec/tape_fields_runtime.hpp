@@ -23,10 +23,11 @@ struct Described<ImageGcPolicy> {
 };
 template <>
 struct Described<GarbageConfig> {
-    static constexpr auto fields =
-        std::tuple(field("image_gc", &GarbageConfig::image_gc), field("images", &GarbageConfig::images),
-                   field("keep_images", &GarbageConfig::keep_images), field("logs", &GarbageConfig::logs),
-                   field("routine", &GarbageConfig::routine), field("deadline", &GarbageConfig::deadline));
+    static constexpr auto fields = std::tuple(
+        field("image_gc", &GarbageConfig::image_gc), field("images", &GarbageConfig::images),
+        field("keep_images", &GarbageConfig::keep_images), field("logs", &GarbageConfig::logs),
+        field("routine", &GarbageConfig::routine), field("deadline", &GarbageConfig::deadline),
+        field("orphans", &GarbageConfig::orphans), field("orphan_quarantine", &GarbageConfig::orphan_quarantine));
 };
 
 template <>
@@ -98,7 +99,8 @@ template <>
 struct Described<Garbage> {
     static constexpr auto fields =
         std::tuple(field("kind", &Garbage::kind), field("id", &Garbage::id), field("name", &Garbage::name),
-                   field("pod", &Garbage::pod), field("size", &Garbage::size), field("why", &Garbage::why));
+                   field("pod", &Garbage::pod), field("size", &Garbage::size), field("why", &Garbage::why),
+                   field("orphan_of", &Garbage::orphan_of));
 };
 template <>
 struct Described<GarbageOutcome> {
@@ -108,24 +110,31 @@ struct Described<GarbageOutcome> {
 };
 template <>
 struct Described<DesiredGarbage> {
-    static constexpr auto fields =
-        std::tuple(field("pass", &DesiredGarbage::pass), field("forced", &DesiredGarbage::forced),
-                   field("removals", &DesiredGarbage::removals), field("deadline", &DesiredGarbage::deadline),
-                   field("inventory_since", &DesiredGarbage::inventory_since));
+    static constexpr auto fields = std::tuple(
+        field("pass", &DesiredGarbage::pass), field("forced", &DesiredGarbage::forced),
+        field("removals", &DesiredGarbage::removals), field("deadline", &DesiredGarbage::deadline),
+        field("inventory_since", &DesiredGarbage::inventory_since), field("report_only", &DesiredGarbage::report_only));
 };
 template <>
 struct Described<ReclaimOutcome> {
     static constexpr auto fields =
         std::tuple(field("errors", &ReclaimOutcome::errors), field("pass", &ReclaimOutcome::pass),
-                   field("removals", &ReclaimOutcome::removals), field("freed", &ReclaimOutcome::freed));
+                   field("removals", &ReclaimOutcome::removals), field("freed", &ReclaimOutcome::freed),
+                   field("forced", &ReclaimOutcome::forced), field("orphans", &ReclaimOutcome::orphans));
+};
+template <>
+struct Described<UnknownOwner> {
+    static constexpr auto fields = std::tuple(field("pod", &UnknownOwner::pod), field("since", &UnknownOwner::since),
+                                              field("reported", &UnknownOwner::reported));
 };
 template <>
 struct Described<Collecting> {
-    static constexpr auto fields =
-        std::tuple(field("passes", &Collecting::passes), field("routine", &Collecting::routine),
-                   field("containers_at", &Collecting::containers_at), field("images_at", &Collecting::images_at),
-                   field("futile_inventory", &Collecting::futile_inventory),
-                   field("planned_inventory", &Collecting::planned_inventory));
+    static constexpr auto fields = std::tuple(
+        field("passes", &Collecting::passes), field("routine", &Collecting::routine),
+        field("containers_at", &Collecting::containers_at), field("images_at", &Collecting::images_at),
+        field("futile_inventory", &Collecting::futile_inventory),
+        field("planned_inventory", &Collecting::planned_inventory), field("orphans_at", &Collecting::orphans_at),
+        field("unknown", &Collecting::unknown), field("unknown_of", &Collecting::unknown_of));
 };
 
 }  // namespace evictd::codec

@@ -38,6 +38,10 @@ struct Names<ReclaimedLogs> {
     static constexpr Words<2> words{"off", "truncate_rotated"};
 };
 template <>
+struct Names<Orphans> {
+    static constexpr Words<3> words{"off", "report", "remove"};
+};
+template <>
 struct Names<ContainerState> {
     static constexpr Words<4> words{"created", "running", "exited", "unknown"};
 };

@@ -233,7 +233,7 @@ std::string show_exhaustion_grace_period(const Config& config) {
 using Agent = AgentConfig;
 using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 55> all_agent_settings{{
+constexpr std::array<AgentSetting, 57> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"watchConfig", read_flag<&Agent::watch_config>, show_flag<&Agent::watch_config>},
@@ -285,6 +285,8 @@ constexpr std::array<AgentSetting, 55> all_agent_settings{{
     {"gc.keepImages", read_gc_keep_images, show_gc_keep_images},
     {"gc.logs", read_gc_logs, show_gc_logs},
     {"gc.routine", read_gc_routine, show_gc_routine},
+    {"gc.orphans", read_gc_orphans, show_gc_orphans},
+    {"gc.orphanQuarantine", read_gc_orphan_quarantine, show_gc_orphan_quarantine},
     {"gc.deadline", read_gc_deadline, show_gc_deadline},
     {"guaranteedOOMScoreAdj", read_guaranteed_oom_score_adj, show_guaranteed_oom_score_adj},
     {"oomScoreAdjPolicy", read_word<&Agent::oom_score_adj_policy, oom_score_adj_words>,

@@ -21,6 +21,9 @@ constexpr std::array<std::pair<std::string_view, ReclaimedLogs>, 2> reclaimed_lo
     {{"off", ReclaimedLogs::off}, {"truncateRotated", ReclaimedLogs::truncate_rotated}}};
 constexpr std::array<std::pair<std::string_view, bool>, 2> routine_words{{{"off", false}, {"on", true}}};
 
+constexpr std::array<std::pair<std::string_view, Orphans>, 3> orphans_words{
+    {{"off", Orphans::off}, {"report", Orphans::report}, {"remove", Orphans::remove}}};
+
 template <class Words, class Value>
 std::string word_for(const Words& words, Value wanted) {
     for (const auto& [word, meaning] : words) {
@@ -81,6 +84,25 @@ void read_gc_routine(const Value& setting, Config& config) {
 }
 
 std::string show_gc_routine(const Config& config) { return word_for(routine_words, config.eviction.garbage.routine); }
+
+void read_gc_orphans(const Value& setting, Config& config) {
+    auto& orphans = config.eviction.garbage.orphans;
+    orphans = setting.one_of(orphans_words).value_or(orphans);
+}
+
+std::string show_gc_orphans(const Config& config) { return word_for(orphans_words, config.eviction.garbage.orphans); }
+
+// Shorter, the kubelet may still be at it: a pod that was deleted by force leaves the API server at once.
+void read_gc_orphan_quarantine(const Value& setting, Config& config) {
+    const auto quarantine = setting.duration();
+    if (!quarantine) return;
+    if (*quarantine < 1min || *quarantine > 24h) setting.refuse("out of range: " + to_string(*quarantine), "1m to 24h");
+    config.eviction.garbage.orphan_quarantine = *quarantine;
+}
+
+std::string show_gc_orphan_quarantine(const Config& config) {
+    return to_string(config.eviction.garbage.orphan_quarantine);
+}
 
 // Shorter, no runtime has listed what it holds; longer, the disk is full before a pod is evicted.
 void read_gc_deadline(const Value& setting, Config& config) {

@@ -21,6 +21,10 @@ void read_gc_logs(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_logs(const Config& config);
 void read_gc_routine(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_routine(const Config& config);
+void read_gc_orphans(const Value& setting, Config& config);
+[[nodiscard]] std::string show_gc_orphans(const Config& config);
+void read_gc_orphan_quarantine(const Value& setting, Config& config);
+[[nodiscard]] std::string show_gc_orphan_quarantine(const Config& config);
 void read_gc_deadline(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_deadline(const Config& config);
 

@@ -8,6 +8,7 @@
 
 #include "garbage.hpp"
 #include "moments.hpp"
+#include "orphans.hpp"
 #include "pod_word.hpp"
 #include "reclaim.hpp"
 #include "thresholds.hpp"
@@ -81,21 +82,32 @@ bool has_ended(const DesiredGarbage& garbage, const Observation& observation) {
     return observation.at >= garbage.deadline || (outcome && outcome->pass == garbage.pass);
 }
 
-// StartGarbageCollection: what is due, once an inventory is there that is new enough.
-void begin_routine(const EvictionConfig& config, const Observation& observation, Collecting& collecting) {
-    const bool containers = is_due(collecting.containers_at, container_period, observation.at);
-    const bool images = is_due(collecting.images_at, image_period, observation.at);
+// For the routine slot, as pass 0 of it or none.
+void begin_pass(std::vector<Garbage> removals, const Observation& observation, Collecting& collecting) {
     DesiredGarbage& garbage = collecting.routine;
-    if (!containers && !images) return;
-    if (!garbage.inventory_since && !is_recent(observation)) garbage.inventory_since = observation.at;
-    if (garbage.inventory_since && observation.runtime->at < *garbage.inventory_since) return;
+    garbage = {};
+    if (removals.empty()) return;
+    garbage.pass = ++collecting.passes;
+    garbage.removals = GarbageList(std::move(removals));
+    garbage.deadline = after(observation.at, container_period);
+}
+
+// Never with a reclaim: it must not wait for the API server.
+void begin_orphans(const GarbageConfig& config, const Observation& observation, Collecting& collecting) {
+    collecting.orphans_at = observation.at;
+    begin_pass(plan_orphans(config, observation, collecting), observation, collecting);
+    collecting.routine.report_only = config.orphans == Orphans::report;
+}
+
+void begin_kubelet_pass(const EvictionConfig& config, const Observation& observation, bool containers, bool images,
+                        Collecting& collecting) {
     const bool single = observation.fs_layout == FsLayout::single || observation.fs_layout == FsLayout::unknown;
     const Signal signal = single ? Signal::nodefs_available : Signal::imagefs_available;
     const Reading reading = observation.readings[static_cast<std::size_t>(signal)].value_or(Reading{});
     const GarbageRequest request{.containers = containers,
                                  .images = images,
                                  .now = observation.at,
-                                 .inventory_since = garbage.inventory_since,
+                                 .inventory_since = collecting.routine.inventory_since,
                                  .wall = observation.wall,
                                  .capacity = {reading.capacity.value},
                                  .available = {reading.available.value},
@@ -103,11 +115,23 @@ void begin_routine(const EvictionConfig& config, const Observation& observation,
     GarbagePlan plan = plan_garbage(config.garbage, request, *observation.runtime, words_of(observation));
     if (containers) collecting.containers_at = observation.at;
     if (images) collecting.images_at = observation.at;
-    garbage = {};
-    if (plan.removals.empty()) return;
-    garbage.pass = ++collecting.passes;
-    garbage.removals = GarbageList(std::move(plan.removals));
-    garbage.deadline = after(observation.at, container_period);
+    begin_pass(std::move(plan.removals), observation, collecting);
+}
+
+// StartGarbageCollection: what is due, once an inventory is there that is new enough. Orphans with the next look, where
+// something else goes now.
+void begin_routine(const EvictionConfig& config, const Observation& observation, Collecting& collecting) {
+    const bool is_on = config.garbage.routine;
+    const bool containers = is_on && is_due(collecting.containers_at, container_period, observation.at);
+    const bool images = is_on && is_due(collecting.images_at, image_period, observation.at);
+    const bool orphans =
+        config.garbage.orphans != Orphans::off && is_due(collecting.orphans_at, container_period, observation.at);
+    DesiredGarbage& garbage = collecting.routine;
+    if (!containers && !images && !orphans) return;
+    if (!garbage.inventory_since && !is_recent(observation)) garbage.inventory_since = observation.at;
+    if (garbage.inventory_since && observation.runtime->at < *garbage.inventory_since) return;
+    if (containers || images) begin_kubelet_pass(config, observation, containers, images, collecting);
+    if (orphans && garbage.pass == 0) begin_orphans(config.garbage, observation, collecting);
 }
 
 // What is missing in a list may be what could go. At the deadline it is taken for nothing.
@@ -204,10 +228,13 @@ bool begin_next_round(const Reclaiming& finished, const Observation& observation
 void desire_garbage(const EvictionConfig& config, const Observation& observation, bool shuts_down, State& state,
                     Decision& decision) {
     DesiredGarbage& routine = state.collecting.routine;
-    if (shuts_down || state.reclaiming || !config.garbage.routine || !observation.runtime) {
+    follow_orphans(config.garbage, observation, shuts_down, state.collecting);
+    const bool is_on = config.garbage.routine || config.garbage.orphans != Orphans::off;
+    if (shuts_down || state.reclaiming || !is_on || !observation.runtime) {
         routine = {};
     } else {
-        if (routine.pass != 0 && has_ended(routine, observation)) routine = {};
+        const bool is_over = has_ended(routine, observation) || is_disproved(routine, observation);
+        if (routine.pass != 0 && is_over) routine = {};
         if (routine.pass == 0) begin_routine(config, observation, state.collecting);
     }
     if (shuts_down) return;

@@ -51,6 +51,7 @@ void GarbageKeeper::begin(const DesiredGarbage& desired) {
     last_pass_ = desired.pass;
     pass_ = Pass{.desired = desired, .outcome = {}, .available_before = parts_.available(), .at = clock_.monotonic()};
     pass_->outcome.pass = desired.pass;
+    pass_->outcome.forced = desired.forced;
     if (desired.removals.empty()) finish();
 }
 
@@ -108,6 +109,8 @@ void GarbageKeeper::note(const Garbage& one, GarbageOutcome outcome) {
         const std::array both{Garbage{.id = {}, .name = {}, .size = pass_->said, .why = {}}, one};
         pass_->said = bytes_of(both);  // never over its top
     }
+    const bool goes = outcome.status == GarbageStatus::removed || outcome.status == GarbageStatus::dry_run;
+    if (goes && !one.orphan_of.empty()) pass_->outcome.orphans.push_back(one);
     pass_->outcome.removals.push_back(std::move(outcome));
     if (parts_.on_removal) parts_.on_removal(one, pass_->outcome.removals.back());
 }
@@ -141,11 +144,26 @@ void GarbageKeeper::finish() {
     pass_->at = clock_.monotonic() + again;
 }
 
+// Of a pod that no source knows. None: the API server says that it is gone.
+std::optional<GarbageOutcome> GarbageKeeper::why_no_orphan(const Garbage& one) const {
+    if (one.orphan_of.empty()) return std::nullopt;
+    if (!parts_.is_gone) {
+        return GarbageOutcome{one.kind, one.id, GarbageStatus::failed, "no API server can be asked for its pod"};
+    }
+    const auto gone = parts_.is_gone(one.pod, one.orphan_of);
+    if (!gone) return GarbageOutcome{one.kind, one.id, GarbageStatus::failed, gone.error().text()};
+    if (!*gone) return GarbageOutcome{one.kind, one.id, GarbageStatus::in_use, "the API server has its pod"};
+    return std::nullopt;
+}
+
+// The API server first, which takes longer: what the runtime says is to be as new as it can be.
 GarbageKeeper::Attempt GarbageKeeper::remove(const Garbage& one) {
+    if (auto known = why_no_orphan(one)) return {.outcome = std::move(*known)};
     if (auto stays = uses_.why_it_stays(one, inventory_ ? inventory_->sandbox_image : std::string())) {
         return {.outcome = std::move(stays->outcome), .is_unanswered = stays->is_unanswered};
     }
-    if (parts_.dry_run) return {.outcome = {one.kind, one.id, GarbageStatus::dry_run, {}}};
+    if (parts_.dry_run || pass_->desired.report_only)
+        return {.outcome = {one.kind, one.id, GarbageStatus::dry_run, {}}};
     const auto done = carry_out(one);
     if (done) return {.outcome = {one.kind, one.id, GarbageStatus::removed, {}}};
     if (is_refusal(one.kind, done.error())) {

@@ -30,6 +30,9 @@ struct GarbageParts {
     std::function<bool(const ReclaimOutcome&)> tell;
     // After each removal. Empty: not called.
     std::function<void(const Garbage&, const GarbageOutcome&)> on_removal{};
+    // Whether the API server has no pod "namespace/name" with that uid (PodAbsence). Empty: nobody can be asked, and no
+    // orphan goes.
+    std::function<Result<bool>(const PodUid& pod, const std::string& name)> is_gone{};
     bool dry_run = false;
     // Nothing came back for so long: nothing more is waited for. None: until the deadline.
     std::optional<Duration> patience{};
@@ -87,6 +90,7 @@ private:
     void list();
     void tell_inventory();
     [[nodiscard]] Attempt remove(const Garbage& one);
+    [[nodiscard]] std::optional<GarbageOutcome> why_no_orphan(const Garbage& one) const;
     [[nodiscard]] Status carry_out(const Garbage& one);
 
     port::ContainerRuntime& runtime_;

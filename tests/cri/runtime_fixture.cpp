@@ -54,6 +54,12 @@ void add_label(http::WireWriter& writer, std::uint32_t field, std::string_view k
                  }));
 }
 
+// A name of the form of a UUID is the UID too.
+std::string uid_of(const std::string& name, const std::string& prefix) {
+    constexpr std::size_t uuid = 36;
+    return name.size() == uuid ? name : prefix + name;
+}
+
 }  // namespace
 
 std::string from_environment(const char* name) {
@@ -95,11 +101,11 @@ std::string RuntimeFixture::sandbox_config(const std::string& name, unsigned att
     return message([&](http::WireWriter& writer) {
         writer.bytes(1, message([&](http::WireWriter& metadata) {
                          metadata.bytes(1, name);
-                         metadata.bytes(2, "uid-" + name);
+                         metadata.bytes(2, uid_of(name, "uid-"));
                          metadata.bytes(3, "default");
                          metadata.number(4, attempt);
                      }));
-        add_label(writer, 6, "io.kubernetes.pod.uid", "uid-" + name);
+        add_label(writer, 6, "io.kubernetes.pod.uid", uid_of(name, "uid-"));
         writer.bytes(8, message([&](http::WireWriter& linux_config) {
                          linux_config.bytes(1, cgroup + "/pod" + name);
                          linux_config.bytes(2, context);
@@ -133,7 +139,7 @@ std::string RuntimeFixture::try_to_make_container(const std::string& pod, const 
         writer.bytes(1, message([&](http::WireWriter& metadata) { metadata.bytes(1, name); }));
         writer.bytes(2, message([&](http::WireWriter& spec) { spec.bytes(1, image); }));
         for (const auto& word : command) writer.bytes(3, word);
-        add_label(writer, 9, "io.kubernetes.pod.uid", "uid-of-" + name);
+        add_label(writer, 9, "io.kubernetes.pod.uid", uid_of(name, "uid-of-"));
     });
     const auto request = message([&](http::WireWriter& writer) {
         writer.bytes(1, pod);

@@ -29,7 +29,8 @@ protected:
     void TearDown() override;
 
     [[nodiscard]] std::unique_ptr<cri::Runtime> connect(cri::RuntimeLimits limits = {}) const;
-    // Both fail the test if they cannot; the result is an ID.
+    // Both fail the test if they cannot; the result is an ID. The pod's uid is "uid-NAME", or NAME if it is a UUID; a
+    // container's likewise, "uid-of-NAME".
     std::string make_pod(const std::string& name, unsigned attempt = 0);
     std::string make_container(const std::string& pod, const std::string& name, const std::vector<std::string>& command,
                                const std::string& image = "localhost/load:1");

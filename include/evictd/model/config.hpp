@@ -91,6 +91,8 @@ enum class ReclaimedImages : std::uint8_t { unused, enough };
 // Logs that go when the node is short of disk, before a pod is evicted: none, or those that were rotated away, of the
 // container with the most of them first.
 enum class ReclaimedLogs : std::uint8_t { off, truncate_rotated };
+// Of pods that are gone and that no source of pods knows.
+enum class Orphans : std::uint8_t { off, report, remove };
 
 // What is removed before a pod is evicted for disk, and what never is.
 struct GarbageConfig {
@@ -100,6 +102,8 @@ struct GarbageConfig {
     ReclaimedLogs logs = ReclaimedLogs::off;
     bool routine = false;  // also on the kubelet's own periods, by its water marks and ages, without pressure
     Duration deadline = std::chrono::seconds(30);  // then a pod is evicted, whatever has been removed
+    Orphans orphans = Orphans::off;
+    Duration orphan_quarantine = std::chrono::minutes(10);  // unknown to all sources for so long, without a gap
 };
 
 // What the policy decides by. Thresholds stand in the order of ParseThresholdConfig: hard, soft, allocatable copies.

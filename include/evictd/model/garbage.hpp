@@ -33,6 +33,9 @@ struct Garbage {
     // As the runtime says. Images are counted as they were pulled, and share layers: less may come back. None: unknown.
     std::optional<Bytes> size;
     std::string why;  // it may go, or it stays
+    // An orphan, of the pod "namespace/name" with that uid: it goes only once the API server has said that it has no
+    // such pod. Empty: its pod is known.
+    std::string orphan_of{};
 };
 
 enum class GarbageStatus : std::uint8_t {
@@ -79,6 +82,7 @@ struct DesiredGarbage {
     MonotonicTime deadline{};  // nothing is begun after it
     // An inventory that was begun then or later is needed; none: the one there is will do.
     std::optional<MonotonicTime> inventory_since{};
+    bool report_only = false;  // all is looked at and said, and nothing is removed
 };
 
 // Their sizes, as far as they are known.

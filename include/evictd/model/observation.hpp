@@ -136,6 +136,8 @@ struct ReclaimOutcome {
     std::uint64_t pass = 0;                  // of DesiredGarbage; 0: whichever it is
     std::vector<GarbageOutcome> removals{};  // one for each that was begun
     std::optional<Bytes> freed{};            // by statfs, until the deadline; none: it could not be measured
+    bool forced = true;                      // as of DesiredGarbage; a routine pass says nothing of pressure
+    std::vector<Garbage> orphans{};          // those of `removals` that are gone, or would be (`report_only`)
 };
 
 struct Observation {
@@ -163,6 +165,9 @@ struct Observation {
     std::optional<NodeView> node;                // none: it was never heard
     std::optional<LogindView> logind;            // none: it never answered
     RuntimePtr runtime{};                        // none: there is no runtime
+    // Every source of pods has been read to its end and refuses none of them, and `pods_current`: a pod that is not in
+    // `pods` is known to none.
+    bool pods_complete = false;
 };
 
 }  // namespace evictd

@@ -83,6 +83,13 @@ struct Reclaiming {
     bool more = false;                 // more may go than was chosen: by sizes it was enough, or a list was incomplete
 };
 
+// A pod that the runtime or a log directory names, and no source of pods knows.
+struct UnknownOwner {
+    std::string pod;  // its uid
+    MonotonicTime since;
+    bool reported = false;
+};
+
 // Garbage collection beside and between reclaims.
 struct Collecting {
     std::uint64_t passes = 0;                    // begun so far
@@ -91,6 +98,9 @@ struct Collecting {
     std::optional<MonotonicTime> images_at;
     std::optional<MonotonicTime> futile_inventory;   // when it was made: a reclaim removed nothing of it
     std::optional<MonotonicTime> planned_inventory;  // likewise: of what it lists a reclaim has removed some
+    std::optional<MonotonicTime> orphans_at{};       // the last pass over orphans
+    std::vector<UnknownOwner> unknown{};             // ordered by uid; empty after a gap of a source
+    std::optional<MonotonicTime> unknown_of{};       // when the inventory was made that named them
 };
 
 // How something changed lately, bytes from interval to interval.

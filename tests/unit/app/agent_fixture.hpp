@@ -141,7 +141,7 @@ struct Agents : testing::Test {
                            [this](const DesiredPodStatus& intent) {
                                intents.emplace_back(intent, tree.handle(hog_id)->kills);
                            }},
-            AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped});
+            AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped, .pod_sources = pod_sources});
         agent->recall(recalled);
         ASSERT_TRUE(agent->start());
         set_pods({.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
@@ -186,6 +186,7 @@ struct Agents : testing::Test {
                                             .value = {Quantity::of((200_MiB).value)},
                                             .min_reclaim = ThresholdValue{Quantity::of((50_MiB).value)}}}};
     std::vector<RecordPtr> records;
+    std::size_t pod_sources = 0;
     std::optional<Agent> agent;
 };
 

@@ -197,6 +197,54 @@ TEST_F(Agents, BrokenManifestsBecomeNotices) {
     EXPECT_EQ(std::get<AgentNotice>(*records[0]).message, "a.yaml:3: no uid (add metadata.uid)");
 }
 
+TEST_F(Agents, ThePodsAreCompleteOnceEachSourceHasSaidAllOfThem) {
+    declare(100_MiB);
+    pod_sources = 2;
+    make();
+    const auto deliver = [&](std::size_t source, port::PodSet set) {
+        agent->set_pods(source, std::move(set));
+        turn();
+        turn();
+        return last().observation.pods_complete;
+    };
+    const port::PodSet of_server{.pods = {pod("hog")}, .rejected = {}, .unread = {}, .current = true};
+    EXPECT_FALSE(last().observation.pods_complete) << "the other was not heard yet, and is the API server's";
+    EXPECT_TRUE(deliver(1, of_server));
+    auto late = of_server;
+    late.current = false;
+    EXPECT_FALSE(deliver(1, late));
+    EXPECT_TRUE(deliver(1, of_server));
+    const Error unread{ErrorKind::exhausted, "a.yaml", "Too many open files", ""};
+    EXPECT_FALSE(deliver(0, {.pods = {pod("quiet")}, .rejected = {}, .unread = {unread}}));
+    const Error refused{ErrorKind::invalid, "a.yaml:3", "no uid", ""};
+    EXPECT_FALSE(deliver(0, {.pods = {pod("quiet")}, .rejected = {refused}}));
+    const Error away{ErrorKind::vanished, "/manifests", "is not there", ""};
+    EXPECT_FALSE(deliver(0, {.pods = {}, .rejected = {away}})) << "it had pods";
+    EXPECT_TRUE(deliver(0, {.pods = {pod("quiet")}, .rejected = {}}));
+}
+
+TEST_F(Agents, ADirectoryOfManifestsThatWasNeverThereHasNoPods) {
+    declare(100_MiB);
+    pod_sources = 3;
+    make();
+    agent->set_pods(1, {.pods = {pod("hog")}, .rejected = {}, .unread = {}, .current = true});
+    set_pods({.pods = {pod("quiet")}, .rejected = {}});
+    EXPECT_FALSE(last().observation.pods_complete);
+    agent->set_pods(2, {.pods = {}, .rejected = {Error{ErrorKind::vanished, "/manifests", "is not there", ""}}});
+    turn();
+    turn();
+    EXPECT_TRUE(last().observation.pods_complete);
+}
+
+TEST_F(Agents, ADryRunReportsOrphansOnce) {
+    eviction.garbage.orphans = Orphans::remove;
+    declare(100_MiB);
+    make(true, true);
+    EXPECT_EQ(last().config->garbage.orphans, Orphans::report);
+    agent->set_config(eviction);
+    EXPECT_EQ(last().config->garbage.orphans, Orphans::report);
+}
+
 // The source delivers a set each second while something cannot be read, or whenever another pod changes.
 TEST_F(Agents, WhatCannotBeReadOfTheManifestsIsReportedOnceWhileItLasts) {
     declare(100_MiB);

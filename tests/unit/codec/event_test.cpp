@@ -74,6 +74,31 @@ TEST(Events, AReclaimSaysWhatItRemoves) {
               "Removing unused containers and images before any pod is evicted: 1 image and 2 log directories");
 }
 
+TEST(Events, EachOrphanIsNamedAndARoutinePassSaysNothingOfPressure) {
+    auto tick = sample::calm();
+    Garbage one{GarbageKind::log_directory, "shop_web_u\n1", "shop/web", {"u1"}, {}, "unknown for 10m"};
+    one.orphan_of = "shop/web";
+    ReclaimOutcome outcome{.errors = {}, .pass = 3, .forced = false, .orphans = {one}};
+    outcome.removals = {{GarbageKind::log_directory, one.id, GarbageStatus::removed, {}}};
+    tick.observation.reclaimed = outcome;
+    ASSERT_EQ(events_of(tick).size(), 1U);
+    const auto event = events_of(tick)[0];
+    EXPECT_EQ(event.reason, Reason::orphan_removed);
+    EXPECT_EQ(
+        event.message,
+        "Removed log directory shop_web_u\\x0a1 of pod shop/web: unknown for 10m, and the API server says that it is "
+        "gone");
+    ASSERT_TRUE(event.pod);
+    EXPECT_EQ(event.pod->name, "web");
+    EXPECT_FALSE(event.dry_run);
+    outcome.removals[0].status = GarbageStatus::dry_run;
+    tick.observation.reclaimed = outcome;
+    EXPECT_THAT(events_of(tick)[0].message, ::testing::StartsWith("Not removed, only reported: log directory"));
+    outcome.orphans.clear();
+    tick.observation.reclaimed = outcome;
+    EXPECT_TRUE(events_of(tick).empty());
+}
+
 TEST(Events, AVictimWhoseProcessesKeptAppearingNamesTheRepeatedSignals) {
     auto tick = sample::evicted();
     tick.killed_in = {{tick.decision.finished.at(0).pod, {.rounds = 1}}};

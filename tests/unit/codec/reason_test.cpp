@@ -59,7 +59,7 @@ protected:
         tick.decision.reclaim = {NodeReclaim::images};
         emit(tick);
         tick = sample::calm();
-        tick.observation.reclaimed.emplace();
+        tick.observation.reclaimed.emplace().orphans.emplace_back();
         emit(tick);
         tick.decision.evict = sample::eviction();
         emit(tick);

@@ -23,13 +23,15 @@ TEST(GcSettings, AreAsTheKubeletDoesUnlessGiven) {
     EXPECT_EQ(garbage.logs, ReclaimedLogs::off);
     EXPECT_FALSE(garbage.routine);
     EXPECT_EQ(garbage.deadline, 30s);
+    EXPECT_EQ(garbage.orphans, Orphans::off);
+    EXPECT_EQ(garbage.orphan_quarantine, 10min);
     EXPECT_TRUE(garbage.keep_images.empty());
 }
 
 TEST(GcSettings, AreRead) {
     const auto config = load(
         "evictd: {gc: {images: enough, keepImages: [registry.example/base/*, '*:v?'], logs: truncateRotated, "
-        "routine: on, deadline: 1m}}",
+        "routine: on, deadline: 1m, orphans: remove, orphanQuarantine: 1m}}",
         "f.yaml");
     ASSERT_TRUE(config);
     const GarbageConfig& garbage = config->eviction.garbage;
@@ -37,6 +39,8 @@ TEST(GcSettings, AreRead) {
     EXPECT_EQ(garbage.logs, ReclaimedLogs::truncate_rotated);
     EXPECT_TRUE(garbage.routine);
     EXPECT_EQ(garbage.deadline, 1min);
+    EXPECT_EQ(garbage.orphans, Orphans::remove);
+    EXPECT_EQ(garbage.orphan_quarantine, 1min);
     EXPECT_THAT(garbage.keep_images, ElementsAre("registry.example/base/*", "*:v?"));
     EXPECT_THAT(describe(*config, false), HasSubstr("registry.example/base/*, *:v?"));
 }
@@ -52,7 +56,9 @@ TEST(GcSettings, AllFaultsAreReportedAtOnceEachWithItsKey) {
             "    logs: on\n"
             "    routine: auto\n"
             "    deadline: 1ms\n"
-            "    orphans: on\n",
+            "    orphans: on\n"
+            "    orphanQuarantine: 59s\n"
+            "    orphan: on\n",
         "f.yaml");
     ASSERT_FALSE(config);
     std::string all;
@@ -65,7 +71,9 @@ TEST(GcSettings, AllFaultsAreReportedAtOnceEachWithItsKey) {
     EXPECT_THAT(all, HasSubstr("f.yaml:5: evictd.gc.logs: invalid value \"on\" (expected off or truncateRotated)"));
     EXPECT_THAT(all, HasSubstr("f.yaml:6: evictd.gc.routine: invalid value \"auto\" (expected off or on)"));
     EXPECT_THAT(all, HasSubstr("f.yaml:7: evictd.gc.deadline: out of range: 1ms (1s to 10m)"));
-    EXPECT_THAT(all, HasSubstr("f.yaml:8: evictd.gc.orphans: unknown key"));
+    EXPECT_THAT(all, HasSubstr("f.yaml:8: evictd.gc.orphans: invalid value \"on\" (expected off, report or remove)"));
+    EXPECT_THAT(all, HasSubstr("f.yaml:9: evictd.gc.orphanQuarantine: out of range: 59s (1m to 24h)"));
+    EXPECT_THAT(all, HasSubstr("f.yaml:10: evictd.gc.orphan: unknown key"));
 }
 
 TEST(GcSettings, ThereIsAnEndToPatterns) {

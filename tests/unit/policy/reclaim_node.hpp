@@ -18,6 +18,7 @@ struct ReclaimNode : Node {
     Inventory inventory{};
     std::optional<Duration> listed = 0s;  // when the inventory was made; none: there is no runtime
     FsLayout layout = FsLayout::single;
+    bool pods_complete = false;
 
     ReclaimNode() : Node{.config = {{hard(10_GiB, std::nullopt, Signal::nodefs_available)}}} {
         pods = {pod({.name = "web"}), pod({.name = "job", .phase = PodPhase::failed, .populated = false})};
@@ -30,6 +31,7 @@ struct ReclaimNode : Node {
         Observation observation = observe(since);
         observation.wall = inventory_wall + since;
         observation.fs_layout = layout;
+        observation.pods_complete = pods_complete;
         observation.reclaimed = std::move(outcome);
         if (listed) {
             auto runtime = std::make_shared<Runtime>(inventory.runtime);

@@ -52,6 +52,12 @@ protected:
         parts.patience = patience;
         parts.on_removal = [this](const Garbage& /*one*/, const GarbageOutcome& /*outcome*/) { removals++; };
         parts.dry_run = dry_run;
+        if (has_api_server) {
+            parts.is_gone = [this](const PodUid& pod, const std::string& name) {
+                asked.push_back(pod.value + " " + name);
+                return gone;
+            };
+        }
         keeper = std::make_unique<GarbageKeeper>(runtime, logs, clock, std::move(parts));
     }
     static Garbage garbage(GarbageKind kind, const std::string& id, Bytes size = {}) {
@@ -102,6 +108,9 @@ protected:
     std::optional<Duration> patience;
     bool takes = true;
     RuntimeLists whole;
+    bool has_api_server = true;
+    Result<bool> gone = true;
+    std::vector<std::string> asked;
     int looks = 0;
     int removals = 0;
     std::uint64_t passes = 0;
@@ -335,6 +344,50 @@ TEST_F(GarbageKeeperTest, ADryRunAsksAndTouchesNothing) {
     EXPECT_EQ(status_of(garbage(GarbageKind::container, "c1")), GarbageStatus::dry_run);
     EXPECT_EQ(status_of(garbage(GarbageKind::container, "c2")), GarbageStatus::in_use);
     EXPECT_THAT(runtime.changes, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, AnOrphanGoesOnlyOnceTheApiServerSaysThatItsPodIsGone) {
+    auto orphan = garbage(GarbageKind::log_directory, "shop_web_uid-1");
+    orphan.orphan_of = "shop/web";
+    gone = tl::unexpected(unreachable);
+    EXPECT_EQ(status_of(orphan), GarbageStatus::failed);
+    gone = false;
+    EXPECT_EQ(status_of(orphan), GarbageStatus::in_use);
+    has_api_server = false;
+    start(false);
+    EXPECT_EQ(status_of(orphan), GarbageStatus::failed);
+    EXPECT_THAT(logs.removed, IsEmpty());
+    EXPECT_THAT(told.at(0).orphans, IsEmpty());
+    has_api_server = true;
+    gone = true;
+    start(false);
+    EXPECT_EQ(status_of(orphan), GarbageStatus::removed);
+    EXPECT_THAT(logs.removed, ElementsAre("shop_web_uid-1"));
+    EXPECT_THAT(told.at(0).orphans, SizeIs(1));
+    EXPECT_FALSE(told.at(0).forced);
+    EXPECT_THAT(asked, ElementsAre("uid-1 shop/web", "uid-1 shop/web", "uid-1 shop/web"));
+}
+
+TEST_F(GarbageKeeperTest, AnOrphanThatIsInUseStays) {
+    auto orphan = garbage(GarbageKind::log_directory, "shop_web_uid-1");
+    orphan.orphan_of = "shop/web";
+    add_container("c1", ContainerState::running).pod = "uid-1";
+    EXPECT_EQ(status_of(orphan), GarbageStatus::in_use);
+    EXPECT_THAT(logs.removed, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, WhatIsOnlyReportedIsAskedForAndNotTouched) {
+    auto orphan = garbage(GarbageKind::log_directory, "shop_web_uid-1");
+    orphan.orphan_of = "shop/web";
+    auto desired = pass({orphan});
+    desired.report_only = true;
+    keeper->reconcile(desired);
+    run();
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].removals.at(0).status, GarbageStatus::dry_run);
+    EXPECT_THAT(told[0].orphans, SizeIs(1));
+    EXPECT_THAT(asked, SizeIs(1));
+    EXPECT_THAT(logs.removed, IsEmpty());
 }
 
 TEST_F(GarbageKeeperTest, AnInventoryIsMadeWhereAnOlderOneWillNotDo) {

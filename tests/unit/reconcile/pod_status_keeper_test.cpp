@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-DesiredPodStatus pod(const std::string& uid = "uid-1", std::int32_t attempt = 1) {
+DesiredPodStatus to_end(const std::string& uid = "uid-1", std::int32_t attempt = 1) {
     return {.pod = {uid},
             .name_space = "default",
             .name = "web",
@@ -105,7 +105,7 @@ constexpr auto patch = "PATCH /api/v1/namespaces/default/pods/web/status";
 constexpr auto get = "GET /api/v1/namespaces/default/pods/web";
 
 TEST_F(PodStatusKeeperTest, AnAttemptIsSentAtOnceAndOnceThatIsAnswered) {
-    note_and_want(pod());
+    note_and_want(to_end());
     ASSERT_EQ(api.sent.size(), 1U);
     EXPECT_EQ(sent(0), patch);
     EXPECT_EQ(api.sent[0].request.priority, port::ApiPriority::eviction);
@@ -120,16 +120,16 @@ TEST_F(PodStatusKeeperTest, AnAttemptIsSentAtOnceAndOnceThatIsAnswered) {
     EXPECT_EQ(told[0].answered_at - told[0].sent_at, 3ms);
     EXPECT_EQ(noted().size(), 1U) << "an agent that is killed now leaves the rest of its watch to the next one";
     EXPECT_FALSE(keeper->due());
-    keeper->reconcile({pod()});
+    keeper->reconcile({to_end()});
     pass(1h);
     EXPECT_EQ(api.sent.size(), 1U);
     EXPECT_TRUE(is_cleared_when_over());
 }
 
 TEST_F(PodStatusKeeperTest, AHigherAttemptIsANewRequestWithANewAnnotation) {
-    note_and_want(pod());
+    note_and_want(to_end());
     clock.advance(2s);
-    note_and_want(pod("uid-1", 2));
+    note_and_want(to_end("uid-1", 2));
     ASSERT_EQ(api.sent.size(), 2U);
     EXPECT_NE(api.sent[0].request.body, api.sent[1].request.body);
     api.answer(0, 200);
@@ -144,7 +144,7 @@ TEST_F(PodStatusKeeperTest, AHigherAttemptIsANewRequestWithANewAnnotation) {
 
 // The pod is watched only where the API server has accepted its end.
 TEST_F(PodStatusKeeperTest, WhatIsRejectedIsNotedNoMore) {
-    note_and_want(pod());
+    note_and_want(to_end());
     api.answer(0, 400, status("BadRequest", "{}"));
     keeper->take_answers();
     ASSERT_EQ(told.size(), 1U);
@@ -153,10 +153,10 @@ TEST_F(PodStatusKeeperTest, WhatIsRejectedIsNotedNoMore) {
 }
 
 TEST_F(PodStatusKeeperTest, AnOlderAttemptIsNotedNoMoreOnceThereIsANewOne) {
-    note_and_want(pod());
+    note_and_want(to_end());
     api.answer(0, 200);
     keeper->take_answers();
-    note_and_want(pod("uid-1", 2));
+    note_and_want(to_end("uid-1", 2));
     const auto left = noted();
     ASSERT_EQ(left.size(), 1U);
     EXPECT_EQ(left[0].status.attempt, 2);
@@ -166,7 +166,7 @@ TEST_F(PodStatusKeeperTest, AnOlderAttemptIsNotedNoMoreOnceThereIsANewOne) {
 
 TEST_F(PodStatusKeeperTest, AnAcceptedEvictionIsResumedForAsLongAsItIsWatched) {
     clock.advance(2h);
-    auto watched = pod();
+    auto watched = to_end();
     watched.decided_at = clock.monotonic();
     note_and_want(watched);
     api.answer(0, 200);
@@ -185,7 +185,7 @@ TEST_F(PodStatusKeeperTest, AnAcceptedEvictionIsResumedForAsLongAsItIsWatched) {
 }
 
 TEST_F(PodStatusKeeperTest, WhatIsRecoveredAndNotAdoptedIsNotedUntilItIsAnswered) {
-    ASSERT_TRUE(file->note(pod(), clock.wall()));
+    ASSERT_TRUE(file->note(to_end(), clock.wall()));
     start();
     api.answer(0, 404, not_found);
     keeper->take_answers();
@@ -195,13 +195,13 @@ TEST_F(PodStatusKeeperTest, WhatIsRecoveredAndNotAdoptedIsNotedUntilItIsAnswered
 TEST_F(PodStatusKeeperTest, SeveralPodsAreInParallel) {
     std::vector<DesiredPodStatus> wanted;
     wanted.reserve(20);
-    for (int i = 0; i < 20; i++) wanted.push_back(pod("uid-" + std::to_string(i)));
+    for (int i = 0; i < 20; i++) wanted.push_back(to_end("uid-" + std::to_string(i)));
     keeper->reconcile(wanted);
     EXPECT_EQ(api.sent.size(), 20U);
 }
 
 TEST_F(PodStatusKeeperTest, WhatIsNotAnsweredIsSentAgainUntilItIs) {
-    note_and_want(pod());
+    note_and_want(to_end());
     api.cut(0);
     keeper->take_answers();
     ASSERT_EQ(told.size(), 1U);
@@ -232,7 +232,7 @@ TEST_F(PodStatusKeeperTest, WhatIsNotAnsweredIsSentAgainUntilItIs) {
 }
 
 TEST_F(PodStatusKeeperTest, ThePausesDoubleUpToHalfAMinuteAndFollowTheServer) {
-    note_and_want(pod());
+    note_and_want(to_end());
     api.cut(0);
     keeper->take_answers();
     pass(999ms);
@@ -254,7 +254,7 @@ TEST_F(PodStatusKeeperTest, ThePausesDoubleUpToHalfAMinuteAndFollowTheServer) {
 }
 
 TEST_F(PodStatusKeeperTest, AnAnswerThatNeverComesIsNotWaitedForForEver) {
-    note_and_want(pod());
+    note_and_want(to_end());
     pass(21s);
     pass(2s);
     ASSERT_EQ(api.sent.size(), 2U);
@@ -269,7 +269,7 @@ TEST_F(PodStatusKeeperTest, AnAnswerThatNeverComesIsNotWaitedForForEver) {
 }
 
 TEST_F(PodStatusKeeperTest, AnOutcomeThatCannotBeTakenIsToldAgain) {
-    note_and_want(pod());
+    note_and_want(to_end());
     takes = false;
     api.answer(0, 200);
     keeper->take_answers();
@@ -289,7 +289,7 @@ TEST_F(PodStatusKeeperTest, AnIntentOfAnotherBootEndsNoPodThatRuns) {
     for (const auto& [body, is_patched] :
          {std::pair(pod_json("Running"), false), std::pair(pod_json("Pending"), false),
           std::pair(pod_json("Failed"), true), std::pair(pod_json("Failed", "Evicted"), false)}) {
-        ASSERT_TRUE(write_ledger(temp / "state/intents", intents_text({{pod(), clock.wall()}}, "another-boot")));
+        ASSERT_TRUE(write_ledger(temp / "state/intents", intents_text({{to_end(), clock.wall()}}, "another-boot")));
         api.sent.clear();
         start();
         ASSERT_EQ(api.sent.size(), 1U);
@@ -306,7 +306,7 @@ TEST_F(PodStatusKeeperTest, AnIntentOfAnotherBootEndsNoPodThatRuns) {
 }
 
 TEST_F(PodStatusKeeperTest, APodThatEndedByItselfMeanwhileKeepsItsEnd) {
-    note_and_want(pod());
+    note_and_want(to_end());
     api.cut(0);
     keeper->take_answers();
     pass(50s);
@@ -318,7 +318,7 @@ TEST_F(PodStatusKeeperTest, APodThatEndedByItselfMeanwhileKeepsItsEnd) {
 }
 
 TEST_F(PodStatusKeeperTest, WhatIsDesiredNoMoreIsWithdrawn) {
-    note_and_want(pod());
+    note_and_want(to_end());
     api.cut(0);
     keeper->take_answers();
     keeper->reconcile({});
@@ -329,7 +329,7 @@ TEST_F(PodStatusKeeperTest, WhatIsDesiredNoMoreIsWithdrawn) {
 
 TEST_F(PodStatusKeeperTest, AFullQueueIsAServerThatCannotBeReached) {
     api.is_full = true;
-    note_and_want(pod());
+    note_and_want(to_end());
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].result, PodStatusResult::unreachable);
     api.is_full = false;
@@ -344,7 +344,7 @@ TEST_F(PodStatusKeeperTest, AnotherPodOfTheSameNameIsNeverPatched) {
         told.clear();
         api.sent.clear();
         start();
-        note_and_want(pod());
+        note_and_want(to_end());
         api.answer(0, code, body);
         keeper->take_answers();
         ASSERT_EQ(told.size(), 1U) << code;
@@ -360,7 +360,7 @@ TEST_F(PodStatusKeeperTest, WhatTheServerRejectsIsNotTriedAgain) {
         told.clear();
         api.sent.clear();
         start();
-        note_and_want(pod());
+        note_and_want(to_end());
         api.answer(0, code, status("Forbidden", "{}", "no rights"));
         keeper->take_answers();
         ASSERT_EQ(told.size(), 1U);
@@ -373,7 +373,7 @@ TEST_F(PodStatusKeeperTest, WhatTheServerRejectsIsNotTriedAgain) {
 
 // As an API server that has not read the roles yet: seen for a second after it starts.
 TEST_F(PodStatusKeeperTest, MissingRightsMayPassWithinAMinute) {
-    note_and_want(pod());
+    note_and_want(to_end());
     for (std::size_t i = 0; i < 3; i++) {
         api.answer(api.sent.size() - 1, 403, status("Forbidden", "{}", "no rights"));
         keeper->take_answers();
@@ -391,7 +391,7 @@ TEST_F(PodStatusKeeperTest, MissingRightsMayPassWithinAMinute) {
 }
 
 TEST_F(PodStatusKeeperTest, MissingRightsForAMinuteAreARejection) {
-    note_and_want(pod());
+    note_and_want(to_end());
     const auto begin = clock.monotonic();
     while (keeper->due() && api.sent.size() < 20) {
         api.answer(api.sent.size() - 1, 403, status("Forbidden", "{}", "no rights"));
@@ -407,7 +407,7 @@ TEST_F(PodStatusKeeperTest, MissingRightsForAMinuteAreARejection) {
 
 // It asks for a PodDisruptionBudget, and the policy waits for it for seconds only.
 TEST_F(PodStatusKeeperTest, AnEvictionThatAServerForbidsWhichHasJustStartedIsAskedForAgain) {
-    auto soft = pod();
+    auto soft = to_end();
     soft.end = PodEnd::evicted;
     keeper->reconcile({soft});
     api.answer(0, 403, status("Forbidden", "{}", "no rights"));
@@ -425,7 +425,7 @@ TEST_F(PodStatusKeeperTest, AnEvictionThatAServerForbidsWhichHasJustStartedIsAsk
 }
 
 TEST_F(PodStatusKeeperTest, ANameThatIsNoneIsNotSent) {
-    auto evil = pod();
+    auto evil = to_end();
     evil.name = "../../nodes/n1";
     keeper->reconcile({evil});
     EXPECT_TRUE(api.sent.empty());
@@ -434,7 +434,7 @@ TEST_F(PodStatusKeeperTest, ANameThatIsNoneIsNotSent) {
 }
 
 TEST_F(PodStatusKeeperTest, AnEvictionIsRefusedByABudgetOnlyAndFollowsTheServersVersion) {
-    auto soft = pod();
+    auto soft = to_end();
     soft.end = PodEnd::evicted;
     keeper->reconcile({soft});
     EXPECT_NE(api.sent[0].request.body.find(R"("policy/v1")"), std::string::npos);
@@ -465,24 +465,24 @@ TEST_F(PodStatusKeeperTest, AnEvictionIsRefusedByABudgetOnlyAndFollowsTheServers
 
 // A deadline is no eviction: its request waits its turn, and no later agent would kill the pod for it.
 TEST_F(PodStatusKeeperTest, WhatCanWaitSharesTheRateLimitAndIsNotNoted) {
-    auto overdue = pod();
+    auto overdue = to_end();
     overdue.reason = "DeadlineExceeded";
     overdue.can_wait = true;
     keeper->reconcile({overdue});
     ASSERT_EQ(api.sent.size(), 1U);
     EXPECT_EQ(api.sent[0].request.priority, port::ApiPriority::other);
     EXPECT_TRUE(noted().empty());
-    keeper->reconcile({pod("uid-2")});
+    keeper->reconcile({to_end("uid-2")});
     ASSERT_EQ(api.sent.size(), 2U);
     EXPECT_EQ(api.sent[1].request.priority, port::ApiPriority::eviction);
     EXPECT_EQ(noted().size(), 1U);
 }
 
 TEST_F(PodStatusKeeperTest, ADryRunSendsNothingAndLeavesWhatOthersNoted) {
-    note_and_want(pod());
+    note_and_want(to_end());
     api.sent.clear();
     start(/*dry_run=*/true);
-    keeper->reconcile({pod("uid-2")});
+    keeper->reconcile({to_end("uid-2")});
     pass(1h);
     EXPECT_TRUE(api.sent.empty());
     ASSERT_EQ(told.size(), 1U);
@@ -492,7 +492,7 @@ TEST_F(PodStatusKeeperTest, ADryRunSendsNothingAndLeavesWhatOthersNoted) {
 
 // Killed with SIGKILL: noted and not sent, sent and not answered, answered and not over.
 TEST_F(PodStatusKeeperTest, TheNextAgentDeliversWhatIsNoted) {
-    ASSERT_TRUE(file->note(pod(), clock.wall()));
+    ASSERT_TRUE(file->note(to_end(), clock.wall()));
     start();
     ASSERT_EQ(api.sent.size(), 1U);
     EXPECT_EQ(sent(0), get);
@@ -528,7 +528,7 @@ TEST_F(PodStatusKeeperTest, WhatIsNotedIsPatchedOnlyOnThisNodeWhileItRuns) {
          false}};
     for (const auto& [body, is_patched] : cases) {
         api.sent.clear();
-        ASSERT_TRUE(file->note(pod(), clock.wall()));
+        ASSERT_TRUE(file->note(to_end(), clock.wall()));
         start();
         ASSERT_EQ(api.sent.size(), 1U);
         api.answer(0, 200, body);
@@ -543,7 +543,7 @@ TEST_F(PodStatusKeeperTest, WhatIsNotedIsPatchedOnlyOnThisNodeWhileItRuns) {
 }
 
 TEST_F(PodStatusKeeperTest, WhatIsNotedIsNotLostToAnAnswerThatProvesNothing) {
-    ASSERT_TRUE(file->note(pod(), clock.wall()));
+    ASSERT_TRUE(file->note(to_end(), clock.wall()));
     start();
     const std::vector<std::pair<long, std::string>> answers{{200, "{}"}, {200, "cut of"}, {404, "404 page not found"},
                                                             {500, ""},   {403, ""},       {401, ""}};
@@ -561,9 +561,9 @@ TEST_F(PodStatusKeeperTest, WhatIsNotedIsNotLostToAnAnswerThatProvesNothing) {
 
 // The policy adopts what it is handed at the start, with the same decided_at.
 TEST_F(PodStatusKeeperTest, AnAttemptThatIsAdoptedIsSentOnceAndReported) {
-    ASSERT_TRUE(file->note(pod("uid-1", 3), clock.wall()));
+    ASSERT_TRUE(file->note(to_end("uid-1", 3), clock.wall()));
     start();
-    keeper->reconcile({pod("uid-1", 3)});
+    keeper->reconcile({to_end("uid-1", 3)});
     ASSERT_EQ(api.sent.size(), 1U);
     api.answer(0, 200, pod_json("Failed", "Evicted"));
     keeper->take_answers();
@@ -573,15 +573,15 @@ TEST_F(PodStatusKeeperTest, AnAttemptThatIsAdoptedIsSentOnceAndReported) {
 }
 
 TEST_F(PodStatusKeeperTest, AnAttemptThatIsAdoptedAfterItsAnswerIsReportedAndNotSentAgain) {
-    ASSERT_TRUE(file->note(pod("uid-1", 3), clock.wall()));
+    ASSERT_TRUE(file->note(to_end("uid-1", 3), clock.wall()));
     start();
     api.answer(0, 404, not_found);
     keeper->take_answers();
-    keeper->reconcile({pod("uid-1", 3)});
+    keeper->reconcile({to_end("uid-1", 3)});
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].result, PodStatusResult::gone);
     EXPECT_EQ(api.sent.size(), 1U);
-    auto fresh = pod();  // decided by this agent
+    auto fresh = to_end();  // decided by this agent
     fresh.decided_at += 5s;
     keeper->reconcile({fresh});
     ASSERT_EQ(api.sent.size(), 2U);
@@ -589,7 +589,7 @@ TEST_F(PodStatusKeeperTest, AnAttemptThatIsAdoptedAfterItsAnswerIsReportedAndNot
 }
 
 TEST_F(PodStatusKeeperTest, AfterItsEndAnswersAreDroppedAndWhatTheyAreAboutStaysNoted) {
-    note_and_want(pod());
+    note_and_want(to_end());
     keeper->release();
     keeper.reset();
     woken = 0;
@@ -600,7 +600,7 @@ TEST_F(PodStatusKeeperTest, AfterItsEndAnswersAreDroppedAndWhatTheyAreAboutStays
 
 TEST_F(PodStatusKeeperTest, AFullDiskLeavesIntentsInMemory) {
     temp.write("state", "a file where the directory should be");
-    note_and_want(pod());
+    note_and_want(to_end());
     EXPECT_EQ(file->read().size(), 1U);
     ASSERT_EQ(api.sent.size(), 1U);
     api.answer(0, 200);

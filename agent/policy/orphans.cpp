@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "orphans.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "evictd/model/log_names.hpp"
+#include "garbage.hpp"
+
+namespace evictd::policy {
+
+namespace {
+
+using KnownPods = std::unordered_set<std::string_view>;
+
+// ConfigSourceAnnotationKey: where the kubelet has a pod from. The kubelet sets it itself, whatever the pod says.
+constexpr const char* source_annotation = "kubernetes.io/config.source";
+
+// One that a source has, or had until its cgroup goes, or that has processes.
+KnownPods known_pods(const Observation& observation) {
+    KnownPods known;
+    for (const ObservedPod& observed : observation.pods) known.insert(observed.pod->uid.value);
+    for (const UnknownPod& unknown : observation.unknown_pods) {
+        if (unknown.populated) known.insert(unknown.pod.value);
+    }
+    return known;
+}
+
+// As the API server makes them (RFC 4122). That of a static pod is a hash without "-", and the API server knows nothing
+// of it but a mirror with another UID.
+bool is_uid_of_api_server(std::string_view uid) {
+    constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    return std::equal(uid.begin(), uid.end(), form.begin(), form.end(), [](char c, char wanted) {
+        const bool is_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+        return wanted == '-' ? c == '-' : is_digit;
+    });
+}
+
+// "namespace/name" of NAMESPACE_NAME_UID; empty: it has another form. Neither has a "_" in it.
+std::string name_in_log_directory(std::string_view directory) {
+    const auto first = directory.find('_');
+    const auto last = directory.rfind('_');
+    if (first == std::string_view::npos || last <= first) return {};
+    const auto name = directory.substr(first + 1, last - first - 1);
+    if (name.find('_') != std::string_view::npos) return {};
+    return std::string(directory.substr(0, first)) + "/" + std::string(name);
+}
+
+// What the inventory says of the pods that are asked for, by uid. A sandbox with a container of another pod is in
+// doubt.
+struct Leftovers {
+    std::string name{};        // "namespace/name"
+    bool is_doubtful = false;  // it has two names or none, lives, or is not the API server's
+};
+using LeftoversByPod = std::unordered_map<std::string_view, Leftovers>;
+
+void note_name(Leftovers& of, const std::string& name) {
+    if (of.name.empty()) of.name = name;
+    if (name.empty() || of.name != name) of.is_doubtful = true;
+}
+
+void weigh_leftovers(const Runtime& runtime, LeftoversByPod& asked) {
+    std::unordered_map<std::string_view, std::string_view> pod_of_sandbox;
+    for (const RuntimeSandbox& sandbox : runtime.sandboxes) {
+        const auto found = asked.find(sandbox.pod);
+        if (found == asked.end()) continue;
+        pod_of_sandbox.emplace(sandbox.id, sandbox.pod);
+        note_name(found->second, sandbox.namespace_name + "/" + sandbox.name);
+        const auto source = sandbox.annotations.find(source_annotation);
+        const bool is_of_api = source == sandbox.annotations.end() || source->second == "api";
+        if (sandbox.ready || !is_of_api) found->second.is_doubtful = true;
+    }
+    for (const RuntimeContainer& container : runtime.containers) {
+        const auto found = asked.find(container.pod);
+        if (found != asked.end() && container.state != ContainerState::exited) found->second.is_doubtful = true;
+        const auto home = pod_of_sandbox.find(container.sandbox);
+        const bool is_foreign = home != pod_of_sandbox.end() && home->second != container.pod;
+        if (is_foreign) asked.at(home->second).is_doubtful = true;
+    }
+    for (const LogDirectory& directory : runtime.log_directories) {
+        const auto found = asked.find(pod_of_log_directory(directory.name));
+        if (found != asked.end()) note_name(found->second, name_in_log_directory(directory.name));
+    }
+}
+
+// Of these pods alone, without links and images.
+Runtime part_of(const Runtime& runtime, const LeftoversByPod& pods) {
+    Runtime part;
+    part.whole = runtime.whole;
+    part.at = runtime.at;
+    for (const auto& one : runtime.sandboxes) {
+        if (pods.contains(one.pod)) part.sandboxes.push_back(one);
+    }
+    for (const auto& one : runtime.containers) {
+        if (pods.contains(one.pod)) part.containers.push_back(one);
+    }
+    for (const auto& one : runtime.log_directories) {
+        if (pods.contains(pod_of_log_directory(one.name))) part.log_directories.push_back(one);
+    }
+    return part;
+}
+
+bool is_whole(const RuntimeLists& lists) { return lists.sandboxes && lists.containers && lists.logs; }
+
+void note_unknown(const Runtime& runtime, const KnownPods& known, MonotonicTime now, Collecting& collecting) {
+    std::map<std::string, UnknownOwner> before;
+    for (UnknownOwner& one : collecting.unknown) before.emplace(one.pod, one);
+    std::set<std::string> listed;
+    const auto add = [&](const std::string& pod) {
+        if (is_uid_of_api_server(pod) && !known.contains(pod)) listed.insert(pod);
+    };
+    for (const auto& one : runtime.sandboxes) add(one.pod);
+    for (const auto& one : runtime.containers) add(one.pod);
+    for (const auto& one : runtime.log_directories) add(pod_of_log_directory(one.name));
+    collecting.unknown.clear();
+    for (const std::string& pod : listed) {
+        const auto found = before.find(pod);
+        collecting.unknown.push_back(found != before.end() ? found->second : UnknownOwner{pod, now});
+    }
+    collecting.unknown_of = runtime.at;
+}
+
+bool is_candidate(const GarbageConfig& config, const UnknownOwner& one, MonotonicTime now) {
+    const bool is_due = now - one.since >= config.orphan_quarantine;
+    return is_due && !(config.orphans == Orphans::report && one.reported);
+}
+
+}  // namespace
+
+void follow_orphans(const GarbageConfig& config, const Observation& observation, bool shuts_down,
+                    Collecting& collecting) {
+    const bool is_on = config.orphans != Orphans::off && !shuts_down;
+    if (!is_on || !observation.runtime || !observation.pods_complete) {
+        collecting.unknown.clear();
+        collecting.unknown_of.reset();
+        return;
+    }
+    const bool is_new = collecting.unknown_of != observation.runtime->at && is_whole(observation.runtime->whole);
+    if (!is_new && collecting.unknown.empty()) return;
+    const KnownPods known = known_pods(observation);
+    std::erase_if(collecting.unknown, [&](const UnknownOwner& one) { return known.contains(one.pod); });
+    if (is_new) note_unknown(*observation.runtime, known, observation.at, collecting);
+}
+
+std::vector<Garbage> plan_orphans(const GarbageConfig& config, const Observation& observation, Collecting& collecting) {
+    if (collecting.unknown_of != observation.runtime->at) return {};
+    LeftoversByPod pods;
+    for (const UnknownOwner& one : collecting.unknown) {
+        if (is_candidate(config, one, observation.at)) pods.emplace(one.pod, Leftovers{});
+    }
+    weigh_leftovers(*observation.runtime, pods);
+    std::erase_if(pods, [](const auto& entry) { return entry.second.is_doubtful || entry.second.name.empty(); });
+    const GarbageRequest request{.forced = true,
+                                 .images = false,
+                                 .now = observation.at,
+                                 .inventory_since = observation.runtime->at,
+                                 .wall = observation.wall,
+                                 .missing = {}};
+    // All that is left in this part of the inventory is an orphan's.
+    const auto gone = [](const std::string& /*uid*/) { return PodWord{PodFate::deleted, {}}; };
+    auto orphans = plan_garbage(config, request, part_of(*observation.runtime, pods), gone).removals;
+    std::set<std::string> named;
+    for (Garbage& one : orphans) {
+        one.orphan_of = pods.at(one.pod.value).name;
+        if (one.kind == GarbageKind::log_directory) one.name = one.orphan_of;
+        one.why = "its pod is known to no source for " + to_string(config.orphan_quarantine) + " or longer";
+        named.insert(one.pod.value);
+    }
+    for (UnknownOwner& one : collecting.unknown) one.reported = one.reported || named.contains(one.pod);
+    return orphans;
+}
+
+bool is_disproved(const DesiredGarbage& garbage, const Observation& observation) {
+    const bool has_orphans = !garbage.removals.empty() && !garbage.removals.begin()->orphan_of.empty();
+    if (!has_orphans) return false;
+    if (!observation.pods_complete) return true;
+    const KnownPods known = known_pods(observation);
+    return std::any_of(garbage.removals.begin(), garbage.removals.end(),
+                       [&](const Garbage& one) { return known.contains(one.pod.value); });
+}
+
+}  // namespace evictd::policy

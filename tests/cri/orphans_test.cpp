@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// What is left of pods that no source knows, on a real containerd: it goes once the API server has said that they are
+// gone, and what is alive, or what the API server did not say that of, stays.
+#include "policy/orphans.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include "disk/pod_logs.hpp"
+#include "fakes/scripted_api_server.hpp"
+#include "fakes/temp_dir.hpp"
+#include "observe/runtime_inventory.hpp"
+#include "reconcile/garbage_keeper.hpp"
+#include "reconcile/pod_absence.hpp"
+#include "runtime_fixture.hpp"
+#include "sys/clock.hpp"
+
+namespace evictd::cri_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> sleeps_for_ever{"sleep", "1000000"};
+const std::string gone = "0a1b2c3d-0000-4000-8000-00000000000a";
+const std::string alive = "0a1b2c3d-0000-4000-8000-00000000000b";
+const std::string mounted = "0a1b2c3d-0000-4000-8000-00000000000c";
+
+std::string logs_of(const std::string& uid) { return "default_" + uid + "_" + uid; }
+
+class OrphansTest : public RuntimeFixture {
+protected:
+    OrphansTest() { config.orphans = Orphans::remove; }
+    void TearDown() override {
+        (void)::umount2((mounted_at() + "/0").c_str(), MNT_DETACH);
+        RuntimeFixture::TearDown();
+    }
+    [[nodiscard]] std::string mounted_at() const { return pods() + "/" + logs_of(mounted) + "/app"; }
+    [[nodiscard]] std::string pods() const { return directory / "pods"; }
+    std::string make_dead(const std::string& name) {
+        const auto pod = make_pod(name);
+        const auto container = make_container(pod, name, sleeps_for_ever);
+        start(container);
+        EXPECT_TRUE(runtime->stop_container(container, {}));
+        EXPECT_TRUE(wait_for([&] { return details_of(container).container.state == ContainerState::exited; }));
+        EXPECT_TRUE(runtime->stop_sandbox(pod));
+        return pod;
+    }
+    // A log, a link to the root of all, a name with a newline and a deep tree.
+    void make_logs(const std::string& uid) const {
+        auto at = fs::path(pods()) / logs_of(uid) / "app";
+        fs::create_directories(at);
+        std::ofstream(at / "0.log") << "text";
+        fs::create_directory_symlink("/", at / "root");
+        std::ofstream(at / "a\nb") << "text";
+        for (int i = 0; i < 40; ++i) fs::create_directory(at /= "deep");
+    }
+    // What goes after the quarantine, as a look has it.
+    std::vector<Garbage> plan() {
+        Observation observation;
+        observation.pods_complete = true;
+        observation.at = clock.monotonic();
+        observation.wall = clock.wall();
+        observation.runtime = inventory.look().runtime;
+        policy::follow_orphans(config, observation, false, collecting);
+        EXPECT_TRUE(policy::plan_orphans(config, observation, collecting).empty()) << "before the quarantine";
+        observation.at += config.orphan_quarantine;
+        return policy::plan_orphans(config, observation, collecting);
+    }
+    ReclaimOutcome remove(const std::vector<Garbage>& orphans) {
+        ReclaimOutcome told;
+        reconcile::GarbageParts parts;
+        parts.look = [] { return RuntimePtr(); };
+        parts.available = [] { return std::optional<Bytes>(); };
+        parts.tell_inventory = [](const RuntimePtr& /*inventory*/) { return true; };
+        parts.tell = [&](const ReclaimOutcome& outcome) {
+            told = outcome;
+            return true;
+        };
+        parts.is_gone = [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); };
+        reconcile::GarbageKeeper keeper(*runtime, logs, clock, std::move(parts));
+        DesiredGarbage desired;
+        desired.pass = 1;
+        desired.removals = GarbageList(orphans);
+        desired.deadline = clock.monotonic() + std::chrono::minutes(1);
+        keeper.reconcile(desired);
+        while (keeper.due()) keeper.act_on_time();
+        return told;
+    }
+    void answer(const std::vector<Garbage>& orphans, long status) {
+        server->ready.clear();
+        for (const auto& one : orphans) {
+            const auto body =
+                R"({"kind":"Status","reason":"NotFound","message":"no","details":{"kind":"pods","name":")" +
+                one.pod.value + R"("}})";
+            server->ready.emplace_back(port::ApiReply{.status = status, .body = body, .retry_after = {}});
+        }
+    }
+    [[nodiscard]] bool has_sandbox(const std::string& id) {
+        const auto all = runtime->sandboxes();
+        EXPECT_TRUE(all);
+        return all && std::any_of(all->begin(), all->end(), [&](const auto& one) { return one.id == id; });
+    }
+
+    fakes::TempDir directory;
+    sys::SystemClock clock;
+    disk::PodLogs logs{{directory / "pods", directory / "containers"}};
+    observe::RuntimeInventory inventory{*runtime, logs, clock};
+    GarbageConfig config;
+    Collecting collecting;
+    std::shared_ptr<fakes::ScriptedApiServer> server = std::make_shared<fakes::ScriptedApiServer>();
+    reconcile::PodAbsence absence{server};
+};
+
+TEST_F(OrphansTest, GoOnceTheApiServerSaysSoAndWhatIsAliveStays) {
+    const auto dead = make_dead(gone);
+    const auto ready = make_pod(alive);
+    for (const auto& uid : {gone, alive}) make_logs(uid);
+    const auto orphans = plan();
+    ASSERT_EQ(orphans.size(), 3U) << "container, sandbox and logs of the one that is gone";
+    for (const auto& one : orphans) EXPECT_EQ(one.orphan_of, "default/" + gone);
+
+    answer(orphans, 503);
+    for (const auto& one : remove(orphans).removals) EXPECT_EQ(one.status, GarbageStatus::failed);
+    EXPECT_TRUE(has_sandbox(dead));
+    EXPECT_TRUE(fs::exists(pods() + "/" + logs_of(gone) + "/app/0.log"));
+
+    answer(orphans, 404);
+    const auto done = remove(orphans);
+    for (const auto& one : done.removals) EXPECT_EQ(one.status, GarbageStatus::removed) << one.error;
+    EXPECT_EQ(done.orphans.size(), 3U);
+    EXPECT_FALSE(has_sandbox(dead));
+    EXPECT_FALSE(fs::exists(pods() + "/" + logs_of(gone)));
+    EXPECT_TRUE(has_sandbox(ready));
+    EXPECT_TRUE(fs::exists(pods() + "/" + logs_of(alive) + "/app/0.log"));
+    EXPECT_TRUE(fs::exists("/bin"));
+}
+
+TEST_F(OrphansTest, APodThatCameBackMeanwhileKeepsItsLogs) {
+    make_logs(gone);
+    const auto orphans = plan();
+    ASSERT_EQ(orphans.size(), 1U);
+    (void)make_pod(gone);
+    answer(orphans, 404);
+    EXPECT_EQ(remove(orphans).removals.at(0).status, GarbageStatus::in_use);
+    EXPECT_TRUE(fs::exists(pods() + "/" + logs_of(gone) + "/app/0.log"));
+}
+
+TEST_F(OrphansTest, WhatIsMountedInALogDirectoryIsNotTouched) {
+    make_logs(mounted);
+    fs::create_directory(mounted_at() + "/0");
+    ASSERT_EQ(::mount("orphan", (mounted_at() + "/0").c_str(), "tmpfs", 0, "size=1m"), 0);
+    std::ofstream(mounted_at() + "/0/kept") << "text";
+    const auto orphans = plan();
+    ASSERT_EQ(orphans.size(), 1U);
+    answer(orphans, 404);
+    EXPECT_EQ(remove(orphans).removals.at(0).status, GarbageStatus::refused);
+    EXPECT_TRUE(fs::exists(mounted_at() + "/0/kept"));
+}
+
+}  // namespace
+}  // namespace evictd::cri_test

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// That only what is left of pods goes that every source, without a gap and for the whole quarantine, did not know.
+#include "orphans.hpp"
+
+#include <functional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reclaim_node.hpp"
+
+namespace evictd::policy::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+const std::string gone = "0a1b2c3d-0000-4000-8000-00000000000a";
+const std::string logs_of_gone = "default_" + gone + "_" + gone;  // the inventory's sandboxes are named by the uid
+
+struct OrphanNode : ReclaimNode {
+    OrphanNode() {
+        config.thresholds.clear();
+        config.garbage.orphans = Orphans::remove;
+        config.garbage.orphan_quarantine = 5min;
+        pods_complete = true;
+        inventory.runtime.images.clear();
+        inventory.runtime.containers.clear();
+        inventory.sandbox("s", gone, 1h);
+        inventory.container("c", gone, "s", 1h);
+        inventory.runtime.log_directories.push_back({logs_of_gone});
+    }
+    // With an inventory of that moment.
+    Decision at_minute(int minute) {
+        listed = minute * 1min;
+        return disk(minute * 1min, 50_GiB);
+    }
+    // What goes once the quarantine is over.
+    std::string goes_in_the_end() {
+        std::string said;
+        for (int minute = 0; minute <= 6; ++minute) said = named(at_minute(minute));
+        return said;
+    }
+};
+
+TEST(Orphans, GoAfterTheQuarantineInTheOrderOfWhatDependsOnThem) {
+    OrphanNode node;
+    for (int minute = 0; minute < 5; ++minute) EXPECT_EQ(named(node.at_minute(minute)), "") << minute;
+    const Decision decision = node.at_minute(5);
+    EXPECT_EQ(named(decision), "c, s, " + logs_of_gone);
+    EXPECT_FALSE(decision.garbage.forced);
+    EXPECT_FALSE(decision.garbage.report_only);
+    for (const Garbage& one : decision.garbage.removals) {
+        EXPECT_EQ(one.orphan_of, "default/" + gone);
+        EXPECT_EQ(one.pod.value, gone);
+        EXPECT_THAT(one.why, HasSubstr("known to no source for 5m"));
+    }
+}
+
+TEST(Orphans, AreOffByDefault) {
+    OrphanNode node;
+    node.config.garbage.orphans = GarbageConfig{}.orphans;
+    EXPECT_EQ(node.goes_in_the_end(), "");
+    EXPECT_TRUE(node.state.collecting.unknown.empty());
+}
+
+TEST(Orphans, AGapOfASourceBeginsTheQuarantineAnew) {
+    OrphanNode node;
+    for (int minute = 0; minute < 5; ++minute) (void)node.at_minute(minute);
+    node.pods_complete = false;
+    (void)node.disk(4min + 30s, 50_GiB);
+    node.pods_complete = true;
+    for (int minute = 5; minute < 10; ++minute) EXPECT_EQ(named(node.at_minute(minute)), "") << minute;
+    EXPECT_NE(named(node.at_minute(10)), "");
+}
+
+TEST(Orphans, AGapWhileTheyGoEndsThePass) {
+    OrphanNode node;
+    ASSERT_NE(node.goes_in_the_end(), "");
+    node.pods_complete = false;
+    EXPECT_EQ(named(node.disk(6min + 1s, 50_GiB)), "");
+}
+
+TEST(Orphans, APodThatIsKnownAgainEndsThePass) {
+    OrphanNode node;
+    ASSERT_NE(node.goes_in_the_end(), "");
+    node.pods.push_back(pod({.name = "late"}));
+    Pod late = *node.pods.back().pod;
+    late.uid = PodUid{gone};
+    node.pods.back().pod = std::make_shared<const Pod>(late);
+    EXPECT_EQ(named(node.disk(6min + 1s, 50_GiB)), "");
+    EXPECT_TRUE(node.state.collecting.unknown.empty());
+}
+
+TEST(Orphans, WhatIsInDoubtStays) {
+    struct Case {
+        const char* what;
+        std::function<void(OrphanNode&)> change;
+    };
+    const auto of = [](OrphanNode& node) -> Runtime& { return node.inventory.runtime; };
+    const std::vector<Case> cases{
+        {"a sandbox is ready", [&](auto& node) { of(node).sandboxes[0].ready = true; }},
+        {"a container runs", [&](auto& node) { of(node).containers[0].state = ContainerState::running; }},
+        {"a container may be started", [&](auto& node) { of(node).containers[0].state = ContainerState::created; }},
+        {"a container of another pod is in its sandbox", [&](auto& node) { of(node).containers[0].pod = "other"; }},
+        {"a static pod: the API server has none of that UID",
+         [&](auto& node) { of(node).sandboxes[0].annotations["kubernetes.io/config.source"] = "file"; }},
+        {"its UID is not the API server's",
+         [&](auto& node) {
+             of(node).sandboxes[0].pod = of(node).containers[0].pod = "0123456789abcdef0123456789abcdef";
+             of(node).log_directories[0].name = "default_web_0123456789abcdef0123456789abcdef";
+         }},
+        {"two names", [&](auto& node) { of(node).log_directories[0].name = "default_other_" + gone; }},
+        {"a directory that is not named as the kubelet does",
+         [&](auto& node) { of(node).log_directories[0].name = "a_b_c_" + gone; }},
+        {"the list of sandboxes is not whole", [&](auto& node) { of(node).whole.sandboxes = false; }},
+        {"the list of containers is not whole", [&](auto& node) { of(node).whole.containers = false; }},
+        {"the list of logs is not whole", [&](auto& node) { of(node).whole.logs = false; }},
+        {"it has processes",
+         [&](auto& node) {
+             node.unknown_pods.push_back({PodUid{gone}, CgroupId{7}, at(0s), 1_MiB, true});
+         }},
+    };
+    for (const auto& one : cases) {
+        OrphanNode node;
+        one.change(node);
+        EXPECT_EQ(node.goes_in_the_end(), "") << one.what;
+    }
+}
+
+TEST(Orphans, ALogDirectoryAloneIsEnough) {
+    OrphanNode node;
+    node.inventory.runtime.sandboxes.clear();
+    node.inventory.runtime.containers.clear();
+    node.inventory.runtime.log_directories[0].name = "shop_web_" + gone;
+    ASSERT_EQ(node.goes_in_the_end(), "shop_web_" + gone);
+    EXPECT_EQ(node.state.collecting.routine.removals.begin()->orphan_of, "shop/web");
+}
+
+TEST(Orphans, ThatAreOnlyReportedAreNamedOnce) {
+    OrphanNode node;
+    node.config.garbage.orphans = Orphans::report;
+    const Decision first = [&] {
+        for (int minute = 0; minute < 5; ++minute) (void)node.at_minute(minute);
+        return node.at_minute(5);
+    }();
+    EXPECT_TRUE(first.garbage.report_only);
+    EXPECT_NE(named(first), "");
+    (void)node.disk(5min + 1s, 50_GiB, ReclaimNode::done(first));
+    for (int minute = 6; minute < 9; ++minute) EXPECT_EQ(named(node.at_minute(minute)), "") << minute;
+}
+
+TEST(Orphans, AReclaimTakesNone) {
+    OrphanNode node;
+    ASSERT_NE(node.goes_in_the_end(), "");
+    node.config.thresholds = {hard(10_GiB, std::nullopt, Signal::nodefs_available)};
+    node.listed = 7min;
+    const Decision decision = node.disk(7min, 9_GiB);
+    EXPECT_EQ(named(decision), "") << "their newest stay, as of any unknown pod";
+}
+
+}  // namespace
+}  // namespace evictd::policy::testing
