@@ -110,7 +110,7 @@ TEST(Orphans, WhatIsInDoubtStays) {
         {"its UID is not the API server's",
          [&](auto& node) {
              of(node).sandboxes[0].pod = of(node).containers[0].pod = "0123456789abcdef0123456789abcdef";
-             of(node).log_directories[0].name = "default_web_0123456789abcdef0123456789abcdef";
+             of(node).log_directories[0].name = "default_" + gone + "_0123456789abcdef0123456789abcdef";
          }},
         {"two names", [&](auto& node) { of(node).log_directories[0].name = "default_other_" + gone; }},
         {"a directory that is not named as the kubelet does",
