@@ -4,7 +4,6 @@
 # running kernel, as root. fuzz_*: tests/fuzz/*.cpp under libFuzzer. evictd_bench: tests/bench/*.cpp.
 find_package(GTest REQUIRED)
 enable_testing()
-include(GoogleTest)
 
 # What the benchmarks measured: statistics and JSON. In front of its unit tests, which link it.
 file(GLOB figures_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/bench/figures/*.cpp)
@@ -39,12 +38,10 @@ function(evictd_unit folder)
   evictd_unity(unit_${folder})
   evictd_precompile(unit_${folder} <gmock/gmock.h> <gtest/gtest.h> <map> <memory> <optional> <string> <tl/expected.hpp>)
   add_dependencies(unit_tests unit_${folder})
-  set(label unit)
   if(folder IN_LIST threaded_folders)
     add_dependencies(threaded_tests unit_${folder})
-    set(label threads)  # one label only: gtest_discover_tests takes no list for a property
   endif()
-  gtest_discover_tests(unit_${folder} TEST_PREFIX "${folder}." DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label})
+  add_test(NAME unit_${folder} COMMAND unit_${folder})
 endfunction()
 
 evictd_unit(model)
@@ -69,6 +66,13 @@ evictd_unit(replay evictd_publish)
 evictd_unit(load)
 evictd_unit(demo evictd_config evictd_kube)
 evictd_unit(figures)
+
+# For tests/tools/test.sh: the programs of each, a line each.
+foreach(target unit_tests threaded_tests)
+  get_target_property(programs ${target} MANUALLY_ADDED_DEPENDENCIES)
+  list(JOIN programs "\n" lines)
+  file(CONFIGURE OUTPUT ${target}.txt CONTENT "${lines}\n" @ONLY)
+endforeach()
 
 file(GLOB kernel_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/kernel/*.cpp)
 if(kernel_tests)

@@ -14,7 +14,7 @@ all=(lint unit asan tsan kernel cli cri adversary soak fuzz vm kube)
 [ $# -gt 0 ] || set -- lint asan tsan kernel cli cri adversary soak fuzz vm # asan is unit, with the sanitizers
 wanted=("$@")
 mkdir -p "$build/test-logs"
-build=$(cd "$build" && pwd) # ctest and the tests change directory
+build=$(cd "$build" && pwd) # the tests change directory
 logs=$build/test-logs
 
 for suite in "${wanted[@]}"; do
@@ -59,28 +59,17 @@ compile() { # compile SUITE DIR TARGET... [-- ARGUMENT...]: a build that fails i
     return 1
 }
 
-run_ctest() { # run_ctest SUITE DIR LABELS: unit tests, counted from ctest's own report
-    local suite=$1 dir=$2 label=$3 log=$logs/$1.log xml=$logs/$1.xml begin=$SECONDS status count bad skip
-    rm -f "$xml"
-    without_aslr ctest --test-dir "$dir" -L "^($label)\$" -j "$jobs" --output-on-failure --no-tests=error \
-        --timeout 300 --output-junit "$xml" > "$log" 2>&1
-    status=$?
-    count=$(attribute tests "$xml") bad=$(attribute failures "$xml") skip=$(attribute skipped "$xml")
-    skip=$((skip + $(attribute disabled "$xml")))
-    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1 count=$((count + 1)); fi
-    [ "$bad" -eq 0 ] || awk '
-        /^ *Start +[0-9]+: / { next }
-        /^ *[0-9]+\/[0-9]+ Test +#/ { inside = /\*\*\*/ && !/\*\*\*Skipped/ }
-        /tests failed out of/ { inside = 1 }
-        inside' "$log"
-    sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) .*\*\*\*(Skipped|Not Run).*/  skipped: \1/p' "$log"
-    report "$suite" $((count - bad - skip)) "$bad" "$skip" "$((SECONDS - begin)) s"
-}
-
-attribute() { # attribute NAME XML: of the outermost element that has it; 0 without
-    local value
-    value=$(grep -oE "\b$1=\"[0-9]+\"" "$2" 2>/dev/null | head -n 1 | tr -dc 0-9)
-    echo "${value:-0}"
+# Unit tests: the programs of the target TARGET, each in parts, so that one with much to do keeps every CPU busy. A process
+# for each test would take longer to start than most of them take.
+run_units() { # run_units SUITE DIR TARGET
+    local suite=$1 dir=$2 log=$logs/$1.log begin=$SECONDS status=0 parts=$logs/$1.parts part program
+    rm -rf "$parts" && mkdir "$parts"
+    for part in 0 1 2 3; do
+        while read -r program; do printf '%s\0' "$program.$part"; done < "$dir/$3.txt"
+    done | (cd "$dir" && xargs -0 -r -P "$jobs" -n 1 "$top/tests/tools/unit_part.sh" "$parts" 4) || status=$?
+    cat "$parts"/*.log > "$log"
+    count_lines "$suite" "$log" "$status" '^\[ +OK \]' '^\[  FAILED  \] .*\([0-9]+ ms\)$' \
+        '^\[  SKIPPED \] .*\([0-9]+ ms\)$' "$((SECONDS - begin)) s"
 }
 
 count_lines() { # count_lines SUITE LOG STATUS OK-REGEX BAD-REGEX SKIP-REGEX NOTE: counted from lines of a log
@@ -115,17 +104,17 @@ suite_lint() {
 
 suite_unit() {
     compile unit "$build" unit_tests || return
-    run_ctest unit "$build" 'unit|threads'
+    run_units unit "$build" unit_tests
 }
 
 suite_asan() {
     compile asan "$build/asan" unit_tests -- "${with_asan[@]}" || return
-    run_ctest asan "$build/asan" 'unit|threads'
+    run_units asan "$build/asan" unit_tests
 }
 
 suite_tsan() {
     compile tsan "$build/tsan" threaded_tests -- "${with_tsan[@]}" || return
-    run_ctest tsan "$build/tsan" threads
+    run_units tsan "$build/tsan" threaded_tests
 }
 
 suite_kernel() {
