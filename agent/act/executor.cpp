@@ -102,7 +102,7 @@ void Executor::attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup) {
     }
     // Also where it failed for some: the pod is no longer what it was.
     if (kill && (outcome.status == OutcomeStatus::delivered || outcome.processes > 0)) {
-        after_kill_.follow(cgroup);
+        after_kill_.follow(cgroup, outcome.action.forks);
     } else if (!kill && struck.cut) {
         after_kill_.finish_terminating(cgroup);
     }

@@ -26,8 +26,8 @@ public:
     AfterKill& operator=(const AfterKill&) = delete;
     virtual ~AfterKill() = default;
 
-    // Must not block. A victim that is followed already is no second one.
-    virtual void follow(port::PodCgroupPtr victim) = 0;
+    // Must not block. A victim that is followed already is no second one. `forks`: of Action.
+    virtual void follow(port::PodCgroupPtr victim, bool forks) = 0;
     // SIGTERM to those that were not reached in time. Must not block.
     virtual void finish_terminating(port::PodCgroupPtr pod) = 0;
     // Of a victim without processes: the page cache that it left. Must not block.

@@ -27,9 +27,14 @@ constexpr int rest_per_work = 9;
 // looked at now and then, so that it dies when the kernel lets it.
 constexpr Duration overdue_after = std::chrono::seconds(30);
 constexpr Duration overdue_pause = std::chrono::seconds(5);
-// What a walk may take; doubled while it is not enough. The longest is some 100,000 cgroups; `most_frozen_walks` of
-// them stay below what the watchdog takes for a lane that hangs (sys/proof_of_life.hpp).
-constexpr Duration first_walk_limit = std::chrono::milliseconds(500);
+// A fork bomb leaves a normal thread no CPU. So long the thread is urgent, and as long as no walk was cut short: a pod
+// with cgroups by the thousand keeps it busy for longer than a real-time thread may be.
+constexpr Duration urgent_for = std::chrono::seconds(5);
+// What a walk may take: first what `most_frozen_walks` of may take a real-time thread; once one was cut short more,
+// doubled while it is not enough. The longest is some 100,000 cgroups; `most_frozen_walks` of them stay below what the
+// watchdog takes for a lane that hangs (sys/proof_of_life.hpp).
+constexpr Duration first_walk_limit = std::chrono::milliseconds(50);
+constexpr Duration second_walk_limit = std::chrono::milliseconds(500);
 constexpr Duration longest_walk_limit = std::chrono::seconds(5);
 // Walks under the freezer, until one finds no process that the last did not.
 constexpr int most_frozen_walks = 8;
@@ -67,6 +72,9 @@ struct Reaper::Pursuit {
     int freezes = 0;
     int empty_rounds = 0;  // in succession
 
+    [[nodiscard]] bool is_urgent(MonotonicTime now) const {
+        return walk_limit == first_walk_limit && now - since < urgent_for;
+    }
     [[nodiscard]] bool uses_freezer() const { return !victim->can_kill() && victim->can_freeze(); }
     [[nodiscard]] Struck strike_once(const sys::Clock& clock, EarlyRelease* release) const;
     [[nodiscard]] Struck strike_frozen(const sys::Clock& clock, const std::optional<std::string>& rungs_path);
@@ -108,13 +116,13 @@ Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::option
     return struck;
 }
 
-Reaper::Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path)
-    : clock_(clock), rungs_path_(std::move(rungs_path)) {}
+Reaper::Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, int urgent_priority)
+    : clock_(clock), rungs_path_(std::move(rungs_path)), urgent_priority_(urgent_priority) {}
 Reaper::~Reaper() = default;
 
 Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optional<std::string> rungs_path,
-                                             EarlyRelease::Release release) {
-    std::unique_ptr<Reaper> reaper(new Reaper(clock, std::move(rungs_path)));
+                                             EarlyRelease::Release release, int urgent_priority) {
+    std::unique_ptr<Reaper> reaper(new Reaper(clock, std::move(rungs_path), urgent_priority));
     auto early = EarlyRelease::make(std::move(release));
     if (!early) {
         return tl::unexpected(early.error());
@@ -137,13 +145,14 @@ Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optio
     return reaper;
 }
 
-void Reaper::follow(port::PodCgroupPtr victim) {
-    lane_->post([this, victim = std::move(victim)]() mutable {
+void Reaper::follow(port::PodCgroupPtr victim, bool forks) {
+    auto begin = [this, forks, victim = std::move(victim)]() mutable {
         const auto same = [&](const auto& pursuit) { return pursuit->victim == victim; };
         if (std::none_of(pursuits_.begin(), pursuits_.end(), same)) {
             auto pursuit = std::make_unique<Pursuit>();
             pursuit->victim = std::move(victim);
             pursuit->since = clock_.monotonic();
+            pursuit->evades = forks;
             if (pursuit->uses_freezer()) {
                 (void)pursuit->victim->thaw();  // what was frozen by somebody else dies only when thawed (v1)
             }
@@ -152,7 +161,8 @@ void Reaper::follow(port::PodCgroupPtr victim) {
             }
         }
         arm();
-    });
+    };
+    lane_->post_urgent(std::move(begin), urgent_priority_);
 }
 
 void Reaper::finish_terminating(port::PodCgroupPtr pod) {
@@ -199,7 +209,7 @@ bool Reaper::is_over(Pursuit& pursuit) {
         return true;
     }
     if (struck.cut) {
-        pursuit.walk_limit = std::min(longest_walk_limit, 2 * pursuit.walk_limit);
+        pursuit.walk_limit = std::clamp(2 * pursuit.walk_limit, second_walk_limit, longest_walk_limit);
     }
     look_for_evasion(pursuit, struck);
     return pursuit.proved;
@@ -290,6 +300,14 @@ void Reaper::arm() {
         due = due ? std::min(*due, pursuit->due) : pursuit->due;
     }
     (void)lane_->arm(timer_, due, [this] { pursue_next(); });
+    follow_urgency();
+}
+
+void Reaper::follow_urgency() {
+    const auto now = clock_.monotonic();
+    const bool any =
+        std::any_of(pursuits_.begin(), pursuits_.end(), [&](const auto& one) { return one->is_urgent(now); });
+    lane_->be_urgent(any ? urgent_priority_ : 0);
 }
 
 }  // namespace evictd::act

@@ -24,9 +24,11 @@ public:
     // `rungs_path`: a victim is frozen only after that was written beside it (held_rungs.hpp), so that an evictd that
     // is killed leaves none frozen. Empty: not written, for tests. None: that ledger is another evictd's, and nothing
     // is frozen. `release`: of one process's memory.
+    // `urgent_priority`: of SCHED_FIFO, of the first seconds of a kill; 0: the normal policy.
     static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::optional<std::string> rungs_path = "",
-                                                EarlyRelease::Release release = release_memory);
-    void follow(port::PodCgroupPtr victim) override;
+                                                EarlyRelease::Release release = release_memory,
+                                                int urgent_priority = 0);
+    void follow(port::PodCgroupPtr victim, bool forks) override;
     void finish_terminating(port::PodCgroupPtr pod) override;
     void drop_cache(port::PodCgroupPtr victim) override;
     [[nodiscard]] std::optional<KillRounds> rounds_of(CgroupId victim) const override;
@@ -36,17 +38,19 @@ public:
 
 private:
     struct Pursuit;
-    Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path);
+    Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, int urgent_priority);
     [[nodiscard]] bool pursue(Pursuit& pursuit);
     void pursue_next();
     [[nodiscard]] bool is_over(Pursuit& pursuit);
     static void look_for_evasion(Pursuit& pursuit, const Struck& struck);
     void arm();
+    void follow_urgency();
     void arm_cache();
     void note(const Pursuit& pursuit);
 
     const sys::Clock& clock_;
     std::optional<std::string> rungs_path_;
+    int urgent_priority_;
     mutable std::mutex mutex_;
     std::deque<std::pair<CgroupId, KillRounds>> rounds_;  // guarded by mutex_; the newest last
     // Before lane_, whose thread must be gone first.

@@ -62,6 +62,7 @@ Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_
     observation.pods_unlisted = root_ && !all_listed_;
     observation.watching = watching();
     add_disks(observation, purpose);
+    add_pids(observation);
     return observation;
 }
 
@@ -76,6 +77,7 @@ void Agent::tick(Cause cause) {
     remember(tick, std::move(verdict.state));
     pace_.note_cost(parts_.clock.thread_cpu() - cpu);
     schedule(tick);
+    watch_pids(tick);
     publish(std::move(tick));
 }
 
@@ -85,6 +87,7 @@ Tick Agent::observe(Cause cause) {
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), pace_.killed_within(memory_returns_within));
     tick.observation.victims = parts_.observer.victims(followed_);
     add_victim_disks(tick.observation.victims);
+    add_tasks(tick.observation.victims);
     tick.observation.reclaimed = std::exchange(reclaimed_, {});
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
     tick.observation.pod_statuses = std::exchange(pod_status_outcomes_, {});
@@ -144,8 +147,13 @@ void Agent::publish(Tick tick) {
 
 // Once for each: a partial observation is never presented as complete.
 void Agent::tell_trouble() {
-    const auto cgroups = parts_.cgroups.trouble();
-    const auto& trouble = cgroups.empty() ? parts_.observer.trouble() : cgroups;
+    auto trouble = parts_.cgroups.trouble();
+    if (trouble.empty()) {
+        trouble = parts_.observer.trouble();
+    }
+    if (trouble.empty()) {
+        trouble = pids_trouble_;
+    }
     if (trouble != trouble_told_ && !trouble.empty()) {
         sys::log::error("looking at the node: " + trouble);
         notice(Notice::look_incomplete, "The look at the node is incomplete: " + trouble, trouble);

@@ -20,6 +20,7 @@
 #include "evictd/model/runtime_names.hpp"
 #include "evictd/model/state.hpp"
 #include "evictd/port/kernel_event_source.hpp"
+#include "evictd/port/node_pids.hpp"
 #include "observe/observer.hpp"
 #include "observe/pod_disks.hpp"
 #include "observe/pod_table.hpp"
@@ -67,6 +68,7 @@ struct AgentParts {
     std::function<void(const std::vector<DesiredPodStatus>&)> want_pod_statuses{};
     std::function<void(const DesiredNodeStatus&)> want_node_status{};
     DiskParts disks{};
+    port::NodePids* pids = nullptr;  // null: tasks are not counted
 
     // Before the kill that an attempt belongs to is carried out: notes it where it outlives the agent, in memory, in
     // microseconds. Empty: nothing is noted.
@@ -99,6 +101,7 @@ public:
     void note_logind(LogindView view);
     void note_pod_status(PodStatusOutcome outcome);
     void note_disks();  // DiskParts have something newer
+    void count_pids();  // as often as Decision::pid_pace says
     void note_inventory(RuntimePtr inventory);
     void note_reclaimed(ReclaimOutcome outcome);
     // What an agent before this one had begun and not finished. Before start().
@@ -144,6 +147,10 @@ private:
     void begin_refreshing(MonotonicTime now);
     void add_victim_disks(std::vector<ObservedVictim>& victims) const;
     void want_disks(const Tick& tick);
+    void add_pids(Observation& observation);
+    void add_tasks(std::vector<ObservedVictim>& victims) const;
+    void watch_pids(const Tick& tick);
+    [[nodiscard]] Status arm_pids(Duration pace);
     void note_for_tape(Tick& tick);
     void note_place(Tick& tick) const;
     void follow_victims();
@@ -217,6 +224,8 @@ private:
     Duration filesystem_pace_{0};
     std::uint64_t wanted_pass_ = 0;  // of garbage
     std::optional<MonotonicTime> wanted_inventory_since_;
+    std::vector<bool> pids_met_;  // at the last look, by threshold
+    std::string pids_trouble_;
     std::vector<KernelEvent> kernel_events_;  // for the record of the look to come
     std::optional<port::PodsRoot> root_;
     MonotonicTime list_again_at_;
@@ -240,6 +249,7 @@ private:
     bool pressure_ = false;    // some threshold is met, or a victim is on its way
     sys::Source events_ready_;
     sys::Timer timer_;
+    sys::Timer pid_timer_;
 };
 
 }  // namespace evictd::app

@@ -8,7 +8,7 @@
 #include "app/agent.hpp"
 #include "observe/filesystem_readings.hpp"
 #include "policy/disk_evictions.hpp"
-#include "policy/filesystem_pace.hpp"
+#include "policy/reading_pace.hpp"
 #include "policy/thresholds.hpp"
 
 namespace evictd::app {

@@ -12,8 +12,11 @@ namespace evictd::app {
 void Agent::follow_victims() {
     std::vector<observe::Followed> followed;
     const auto follow = [&](const PodUid& pod, CgroupId id) {
-        const auto held = std::find_if(followed_.begin(), followed_.end(),
-                                       [&](const observe::Followed& one) { return one.pod == pod && one.id == id; });
+        const auto is_it = [&](const observe::Followed& one) { return one.pod == pod && one.id == id; };
+        if (std::any_of(followed.begin(), followed.end(), is_it)) {
+            return;
+        }
+        const auto held = std::find_if(followed_.begin(), followed_.end(), is_it);
         if (held != followed_.end()) {
             followed.push_back(*held);
             return;
@@ -27,6 +30,9 @@ void Agent::follow_victims() {
     }
     for (const auto& owing : state_.owing) {
         follow(owing.victim.pod, owing.cgroup);
+    }
+    for (const auto& reaping : state_.reaping) {
+        follow(reaping.pod, reaping.cgroup);
     }
     for (const auto& freeing : state_.freeing) {
         follow(freeing.pod, freeing.cgroup);

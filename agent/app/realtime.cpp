@@ -2,6 +2,7 @@
 // Copyright The evictd authors
 #include "app/realtime.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -39,6 +40,8 @@ std::string become_realtime(int priority) {
     }
     return missing;
 }
+
+int urgency_below(int priority) { return priority == 0 ? 0 : std::max(1, priority - 1); }
 
 namespace {
 

@@ -19,6 +19,9 @@ void refuse_huge_pages();
 // Lanes made afterwards are normal threads. Returns what could not be had, for people; empty: all is well.
 [[nodiscard]] std::string become_realtime(int priority);
 
+// What other threads have that are urgent now and then, where the kill path has `priority`: they come after it.
+[[nodiscard]] int urgency_below(int priority);
+
 // A real-time thread that works this long without ever waiting loses its priority: it would keep a CPU from everything
 // else, also from what could end it. A turn of the loop with 10,000 pods takes a tenth of it. Where that does not help,
 // the kernel kills the agent at `hard`, and it is started again.

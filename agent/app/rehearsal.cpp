@@ -12,7 +12,7 @@ namespace evictd::app {
 namespace {
 
 struct Nobody final : act::AfterKill {
-    void follow(port::PodCgroupPtr /*victim*/) override {}
+    void follow(port::PodCgroupPtr /*victim*/, bool /*forks*/) override {}
     void drop_cache(port::PodCgroupPtr /*victim*/) override {}
     void finish_terminating(port::PodCgroupPtr /*pod*/) override {}
 };

@@ -115,6 +115,11 @@ Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel:
         return tl::unexpected(node.error());
     }
     sources.node = std::move(*node);
+    auto pids = kernel::ProcPids::open();
+    if (!pids) {
+        return tl::unexpected(pids.error());
+    }
+    sources.pids = std::move(*pids);
     if (config.agent.bpf == BpfUse::off) {
         sources.why_not_bpf = "the configuration says so (evictd.bpf: off)";
     } else if (auto opened = open_bpf(config, clock, sources); !opened) {

@@ -13,6 +13,7 @@
 #include "kernel/cgroup_dirs.hpp"
 #include "kernel/node_stalls.hpp"
 #include "kernel/proc_files.hpp"
+#include "kernel/proc_pids.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::app {
@@ -20,6 +21,7 @@ namespace evictd::app {
 struct KernelSources {
     std::unique_ptr<kernel::CgroupDirs> cgroups;
     std::unique_ptr<kernel::ProcFiles> node;
+    std::unique_ptr<kernel::ProcPids> pids;
     std::unique_ptr<kernel::Bpf> bpf;  // null: not used
     std::unique_ptr<port::KernelEventSource> events;
     std::unique_ptr<port::UsageSource> usage;

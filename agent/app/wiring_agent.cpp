@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/claims.hpp"
+#include "app/realtime.hpp"
 #include "app/wiring_parts.hpp"
 
 namespace evictd::app {
@@ -42,6 +43,7 @@ AgentParts Wiring::Parts::agent_parts() {
             .want_node_status = node_status ? [this](const DesiredNodeStatus& desired) { node_status->want(desired); }
                                             : std::function<void(const DesiredNodeStatus&)>(),
             .disks = disk_parts(),
+            .pids = kernel.pids.get(),
             .note_intent = [this](const DesiredPodStatus& desired) { note_intent(desired); },
             .drop_intent =
                 [this](const DesiredPodStatus& desired) {
@@ -144,8 +146,8 @@ DiskParts Wiring::Parts::disk_parts() {
 }
 
 Status Wiring::Parts::make_agent() {
-    auto made =
-        act::Reaper::make(clock, why_no_ledger.empty() ? std::optional(rungs_path(config.agent)) : std::nullopt);
+    auto made = act::Reaper::make(clock, why_no_ledger.empty() ? std::optional(rungs_path(config.agent)) : std::nullopt,
+                                  act::release_memory, urgency_below(config.agent.realtime_priority));
     if (!made) {
         return tl::unexpected(made.error());
     }

@@ -21,9 +21,6 @@ namespace {
 // priority but to raise one pod, while others take the machine's memory as fast as they can.
 constexpr int scores_niceness = -20;
 
-// After the kill path.
-int urgency_below(int kill_path) { return kill_path == 0 ? 0 : std::max(1, kill_path - 1); }
-
 reconcile::ScoreOptions score_options(const Config& config) {
     return {.policy = config.agent.oom_score_adj_policy,
             .steering = config.agent.oom_score_adj_steering,

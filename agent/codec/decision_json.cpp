@@ -151,6 +151,9 @@ std::string desired_line(const Decision& decision, const Observation& observatio
             return Json{{"pod", step.desired.name_space + "/" + step.desired.name}, {"step", name(step.kind)}};
         }));
     // The longest is that of a node far from its thresholds, or without disks.
+    if (decision.pid_pace > Duration::zero() && decision.pid_pace < std::chrono::seconds(10)) {
+        line["pid_pace_ns"] = decision.pid_pace.count();
+    }
     if (decision.filesystem_pace > Duration::zero() && decision.filesystem_pace < std::chrono::seconds(10)) {
         line["filesystem_pace_ns"] = decision.filesystem_pace.count();
     }

@@ -130,8 +130,9 @@ struct Described<ObservedPod> {
 };
 template <>
 struct Described<Action> {
-    static constexpr auto fields = std::tuple(field("kind", &Action::kind), field("pod", &Action::pod),
-                                              field("pod_name", &Action::pod_name), field("cgroup", &Action::cgroup));
+    static constexpr auto fields =
+        std::tuple(field("kind", &Action::kind), field("pod", &Action::pod), field("pod_name", &Action::pod_name),
+                   field("cgroup", &Action::cgroup), field("forks", &Action::forks));
 };
 template <>
 struct Described<Outcome> {
@@ -145,7 +146,7 @@ struct Described<ObservedVictim> {
     static constexpr auto fields =
         std::tuple(field("pod", &ObservedVictim::pod), field("cgroup", &ObservedVictim::cgroup),
                    field("populated", &ObservedVictim::populated), field("held", &ObservedVictim::held),
-                   field("on_disk", &ObservedVictim::on_disk));
+                   field("tasks", &ObservedVictim::tasks), field("on_disk", &ObservedVictim::on_disk));
 };
 template <>
 struct Described<UnknownPod> {
@@ -235,6 +236,12 @@ struct Described<Owing> {
         field("left", &Owing::left), field("returned_at", &Owing::returned_at), field("overdue", &Owing::overdue));
 };
 template <>
+struct Described<Reaping> {
+    static constexpr auto fields =
+        std::tuple(field("pod", &Reaping::pod), field("cgroup", &Reaping::cgroup),
+                   field("emptied_at", &Reaping::emptied_at), field("tasks", &Reaping::tasks));
+};
+template <>
 struct Described<DiskWait> {
     static constexpr auto fields = std::tuple(field("since", &DiskWait::since), field("is_known", &DiskWait::is_known),
                                               field("calm_since", &DiskWait::calm_since));
@@ -274,20 +281,20 @@ struct Described<Trends> {
 };
 template <>
 struct Described<State> {
-    static constexpr auto fields =
-        std::tuple(field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
-                   field("condition_last_observed", &State::condition_last_observed),
-                   field("conditions", &State::conditions), field("last_readings", &State::last_readings),
-                   field("in_flight", &State::in_flight), field("owing", &State::owing),
-                   field("passed_over", &State::passed_over), field("reclaiming", &State::reclaiming),
-                   field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
-                   field("relieved_at", &State::relieved_at), field("trends", &State::trends),
-                   field("ladder", &State::ladder), field("awaiting_since", &State::awaiting_since),
-                   field("ended", &State::ended), field("node_stall_last_observed", &State::node_stall_last_observed),
-                   field("condition_since", &State::condition_since), field("rejected", &State::rejected),
-                   field("taint_evictions", &State::taint_evictions), field("removals", &State::removals),
-                   field("collecting", &State::collecting), field("freeing", &State::freeing),
-                   field("disk_wait", &State::disk_wait), field("disk_relieved_at", &State::disk_relieved_at));
+    static constexpr auto fields = std::tuple(
+        field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
+        field("condition_last_observed", &State::condition_last_observed), field("conditions", &State::conditions),
+        field("last_readings", &State::last_readings), field("in_flight", &State::in_flight),
+        field("owing", &State::owing), field("passed_over", &State::passed_over),
+        field("reclaiming", &State::reclaiming), field("evicted", &State::evicted),
+        field("first_stalled", &State::first_stalled), field("relieved_at", &State::relieved_at),
+        field("trends", &State::trends), field("ladder", &State::ladder),
+        field("awaiting_since", &State::awaiting_since), field("ended", &State::ended),
+        field("node_stall_last_observed", &State::node_stall_last_observed),
+        field("condition_since", &State::condition_since), field("rejected", &State::rejected),
+        field("taint_evictions", &State::taint_evictions), field("removals", &State::removals),
+        field("collecting", &State::collecting), field("reaping", &State::reaping), field("freeing", &State::freeing),
+        field("disk_wait", &State::disk_wait), field("disk_relieved_at", &State::disk_relieved_at));
 };
 
 }  // namespace evictd::codec

@@ -101,14 +101,10 @@ std::string signals_of(const Config& config, Condition condition) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The kubelet's file may name what only `evictd replay` knows.
-std::string notes_of_signals_left_out(const Config& config) {
-    std::string out;
+// The kubelet's file names them by default.
+std::string note_of_signals_left_out(const Config& config) {
     const std::string disks = config.agent.disks ? std::string{} : signals_of(config, Condition::disk_pressure);
-    const std::string pids = signals_of(config, Condition::pid_pressure);
-    if (!disks.empty()) out += "note: evictd run does not act on " + disks + ", because evictd.disks is off\n";
-    if (!pids.empty()) out += "note: evictd run does not act on " + pids + " in this version\n";
-    return out;
+    return disks.empty() ? disks : "note: evictd run does not act on " + disks + ", because evictd.disks is off\n";
 }
 
 std::string image_gc(const ImageGcPolicy& policy) {
@@ -131,7 +127,7 @@ std::string describe(const Config& config, bool colour) {
     const bool none = config.eviction.thresholds.empty() && config.eviction.stalls.empty();
     out += none ? std::string{"no thresholds: nothing is ever evicted for pressure\n"} : table(rows(config), colour);
     out += containerfs_notes(config);
-    out += notes_of_signals_left_out(config);
+    out += note_of_signals_left_out(config);
     for (const std::string& warning : config.warnings) out += "warning: " + warning + "\n";
     out += "\n";
     out += line("conditions stay for", to_string(config.eviction.pressure_transition_period), colour);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <mutex>
@@ -245,12 +246,23 @@ bool CgroupHandle::surely_empty() const {
         const auto any = populated();
         return any && !*any;
     }
-    if (pids_.empty()) {
-        return false;
+    const auto left = tasks();
+    return left && *left == 0;
+}
+
+Result<std::int64_t> CgroupHandle::tasks() const {
+    if (!v2_ && pids_.empty()) {
+        return fail(ErrorKind::failed, path_, "no pids controller counts its tasks");
     }
-    const auto directory = sys::open(pids_, directory_flags);
-    const auto tasks = directory ? read_file_at(directory->get(), "pids.current") : tl::unexpected(directory.error());
-    return tasks && *tasks == "0\n";
+    const auto directory = v2_ ? sys::openat(memory_.get(), ".", directory_flags) : sys::open(pids_, directory_flags);
+    const auto text = directory ? read_file_at(directory->get(), "pids.current") : tl::unexpected(directory.error());
+    if (!text) {
+        return tl::unexpected(text.error());
+    }
+    std::int64_t count = 0;
+    const auto parsed = std::from_chars(text->data(), text->data() + text->size(), count);
+    return parsed.ec == std::errc() ? Result<std::int64_t>(count)
+                                    : fail(ErrorKind::failed, path_ + "/pids.current", "is not a number");
 }
 
 // A pod makes as many cgroups as it likes, and each takes 8 us of a real-time thread: no more are searched than the BPF

@@ -30,6 +30,7 @@ public:
     [[nodiscard]] Result<bool> holds_us() const override;
     [[nodiscard]] Result<bool> populated() const override;
     [[nodiscard]] bool surely_empty() const override;
+    [[nodiscard]] Result<std::int64_t> tasks() const override;
     [[nodiscard]] Result<HeldMemory> held_memory() const override;
     [[nodiscard]] Result<bool> drop_cache() const override;
     [[nodiscard]] bool can_kill() const override { return kill_file_.valid(); }

@@ -14,14 +14,15 @@
 #include "evict.hpp"
 #include "exhaustion.hpp"
 #include "explain.hpp"
-#include "filesystem_pace.hpp"
 #include "flight.hpp"
 #include "garbage_pass.hpp"
 #include "ladder.hpp"
 #include "next_look.hpp"
 #include "node_status.hpp"
 #include "owed.hpp"
+#include "pid_evictions.hpp"
 #include "rank.hpp"
+#include "reading_pace.hpp"
 #include "reclaim.hpp"
 #include "removals.hpp"
 #include "shed.hpp"
@@ -218,6 +219,7 @@ void desire(const EvictionConfig& config, const EvictionConfig& configured, cons
     decision.steer_to = steer_to(configured, observation, next, decision);
     decision.watch = watch_for(configured, observation, decision);
     decision.filesystem_pace = filesystem_pace(configured, observation.readings);
+    decision.pid_pace = pid_pace(configured, observation.readings);
     decision.node_status = node_status(config, observation, decision, next);
 }
 
@@ -237,6 +239,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     settle_victims(observation, next, decision);
     follow_ended(config, observation, next, decision);
     follow_owing(config, observation, next);
+    follow_reaping(config, observation, next);
     next.trends = follow(state.trends, observation, memory_returned(observation, decision));
     decision.exhaustion = exhaustion(next.trends, observation);
     add_time_thresholds(config, next.trends, observation.readings);

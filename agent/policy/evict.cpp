@@ -13,6 +13,7 @@
 #include "message.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
+#include "pid_evictions.hpp"
 #include "qos.hpp"
 #include "stall.hpp"
 
@@ -119,7 +120,8 @@ void begin_eviction(const ObservedPod& observed, const Eviction& eviction, const
         flight.victim.kill_at = after(flight.victim.kill_at, longest_asking);  // until the API server answers
     } else {
         const auto kind = eviction.immediate ? ActionKind::kill : ActionKind::terminate;
-        verdict.decision.actions.push_back({kind, pod.uid, flight.victim.pod_name, flight.cgroup});
+        verdict.decision.actions.push_back(
+            {kind, pod.uid, flight.victim.pod_name, flight.cgroup, is_for_pids(eviction)});
     }
     verdict.state.in_flight.push_back(std::move(flight));
 }
@@ -134,6 +136,10 @@ Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig
         if (waits_for_list(observation, verdict.state)) return Course::pods_unlisted;
         if (slow_until(verdict.state, observation, signal)) return Course::owed;
         if (owed_by_empty_pods(acting.front(), observation, verdict)) return Course::owed;
+    }
+    if (signal == Signal::pid_available) {
+        if (waits_for_list(observation, verdict.state)) return Course::pods_unlisted;
+        if (waits_for_reaping(acting.front(), verdict.state)) return Course::reaping;
     }
     if (on_disk) {
         if (!verdict.state.freeing.empty()) return Course::freeing;

@@ -14,6 +14,7 @@
 #include "moments.hpp"
 #include "owed.hpp"
 #include "phrases.hpp"
+#include "pid_evictions.hpp"
 #include "stall.hpp"
 #include "thresholds.hpp"
 
@@ -264,6 +265,8 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
             return evicting(decision, observation);
         case Course::disk_unknown:
             return say_disk_unknown(decision, observation) + "; " + first();
+        case Course::reaping:
+            return say_reaping(observation) + "; " + first();
         case Course::freeing:
             return say_freeing(observation) + "; " + first();
         case Course::stale:

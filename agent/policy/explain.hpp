@@ -33,6 +33,7 @@ enum class Course : std::uint8_t {
     usage_unknown,  // the pods' usage could not be read
     pods_unlisted,  // nor all of their cgroups opened
     disk_unknown,   // it is not known yet what each pod keeps on disk
+    reaping,        // tasks of the last victim have ended, and still count
     freeing,        // the volumes of the last victim are still being removed
     ending_again,   // a pod that came back was killed again, and it is not known yet to have ended
     shutting_down,  // the kubelet ends all pods itself

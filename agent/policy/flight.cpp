@@ -8,6 +8,7 @@
 #include "disk_evictions.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
+#include "pid_evictions.hpp"
 
 namespace evictd::policy {
 namespace {
@@ -144,7 +145,8 @@ Fate fate_of(InFlight& flight, const ObservedPod* observed, const Observation& o
 void kill(MonotonicTime now, InFlight& flight, Decision& decision) {
     flight.kill_sent = true;
     flight.acted_at = now;
-    decision.actions.push_back({ActionKind::kill, flight.victim.pod, flight.victim.pod_name, flight.cgroup});
+    decision.actions.push_back({ActionKind::kill, flight.victim.pod, flight.victim.pod_name, flight.cgroup,
+                                is_for_pids(flight.victim.eviction)});
 }
 
 // What it holds counts when it is killed, not when its grace period began.
@@ -207,6 +209,7 @@ void settle_victims(const Observation& observation, State& state, Decision& deci
         if (fate == Fate::gone && seen != nullptr && !is_rejection(flight)) {
             begin_owing(flight, *seen, observation, state);
             begin_freeing(flight, *seen, state);
+            begin_reaping(flight, *seen, state);
         }
         decision.finished.push_back(std::move(flight.victim));
     }

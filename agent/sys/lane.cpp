@@ -47,7 +47,8 @@ struct Lane::Core {
     std::atomic<bool> closing = false;
     std::atomic<bool> left_behind = false;
     std::atomic<std::uint64_t> dropped = 0;
-    std::atomic<int> urgent = 0;  // posted and not done
+    std::atomic<int> urgent = 0;    // posted and not done
+    std::atomic<int> standing = 0;  // the priority that be_urgent() asked for
     pthread_t thread{};
     std::promise<void> ended;
 
@@ -55,6 +56,7 @@ struct Lane::Core {
     void work();
     bool post(Loop::Callback work);
     void urgent_is_done(int priority);
+    void stand() const { schedule(thread, standing > 0 ? SCHED_FIFO : SCHED_OTHER, standing); }
 };
 
 Lane::Lane(std::shared_ptr<Core> core) : core_(std::move(core)) {}
@@ -139,8 +141,12 @@ bool Lane::post_urgent(Loop::Callback work, int priority) {
 
 void Lane::Core::urgent_is_done(int priority) {
     if (--urgent > 0) return;
-    schedule(thread, SCHED_OTHER, 0);
+    stand();
     if (urgent > 0) schedule(thread, SCHED_FIFO, priority);  // asked for in between
+}
+
+void Lane::be_urgent(int priority) {
+    if (core_->standing.exchange(priority) != priority && core_->urgent == 0) core_->stand();
 }
 
 bool Lane::arm(Timer& timer, std::optional<MonotonicTime> due, Loop::Callback ring) {

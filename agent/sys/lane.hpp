@@ -47,6 +47,10 @@ public:
     // the thread has SCHED_FIFO at `priority` (1 to 99), for what was posted before it too. 0, or where the kernel
     // refuses: as post().
     bool post_urgent(Loop::Callback work, int priority);
+    // Only from functions that run in the lane: SCHED_FIFO at `priority`, or with 0 the normal policy, until it is
+    // called again. Where the kernel refuses, nothing changes. No thread may work for longer than RealtimeLimit without
+    // waiting.
+    void be_urgent(int priority);
     [[nodiscard]] std::uint64_t dropped() const;
 
     // Whether a thread was left behind by any Lane of this program. It may run on at any time, so the program has to

@@ -62,6 +62,7 @@ constexpr const char* usage =
     "  tables MIB                 MIB of page tables, and next to no other memory\n"
     "  many COUNT MIB             COUNT processes, one of which holds MIB\n"
     "  chains COUNT MIB           COUNT chains of processes, each forks the next and ends; one more holds MIB\n"
+    "  bomb                       every process forks as fast as it can, and reaps nobody\n"
     "  hop PROCESSES MIB DIR...   each process moves from cgroup to cgroup\n"
     "  rename MIB DIR             rename DIR/a to DIR/b and back\n"
     "  cgroups DIR COUNT          make COUNT cgroups in DIR, and exit\n"
@@ -309,6 +310,11 @@ void chains(const Words& words) {
     rest();
 }
 
+void bomb(const Words&) {
+    ready();
+    for (;;) (void)::fork();
+}
+
 void hop(const Words& words) {
     const Words groups(words.begin() + 2, words.end());
     for (std::size_t i = 1; i < number(words.at(0)); i++) {
@@ -457,7 +463,7 @@ const std::map<std::string, std::function<void(const Words&)>>& modes() {
         {"score", score},       {"chains", chains},     {"lock", lock},
         {"unreaped", unreaped}, {"notified", notified}, {"withhold", withhold},
         {"unmapped", unmapped}, {"dirty", dirty},       {"breathe", breathe},
-        {"limits", limits},
+        {"limits", limits},     {"bomb", bomb},
     };
     return all;
 }

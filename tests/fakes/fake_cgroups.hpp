@@ -39,6 +39,7 @@ public:
         return ours;
     }
     [[nodiscard]] bool surely_empty() const override { return !is_populated; }
+    [[nodiscard]] Result<std::int64_t> tasks() const override { return counted_tasks; }
     [[nodiscard]] Result<bool> populated() const override {
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
         return is_populated;
@@ -64,6 +65,7 @@ public:
     bool removed = false;
     bool ours = false;
     bool is_populated = true;
+    Result<std::int64_t> counted_tasks = 0;
     HeldMemory held;
     mutable int kills = 0;
     mutable int cache_drops = 0;

@@ -53,7 +53,7 @@ bool is_populated(const port::PodCgroup& cgroup, bool wanted) {
 }
 
 struct NothingAfter final : act::AfterKill {
-    void follow(port::PodCgroupPtr /*victim*/) override {}
+    void follow(port::PodCgroupPtr /*victim*/, bool /*forks*/) override {}
     void finish_terminating(port::PodCgroupPtr /*pod*/) override {}
     void drop_cache(port::PodCgroupPtr /*victim*/) override {}
 };

@@ -206,6 +206,7 @@ struct Decision {
     std::optional<PodUid> steer_to;  // the pod that the kernel's OOM killer should kill; no other is raised
     KernelWatch watch;
     Duration filesystem_pace{0};                   // how often filesystems are asked; 0: no threshold is on disk
+    Duration pid_pace{0};                          // how often tasks are counted; 0: no threshold is on PIDs
     std::optional<DesiredNodeStatus> node_status;  // what the API server shows of this node; none: nothing of ours
     std::vector<Action> actions;
     std::vector<Victim> finished;                   // victims that ended at this look: gone, or failed

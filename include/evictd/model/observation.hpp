@@ -102,6 +102,8 @@ struct ObservedVictim {
     CgroupId cgroup;
     std::optional<bool> populated;  // whether a process is left; none: it could not be read
     std::optional<Bytes> held;      // the working set still charged to it; none: it could not be measured
+    std::optional<std::int64_t>
+        tasks{};                    // also ended ones, which count until something waited for them; none: not known
     std::optional<bool> on_disk{};  // volumes or containers of it are still there; none: not known
 };
 

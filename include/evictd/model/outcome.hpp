@@ -21,6 +21,7 @@ struct Action {
     PodUid pod;
     std::string pod_name;  // namespace/name, for people
     CgroupId cgroup{};     // the one it was chosen in: no other is touched. 0: not known (a tape of an older evictd)
+    bool forks = false;    // chosen for how many processes it has: more are made while it is killed
 };
 
 enum class OutcomeStatus : std::uint8_t {

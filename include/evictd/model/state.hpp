@@ -67,6 +67,14 @@ struct Freeing {
     std::optional<MonotonicTime> removed_at{};  // when nothing of it was left; none: not yet
 };
 
+// A victim for PIDs whose processes are gone, some of them not waited for yet.
+struct Reaping {
+    PodUid pod;
+    CgroupId cgroup;
+    MonotonicTime emptied_at;
+    std::optional<std::int64_t> tasks;  // of it, as they were counted last; none: never
+};
+
 // A pod whose eviction came to nothing, left alone for a while as long as there is somebody else.
 struct PassedOver {
     PodUid pod;
@@ -152,6 +160,7 @@ struct State {
     std::vector<TaintEviction> taint_evictions;  // scheduled
     std::vector<Removal> removals;               // begun; one for each uid
     Collecting collecting{};
+    std::vector<Reaping> reaping{};  // evictions for PIDs wait for them
     std::vector<Freeing> freeing{};  // evictions for disk wait for them
     std::optional<DiskWait> disk_wait{};
     std::optional<MonotonicTime> disk_relieved_at{};  // when the last victim for disk ended: it may have left garbage

@@ -107,6 +107,9 @@ public:
     [[nodiscard]] virtual Result<bool> populated() const = 0;
     // True: a counter of the kernel's says that no process is left, not even one that moves. False proves nothing.
     [[nodiscard]] virtual bool surely_empty() const = 0;
+    // Tasks in it and below it, ended ones that nothing has waited for included, as its pids controller counts them. An
+    // error where none does.
+    [[nodiscard]] virtual Result<std::int64_t> tasks() const = 0;
     // What it is still charged with. Not for the kill path: the kernel adds up the counters of the whole subtree.
     [[nodiscard]] virtual Result<HeldMemory> held_memory() const = 0;
 

@@ -33,6 +33,7 @@ public:
     }
     [[nodiscard]] Result<bool> holds_us() const override { return false; }
     [[nodiscard]] bool surely_empty() const override { return true; }
+    [[nodiscard]] Result<std::int64_t> tasks() const override { return 0; }
     [[nodiscard]] Result<bool> populated() const override { return false; }
     [[nodiscard]] Result<HeldMemory> held_memory() const override { return HeldMemory{}; }
     [[nodiscard]] bool can_kill() const override { return false; }

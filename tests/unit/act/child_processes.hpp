@@ -83,6 +83,7 @@ public:
         return file || !opens_files ? Result<bool>(has_us) : tl::unexpected(file.error());
     }
     [[nodiscard]] bool surely_empty() const override { return counted_empty; }
+    [[nodiscard]] Result<std::int64_t> tasks() const override { return counted_empty ? 0 : 1; }
     [[nodiscard]] Result<bool> populated() const override { return !counted_empty; }
     [[nodiscard]] Result<HeldMemory> held_memory() const override { return HeldMemory{}; }
     [[nodiscard]] Result<bool> drop_cache() const override { return true; }

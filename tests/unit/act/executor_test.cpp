@@ -17,10 +17,14 @@ namespace {
 using fakes::FewDescriptors;
 
 struct Followed final : AfterKill {
-    void follow(port::PodCgroupPtr victim) override { victims.push_back(std::move(victim)); }
+    void follow(port::PodCgroupPtr victim, bool forks) override {
+        victims.push_back(std::move(victim));
+        any_forks = any_forks || forks;
+    }
     void drop_cache(port::PodCgroupPtr /*victim*/) override {}
     void finish_terminating(port::PodCgroupPtr pod) override { unfinished.push_back(std::move(pod)); }
     std::vector<port::PodCgroupPtr> victims;
+    bool any_forks = false;
     std::vector<port::PodCgroupPtr> unfinished;
 };
 
@@ -79,6 +83,16 @@ TEST_F(ExecutorTest, KillSendsSigkillToEveryProcessAndIsFollowedUp) {
     EXPECT_EQ(outcome.delivered_at, clock_.monotonic());
     EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
     EXPECT_EQ(cgroup->freezes, 0) << "the first strike does not wait for the freezer";
+    EXPECT_FALSE(after_.any_forks);
+}
+
+TEST_F(ExecutorTest, WhatWasChosenForItsForksIsFollowedAsSuch) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    Executor executor(clock_, after_, false);
+    const Action action{.kind = ActionKind::kill, .pod = {"uid-7"}, .pod_name = "default/web", .forks = true};
+    (void)executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
+    EXPECT_TRUE(after_.any_forks);
 }
 
 TEST_F(ExecutorTest, TerminateSendsSigtermAlsoWhereTheCgroupCanKillAndIsNotFollowedUp) {

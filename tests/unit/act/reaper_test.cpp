@@ -84,7 +84,7 @@ TEST(ReaperTest, LeftProcessesAreKilledWithoutTheFreezerAndWhatOthersFrozeIsThaw
     });
     cgroup->frozen = true;  // by somebody else, before
     auto reaper = make_reaper(clock);
-    reaper->follow(cgroup);
+    reaper->follow(cgroup, false);
     EXPECT_TRUE(chain.wait_until_empty());
     reaper.reset();
     EXPECT_EQ(cgroup->freezes, 0);
@@ -102,7 +102,7 @@ TEST(ReaperTest, APodThatForksIsFrozenForTheNextStrikeAndThawedAfterIt) {
         return listed;
     });
     auto reaper = make_reaper(clock);
-    reaper->follow(cgroup);
+    reaper->follow(cgroup, false);
     EXPECT_TRUE(chain.wait_until_empty());
     const auto rounds = rounds_when_frozen(*reaper, cgroup->id());
     EXPECT_TRUE(rounds.appeared);
@@ -111,6 +111,26 @@ TEST(ReaperTest, APodThatForksIsFrozenForTheNextStrikeAndThawedAfterIt) {
     reaper.reset();
     EXPECT_GE(cgroup->freezes, 1);
     EXPECT_EQ(cgroup->thaws, cgroup->freezes + 1);
+    EXPECT_FALSE(cgroup->frozen);
+}
+
+TEST(ReaperTest, APodThatWasChosenForItsForksIsFrozenForTheFirstStrike) {
+    const sys::SystemClock clock;
+    const Child child;
+    std::vector<bool> was_frozen;
+    std::shared_ptr<ListedCgroup> cgroup;
+    cgroup = std::make_shared<ListedCgroup>([&](int) {
+        was_frozen.push_back(cgroup->frozen);
+        cgroup->counted_empty = !child.alive();
+        return child.alive() ? pids({&child}) : std::vector<pid_t>{};
+    });
+    auto reaper = make_reaper(clock);
+    reaper->follow(cgroup, true);
+    const auto rounds = rounds_when_frozen(*reaper, cgroup->id());
+    reaper.reset();
+    EXPECT_EQ(rounds.frozen, 1);
+    ASSERT_FALSE(was_frozen.empty());
+    EXPECT_TRUE(was_frozen.front());
     EXPECT_FALSE(cgroup->frozen);
 }
 
@@ -128,7 +148,7 @@ TEST(ReaperTest, WhatWasFrozenIsThawedAlsoWhenThePodCannotBeReadAndThePursuitGoe
         return fail(ErrorKind::vanished, "/kubepods/pod7", "the cgroup is gone");
     });
     auto reaper = make_reaper(clock);
-    reaper->follow(cgroup);
+    reaper->follow(cgroup, false);
     EXPECT_EQ(told.get_future().wait_for(long_enough), std::future_status::ready);
     reaper.reset();
     EXPECT_EQ(cgroup->freezes, 2);
@@ -150,7 +170,7 @@ TEST(ReaperTest, WithCgroupKillItIsWrittenUntilTheCgroupIsEmptyAndNothingIsFroze
     });
     cgroup->has_kill = true;
     auto reaper = make_reaper(clock);
-    reaper->follow(cgroup);
+    reaper->follow(cgroup, false);
     EXPECT_EQ(often.get_future().wait_for(long_enough), std::future_status::ready);
     reaper.reset();
     EXPECT_EQ(cgroup->kills, 6);
@@ -174,7 +194,7 @@ TEST(ReaperTest, APodThatListsNoProcessThoughTheKernelCountsSomeIsFrozenAndStruc
         return cgroup->frozen && child.alive() ? pids({&child}) : std::vector<pid_t>{};
     });
     auto reaper = make_reaper(clock);
-    reaper->follow(cgroup);
+    reaper->follow(cgroup, false);
     EXPECT_EQ(dead.get_future().wait_for(long_enough), std::future_status::ready);
     reaper.reset();
     EXPECT_EQ(child.ended_by(), SIGKILL);
@@ -186,7 +206,7 @@ TEST(ReaperTest, AnEmptyListUnderTheFreezerIsProofThoughZombiesAreCounted) {
     const sys::SystemClock clock;
     const auto cgroup = std::make_shared<ListedCgroup>([](int) { return std::vector<pid_t>{}; });
     auto reaper = make_reaper(clock);
-    reaper->follow(cgroup);
+    reaper->follow(cgroup, false);
     const auto until = clock.monotonic() + long_enough;
     while (cgroup->thaws < 2 && clock.monotonic() < until) std::this_thread::yield();
     reaper.reset();
@@ -207,7 +227,7 @@ TEST(ReaperTest, AFreezeIsWrittenDownBeforeAndForgottenAfter) {
     };
     auto made = Reaper::make(clock, path);
     ASSERT_TRUE(made);
-    (*made)->follow(cgroup);
+    (*made)->follow(cgroup, false);
     const auto until = clock.monotonic() + long_enough;
     while (cgroup->thaws < 2 && clock.monotonic() < until) std::this_thread::yield();
     made->reset();
@@ -227,7 +247,7 @@ TEST(ReaperTest, WhatCannotBeWrittenDownIsNotFrozen) {
         });
         auto made = Reaper::make(clock, ledger);
         ASSERT_TRUE(made);
-        (*made)->follow(cgroup);
+        (*made)->follow(cgroup, false);
         const auto until = clock.monotonic() + long_enough;
         while (cgroup->looks < 21 && clock.monotonic() < until) std::this_thread::yield();
         made->reset();
@@ -249,7 +269,7 @@ TEST(ReaperTest, APursuitIsKeptWhereNoDescriptorIsLeft) {
     const auto until = clock.monotonic() + long_enough;
     {
         const fakes::FewDescriptors none(0);
-        reaper->follow(cgroup);
+        reaper->follow(cgroup, false);
         while (cgroup->looks < 2 && clock.monotonic() < until) std::this_thread::yield();
     }
     while (child.alive() && clock.monotonic() < until) std::this_thread::yield();
@@ -276,7 +296,7 @@ TEST(ReaperTest, AReleaseOfMemoryThatDoesNotEndHoldsUpNoVictim) {
             if (!child.alive() && !cgroup->counted_empty.exchange(true)) empty.set_value();
             return child.alive() ? pids({&child}) : std::vector<pid_t>{};
         });
-        (*made)->follow(cgroup);
+        (*made)->follow(cgroup, false);
         EXPECT_EQ(empty.get_future().wait_for(long_enough), std::future_status::ready);
     }
     EXPECT_EQ(released, 1);
@@ -293,7 +313,7 @@ TEST(ReaperTest, ARemovedCgroupEndsThePursuit) {
         return fail(ErrorKind::vanished, "/kubepods/pod7", "the cgroup is gone");
     });
     auto reaper = make_reaper(clock);
-    reaper->follow(cgroup);
+    reaper->follow(cgroup, false);
     EXPECT_EQ(told.get_future().wait_for(long_enough), std::future_status::ready);
     reaper.reset();
     EXPECT_EQ(cgroup->looks, 1);

@@ -93,12 +93,23 @@ struct FakeScores {
     std::vector<std::string> expected, checked, steered;
 };
 
+struct FakePids final : port::NodePids {
+    Result<port::NodePidsReading> read() override {
+        ++reads;
+        if (broken) return fail(ErrorKind::failed, "/proc/loadavg", "broken");
+        return reading;
+    }
+    bool broken = false;
+    port::NodePidsReading reading{.most = 32'768, .running = 500};
+    int reads = 0;
+};
+
 struct FakeRungs {
     std::vector<reconcile::DesiredRungs> said;
 };
 
 struct NoReaper final : act::AfterKill {
-    void follow(port::PodCgroupPtr) override { ++followed; }
+    void follow(port::PodCgroupPtr, bool) override { ++followed; }
     void finish_terminating(port::PodCgroupPtr) override {}
     void drop_cache(port::PodCgroupPtr victim) override { (void)victim->drop_cache(); }
     int followed = 0;
@@ -137,6 +148,7 @@ struct Agents : testing::Test {
                        .check_scores = [this](const PodUid& uid) { scores.checked.push_back(uid.value); },
                        .want_pod_statuses = [this](const auto& desired) { statuses.push_back(desired); },
                        .disks = disks,
+                       .pids = &pids,
                        .note_intent =
                            [this](const DesiredPodStatus& intent) {
                                intents.emplace_back(intent, tree.handle(hog_id)->kills);
@@ -177,6 +189,7 @@ struct Agents : testing::Test {
     std::vector<std::pair<DesiredPodStatus, int>> intents;  // with the hog's kills until then
     std::vector<DesiredPodStatus> recalled;
     DiskParts disks;
+    FakePids pids;
     observe::Observer observer{tree, node, clock};
     std::optional<act::Executor> executor;
     fakes::FakeSockets sockets;

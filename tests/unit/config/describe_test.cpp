@@ -43,8 +43,6 @@ TEST(Describe, SaysWhichThresholdsAreNotActedOn) {
     ASSERT_TRUE(without);
     EXPECT_THAT(describe(*without, false), HasSubstr("note: evictd run does not act on nodefs.available, "
                                                      "nodefs.inodesFree, because evictd.disks is off\n"));
-    EXPECT_THAT(describe(*without, false),
-                HasSubstr("note: evictd run does not act on pid.available in this version\n"));
     const auto with = load(text + "evictd: {disks: true}\n", "f.yaml");
     ASSERT_TRUE(with);
     EXPECT_THAT(describe(*with, false), Not(HasSubstr("not act on nodefs")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "filesystem_pace.hpp"
+#include "reading_pace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +52,21 @@ TEST(FilesystemPace, TheNearestThresholdCounts) {
     const auto config = with({hard(100_GiB, std::nullopt, Signal::nodefs_available),
                               hard({1'000'000}, std::nullopt, Signal::nodefs_inodes_free)});
     EXPECT_EQ(filesystem_pace(config, node.readings), 10ms);  // 10,000 inodes are 50 ms away
+}
+
+// 100 tasks a millisecond, counted four times on the way.
+TEST(PidPace, FollowsTheDistanceToTheNearestThreshold) {
+    const auto pace = [](std::int64_t available) {
+        Node node;
+        node.set(Bytes{available}, Signal::pid_available, Bytes{32'768});
+        const auto config = with({hard(Bytes{1'000}, std::nullopt, Signal::pid_available)});
+        return pid_pace(config, node.readings);
+    };
+    EXPECT_EQ(pace(31'000), 50ms);
+    EXPECT_EQ(pace(1'001), 10ms);
+    EXPECT_EQ(pace(999), 100ms) << "as often as looks come";
+    EXPECT_EQ(pid_pace(with({hard(Bytes{1'000}, std::nullopt, Signal::pid_available)}), {}), 10s);
+    EXPECT_EQ(pid_pace(with({hard(100_MiB)}), {}), Duration::zero());
 }
 
 }  // namespace

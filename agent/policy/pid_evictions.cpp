@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "pid_evictions.hpp"
+
+#include <algorithm>
+
+#include "moments.hpp"
+#include "thresholds.hpp"
+
+namespace evictd::policy {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A runtime's shim, and the kernel at the end of a PID namespace, take milliseconds. Another init waits for thousands
+// in a second.
+constexpr Duration reaped_soon = 1s;
+constexpr Duration longest_reaping = 10s;
+
+const ObservedVictim* find(const Reaping& one, const Observation& observation) {
+    const auto seen = std::find_if(
+        observation.victims.begin(), observation.victims.end(),
+        [&](const ObservedVictim& victim) { return victim.pod == one.pod && victim.cgroup == one.cgroup; });
+    return seen == observation.victims.end() ? nullptr : &*seen;
+}
+
+}  // namespace
+
+bool is_for_pids(const Eviction& eviction) {
+    return !eviction.broken_limit && !eviction.stall && eviction.threshold.threshold.signal == Signal::pid_available;
+}
+
+void begin_reaping(const InFlight& flight, const ObservedVictim& seen, State& state) {
+    if (!is_for_pids(flight.victim.eviction) || seen.tasks == 0) return;
+    std::erase_if(state.reaping, [&](const Reaping& one) { return one.pod == flight.victim.pod; });
+    state.reaping.push_back({flight.victim.pod, flight.cgroup, flight.victim.emptied_at, seen.tasks});
+}
+
+void follow_reaping(const EvictionConfig& config, const Observation& observation, State& state) {
+    const bool is_short =
+        std::any_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
+            return threshold.signal == Signal::pid_available &&
+                   is_met(threshold, observation.readings, MinReclaim::ignored);
+        });
+    if (!is_short) state.reaping.clear();
+    std::erase_if(state.reaping, [&](Reaping& one) {
+        const auto* const seen = find(one, observation);
+        if (seen != nullptr && seen->tasks) one.tasks = seen->tasks;
+        const Duration patience = one.tasks ? longest_reaping : reaped_soon;
+        return one.tasks == 0 || observation.at >= after(one.emptied_at, patience);
+    });
+}
+
+bool waits_for_reaping(const MetThreshold& met, const State& state) {
+    Amount with_them = met.available;
+    for (const auto& one : state.reaping) {
+        if (!one.tasks) return true;
+        with_them.value += *one.tasks;
+    }
+    return !state.reaping.empty() && with_them.value >= met.quantity.value;
+}
+
+std::string say_reaping(const Observation& observation) {
+    std::int64_t tasks = 0;
+    for (const auto& victim : observation.victims) tasks += victim.tasks.value_or(0);
+    const std::string left = tasks > 0 ? std::to_string(tasks) + " tasks" : "tasks";
+    return left + " of the last evicted pod have ended and still count, because nothing has waited for them yet";
+}
+
+}  // namespace evictd::policy

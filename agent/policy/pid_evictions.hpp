@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// What evictions for PIDs wait for: a task that ended holds its number until something has waited for it, long after
+// the kernel called the victim's cgroup empty. A look in between would still find too few, and take another pod.
+#pragma once
+
+#include <string>
+
+#include "evictd/model/config.hpp"
+#include "evictd/model/decision.hpp"
+#include "evictd/model/observation.hpp"
+#include "evictd/model/state.hpp"
+
+namespace evictd::policy {
+
+[[nodiscard]] bool is_for_pids(const Eviction& eviction);
+// What `state.reaping` begins with for a victim that is gone. `seen` is its entry in the observation.
+void begin_reaping(const InFlight& flight, const ObservedVictim& seen, State& state);
+// Ends those of which no task is left, all once no threshold on PIDs is met, and in any case after 10 s, as long as the
+// kubelet waits from look to look. Where tasks can no longer be counted, because the cgroup was removed, what was
+// counted last holds; where they were never counted, 1 s.
+void follow_reaping(const EvictionConfig& config, const Observation& observation, State& state);
+// Whether what victims still hold explains that `met` is met: with their tasks gone it would not be.
+[[nodiscard]] bool waits_for_reaping(const MetThreshold& met, const State& state);
+[[nodiscard]] std::string say_reaping(const Observation& observation);
+
+}  // namespace evictd::policy

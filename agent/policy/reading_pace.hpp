@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// How often a signal is read that the kernel reports no crossing of: the nearer a threshold, the more often. Pure, and
+// no more than a multiplication for each threshold.
+#pragma once
+
+#include "evictd/model/config.hpp"
+#include "evictd/model/observation.hpp"
+
+namespace evictd::policy {
+
+// Both are one of a few steps between 10 ms and 10 s, evictionMonitoringPeriod of the kubelet, so that they do not
+// change with each look. 0: there is no such threshold.
+[[nodiscard]] Duration filesystem_pace(const EvictionConfig& config, const Readings& readings);
+[[nodiscard]] Duration pid_pace(const EvictionConfig& config, const Readings& readings);
+
+}  // namespace evictd::policy

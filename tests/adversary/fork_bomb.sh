@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
+# Fork bombs against a threshold on pid.available. The machine is in no danger: the threshold is a little below what it has
+# available now, and the bomb's own cgroup bounds its processes and its memory.
+# env: ROUNDS (2), bombs one after the other
+# shellcheck disable=SC2317,SC2119  # check calls functions by name
+set -uo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+most=2000 # processes of a bomb
+below=300 # of which so many cross the line
+begin 1024
+pids_of() { if is_v2; then echo "/sys/fs/cgroup/${pod_path[$1]}"; else echo "/sys/fs/cgroup/pids/${pod_path[$1]}"; fi; }
+running() { local rest; read -r _ _ _ rest < /proc/loadavg; rest=${rest#*/}; echo "${rest%% *}"; }
+allowed() { local a b; read -r a < /proc/sys/kernel/pid_max; read -r b < /proc/sys/kernel/threads-max; echo $((a < b ? a : b)); }
+# The most tasks over the rest of the test's life, into $work/peak; started before the bomb.
+watch_tasks() {
+    local now peak=0 rest
+    trap 'echo "$peak" > "$work/peak"; exit' TERM
+    while :; do
+        read -r _ _ _ rest < /proc/loadavg
+        now=${rest#*/} now=${now%% *}
+        [ "$now" -le "$peak" ] || peak=$now
+    done
+}
+innocents 3
+[ -e "$(pids_of innocent1)/pids.max" ] || { skip "fork bombs" "no pids controller is mounted"; exit 0; }
+start_agent
+not_shown() { run 0 status --socket "$work/run/evictd.sock" && ! says 'pid.available'; }
+check "without a threshold on it, status does not show pid.available" not_shown
+arm_line() { # the line is $below tasks away; their number is in $line
+    line=$(($(running) + below))
+    reload "$(pids_line)"
+}
+pids_line() { echo "evictionHard: {allocatableMemory.available: 4Mi, pid.available: $(($(allowed) - line))}"; }
+check "a threshold on pid.available is taken" arm_line
+shown() { run 0 status --socket "$work/run/evictd.sock" && says 'pid.available'; }
+check "status shows the signal" shown
+unharmed() { sleep 0.5 && ! logged '"reason":"Evict(ing|ed)"' && innocents_live; }
+check "a line that is not crossed evicts nobody" unharmed
+
+is_known() { run 0 status --socket "$work/run/evictd.sock" && says "default/$1 "; }
+bomb() { # bomb POD
+    local watcher begun ended=1
+    hostile "$1" && wait_for 10 is_known "$1" || return 1
+    echo "$most" > "$(pids_of "$1")/pids.max" && [ "$(cat "$(pids_of "$1")/pids.max")" -eq "$most" ] || return 1
+    nice -n -20 bash -c "$(declare -f watch_tasks); work=$work; watch_tasks" &
+    watcher=$!
+    sleep 0.1
+    begun=${EPOCHREALTIME//[!0-9]/}
+    attack "$1" bomb && wait_for 20 chosen "$1" && dies "$1" 20 && ended=0
+    kill -TERM "$watcher" && wait "$watcher"
+    echo "    $1: empty $(((${EPOCHREALTIME//[!0-9]/} - begun) / 1000)) ms after its first fork, $(($(cat "$work/peak") - line)) tasks beyond the line," \
+        "$(grep '"reason":"Evicted"' "$log" | grep "\"name\":\"$1\"" | grep -oE '"latency_us":\{[^}]*\}')"
+    [ "$ended" -eq 0 ] && wait_for 5 evicted "$1" && remove_pod "$1" && wait_for 15 cleared && innocents_live
+}
+cleared() { grep -E '"reason":"EvictionThreshold(Met|Cleared)"' "$log" | tail -n 1 | grep -q Cleared; }
+for ((round = 1; round <= ${ROUNDS:-2}; round++)); do
+    arm_line
+    check "fork bomb $round: it is evicted, all of it ends, and nobody else" bomb "bomb$round"
+    sleep 1.5 # the transition period
+done
+all_for_pids() { [ "$(grep '"reason":"Evicted"' "$log" | grep -c '"signal":"pid.available"')" -eq "${ROUNDS:-2}" ]; }
+check "each was evicted for pid.available" all_for_pids
+check "the innocents live" stay_alive 1
+finish

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// A threshold on PIDs, over fakes: what is counted, how often, and what a crossing does.
+#include <gmock/gmock.h>
+
+#include "agent_fixture.hpp"
+
+namespace evictd::app {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+struct AgentPids : Agents {
+    void begin() {
+        eviction.thresholds.push_back(
+            {.signal = Signal::pid_available, .value = {Quantity::of(1'000)}, .min_reclaim = {}});
+        declare(100_MiB);
+        tree.line(hog_id).processes = 400;
+        make();
+    }
+    void run(std::int64_t tasks) {
+        pids.reading.running = tasks;
+        clock.advance(1ms);
+    }
+    [[nodiscard]] const std::optional<Reading>& reading() const {
+        return last().observation.readings[static_cast<std::size_t>(Signal::pid_available)];
+    }
+};
+
+TEST_F(AgentPids, WithoutAThresholdTasksAreNotCounted) {
+    declare(100_MiB);
+    make();
+    EXPECT_FALSE(reading());
+    EXPECT_EQ(pids.reads, 0);
+    EXPECT_EQ(last().decision.pid_pace, Duration::zero());
+}
+
+TEST_F(AgentPids, WhatIsAvailableIsTheLimitWithoutWhatRuns) {
+    begin();
+    ASSERT_TRUE(reading());
+    EXPECT_EQ(reading()->available.value, 32'268);
+    EXPECT_EQ(reading()->capacity.value, 32'768);
+    EXPECT_EQ(last().decision.pid_pace, 50ms) << "31,268 tasks are 312 ms away";
+}
+
+TEST_F(AgentPids, ACrossingBetweenLooksEvictsThePodOfTheMostProcesses) {
+    begin();
+    run(31'769);
+    agent->count_pids();
+    ASSERT_TRUE(last().decision.evict);
+    EXPECT_EQ(last().decision.evict->pod, PodUid{"hog"});
+    EXPECT_THAT(last().decision.evict->message, HasSubstr("The node was low on resource: pids."));
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
+}
+
+TEST_F(AgentPids, WithoutACrossingNobodyLooks) {
+    begin();
+    const auto looks = records.size();
+    run(31'768);
+    agent->count_pids();
+    EXPECT_EQ(records.size(), looks);
+}
+
+TEST_F(AgentPids, WhatCannotBeCountedIsNotShort) {
+    begin();
+    pids.broken = true;
+    run(32'000);
+    clock.advance(1s);
+    agent->request_look();
+    agent->count_pids();
+    EXPECT_EQ(std::get<AgentNotice>(*records.back()).error, "/proc/loadavg: broken");
+    EXPECT_EQ(tree.handle(hog_id)->kills, 0);
+    pids.broken = false;
+    agent->count_pids();
+    EXPECT_TRUE(last().decision.evict);
+}
+
+// Tasks that ended count until something has waited for them.
+TEST_F(AgentPids, TheNextGoesWhenNothingOfTheVictimIsLeft) {
+    begin();
+    run(31'769);
+    agent->count_pids();
+    ASSERT_TRUE(last().decision.evict);
+    declare(0_B);
+    tree.line(hog_id).processes = 0;
+    tree.handle(hog_id)->counted_tasks = 400;
+    clock.advance(1ms);
+    events.tell(CgroupLife{CgroupChange::emptied, {hog_id}, "/kubepods/podhog"}, clock.monotonic());
+    turn();
+    EXPECT_FALSE(last().decision.evict);
+    EXPECT_THAT(last().decision.why, HasSubstr("400 tasks of the last evicted pod have ended and still count"));
+    clock.advance(2s);
+    agent->request_look();
+    EXPECT_FALSE(last().decision.evict) << "not after a second either";
+    tree.handle(hog_id)->counted_tasks = 0;
+    clock.advance(100ms);
+    agent->request_look();
+    ASSERT_TRUE(last().decision.evict) << last().decision.why;
+    EXPECT_EQ(last().decision.evict->pod, PodUid{"quiet"});
+}
+
+}  // namespace
+}  // namespace evictd::app

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// After a victim for PIDs its tasks count until something has waited for them.
+#include "pid_evictions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "node.hpp"
+
+namespace evictd::policy {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+struct Bombed {
+    explicit Bombed(std::optional<std::int64_t> tasks = 600) {
+        InFlight flight;
+        flight.victim.pod = {"bomb"};
+        flight.cgroup = {7};
+        flight.victim.emptied_at = at(100s);
+        flight.victim.eviction.threshold.threshold.signal = Signal::pid_available;
+        ObservedVictim seen{.pod = {"bomb"}, .cgroup = {7}, .populated = false, .held = {}};
+        seen.tasks = tasks;
+        begin_reaping(flight, seen, state);
+    }
+    [[nodiscard]] bool waits(Duration since, std::optional<std::int64_t> tasks, bool is_seen = true) {
+        Observation observation;
+        observation.at = at(since);
+        ObservedVictim seen{.pod = {"bomb"}, .cgroup = {7}, .populated = false, .held = {}};
+        seen.tasks = tasks;
+        if (is_seen) observation.victims = {seen};
+        Node node;
+        node.set(Bytes{available}, Signal::pid_available, Bytes{32'768});
+        observation.readings = node.readings;
+        EvictionConfig config;
+        config.thresholds.push_back(
+            {.signal = Signal::pid_available, .value = {Quantity::of(1'000)}, .min_reclaim = {}});
+        follow_reaping(config, observation, state);
+        return !state.reaping.empty();
+    }
+    State state;
+    std::int64_t available = 400;
+};
+
+TEST(Reaping, EndsWithTheLastTask) {
+    Bombed node;
+    EXPECT_TRUE(node.waits(100s, 600));
+    EXPECT_TRUE(node.waits(109s, 1));
+    EXPECT_FALSE(node.waits(109s, 0));
+}
+
+TEST(Reaping, EndsOnceNoThresholdIsMet) {
+    Bombed node;
+    node.available = 999;
+    EXPECT_TRUE(node.waits(100s, 600));
+    node.available = 1'000;
+    EXPECT_FALSE(node.waits(100s, 600));
+}
+
+TEST(Reaping, EndsAfterTenSecondsWhateverIsLeft) {
+    Bombed node;
+    EXPECT_TRUE(node.waits(109'999ms, 1));
+    EXPECT_FALSE(node.waits(110s, 1));
+}
+
+TEST(Reaping, AfterTheCgroupIsGoneWhatWasCountedLastHolds) {
+    Bombed node;
+    EXPECT_TRUE(node.waits(100s, 500));
+    EXPECT_TRUE(node.waits(109'999ms, std::nullopt, false));
+    EXPECT_EQ(node.state.reaping.front().tasks, 500);
+    EXPECT_FALSE(node.waits(110s, std::nullopt, false));
+}
+
+TEST(Reaping, OfWhatWasNeverCountedASecondIsEnough) {
+    Bombed node{std::nullopt};
+    EXPECT_TRUE(node.waits(100'999ms, std::nullopt));
+    EXPECT_FALSE(node.waits(101s, std::nullopt));
+}
+
+// A second bomb does not wait for the remains of the first.
+TEST(Reaping, EvictionsWaitOnlyWhereTheRemainsExplainTheShortage) {
+    Bombed node;
+    MetThreshold met;
+    met.quantity = {1'000};
+    met.available = {400};
+    EXPECT_TRUE(waits_for_reaping(met, node.state));
+    met.available = {399};
+    EXPECT_FALSE(waits_for_reaping(met, node.state));
+    EXPECT_FALSE(waits_for_reaping(met, State{}));
+    const Bombed uncounted{std::nullopt};
+    EXPECT_TRUE(waits_for_reaping(met, uncounted.state));
+}
+
+}  // namespace
+}  // namespace evictd::policy
