@@ -104,13 +104,13 @@ struct Disks::Parts {
         const std::scoped_lock lock(mutex);
         return paths;
     }
-    void note_runtime_filesystems(const RuntimeFilesystems& found) {
+    [[nodiscard]] bool note_runtime_filesystems(const RuntimeFilesystems& found) {
         const auto known = disk::with_runtime(known_paths(), found);
         {
             const std::scoped_lock lock(mutex);
             paths = known;
         }
-        filesystems->set_paths(known);
+        return filesystems->set_paths(known);
     }
     [[nodiscard]] bool note_missing(const std::string& trouble) const;
     void refresh_filesystems();
@@ -140,8 +140,9 @@ Status Disks::Parts::start_layers() {
     auto asked = cri::Runtime::make(endpoint);
     if (!asked) return tl::unexpected(asked.error());
     const auto heard = [this](const RuntimeFilesystems& found) {
-        note_runtime_filesystems(found);
+        const bool taken = note_runtime_filesystems(found);
         keeper->tell([](reconcile::GarbageKeeper& its) { its.list_what_lacks(); });
+        return taken;
     };
     auto made = LayerReader::make(std::move(*asked), clock,
                                   {.changed = news.changed, .filesystems = heard, .missing = [this](const auto& why) {

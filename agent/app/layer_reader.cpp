@@ -89,7 +89,7 @@ void LayerReader::ask_filesystems() {
     const auto filesystems = runtime_->filesystems();
     is_heard_ = filesystems && !filesystems->images.empty();
     if (!is_heard_) return;
-    options_.filesystems(*filesystems);
+    is_heard_ = options_.filesystems(*filesystems);
     if (!names_trouble_.empty()) ask_names();
 }
 

@@ -2,6 +2,7 @@
 // Copyright The evictd authors
 #include "disk/filesystems.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -147,7 +148,7 @@ void Filesystems::Asked::ask_soon() {
 
 Filesystems::Filesystems(const port::FilesystemPaths& paths, const sys::Clock& clock, Options options)
     : clock_(clock), options_(std::move(options)), pace_(options_.pace) {
-    set_paths(paths);
+    (void)set_paths(paths);  // what failed is in newest()
 }
 
 Filesystems::~Filesystems() = default;
@@ -163,11 +164,13 @@ Filesystems::Row Filesystems::row_for(const std::string& path, NodeFilesystem wh
     if (which == NodeFilesystem::nodefs) options.read = or_root(options_.read);
     auto made = Asked::make(path, clock_, options, pace_);
     if (made) return {std::move(*made), {}};
-    sys::log::error("statfs of " + printable(path) + ": " + made.error().text());
-    return {nullptr, made.error().text()};
+    auto text = made.error().text();
+    const bool is_said = rows_.at(static_cast<std::size_t>(which)).failed == text;
+    if (!is_said) sys::log::error("statfs of " + printable(path) + ": " + text);
+    return {nullptr, std::move(text)};
 }
 
-void Filesystems::set_paths(const port::FilesystemPaths& paths) {
+bool Filesystems::set_paths(const port::FilesystemPaths& paths) {
     Rows before;  // destroyed after the mutex is free: a thread that hangs is waited for
     const std::scoped_lock lock(mutex_);
     Rows rows;
@@ -177,6 +180,7 @@ void Filesystems::set_paths(const port::FilesystemPaths& paths) {
         ++at;
     }
     before = std::exchange(rows_, std::move(rows));
+    return std::all_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.failed.empty(); });
 }
 
 void Filesystems::set_pace(Duration pace) {

@@ -44,7 +44,7 @@ public:
     [[nodiscard]] FilesystemsView newest() const override;
     void ask() override;
     void set_pace(Duration pace) override;
-    void set_paths(const port::FilesystemPaths& paths) override;
+    [[nodiscard]] bool set_paths(const port::FilesystemPaths& paths) override;
 
 private:
     class Asked;

@@ -32,8 +32,9 @@ public:
     // How often each is asked from now on. One that does not answer is not asked a second time.
     virtual void set_pace(Duration pace) = 0;
     // What the runtime says of its directories may come late. Not from the thread that decides: it may wait for a
-    // second. What was heard of a path that stays the same is kept.
-    virtual void set_paths(const FilesystemPaths& paths) = 0;
+    // second. What was heard of a path that stays the same is kept. False: one of them cannot be asked, for want of a
+    // thread or a descriptor; the next call tries it again.
+    [[nodiscard]] virtual bool set_paths(const FilesystemPaths& paths) = 0;
 };
 
 }  // namespace evictd::port

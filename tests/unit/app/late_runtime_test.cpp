@@ -33,7 +33,11 @@ protected:
     }
     LayerReader::Options options() {
         return {.changed = [this] { answered.release(); },
-                .filesystems = [this](const auto& found) { filesystems.push_back(found.images.front().directory); },
+                .filesystems =
+                    [this](const auto& found) {
+                        filesystems.push_back(found.images.front().directory);
+                        return takes;
+                    },
                 .missing =
                     [this](const std::string& trouble) {
                         if (takes) told.push_back(trouble);
@@ -106,6 +110,15 @@ TEST_F(LateRuntimeTest, WhatWasNotTakenIsToldAgain) {
     ask();
     ask();
     EXPECT_THAT(told, ElementsAre(HasSubstr("none yet")));
+}
+
+TEST_F(LateRuntimeTest, FilesystemsThatCannotBeTakenAreToldAgain) {
+    takes = false;
+    start();
+    takes = true;
+    ask();
+    ask();
+    EXPECT_THAT(filesystems, ElementsAre("/var/lib/runtime", "/var/lib/runtime", "/var/lib/runtime"));
 }
 
 TEST_F(LateRuntimeTest, FilesystemsThatItDoesNotKnowYetAreAskedForAgain) {

@@ -33,9 +33,9 @@ struct LayerReaderTest : testing::Test {
             runtime->fails.clear();
             if (is_down) runtime->fails.emplace(call, Error{ErrorKind::unreachable, "runtime", "no answer", ""});
         };
-        reader = std::move(
-            *LayerReader::make(std::move(made), clock,
-                               {.changed = [] {}, .filesystems = [](auto&) {}, .missing = [](auto&) { return true; }}));
+        reader = std::move(*LayerReader::make(
+            std::move(made), clock,
+            {.changed = [] {}, .filesystems = [](auto&) { return true; }, .missing = [](auto&) { return true; }}));
     }
     template <class Holds>
     static bool wait_for(Holds holds) {

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fakes/few_descriptors.hpp"
 #include "fakes/shared_clock.hpp"
 #include "sys/lane.hpp"
 
@@ -214,12 +215,27 @@ TEST_F(FilesystemsTest, OneThatHangsIsNotAskedASecondTime) {
 TEST_F(FilesystemsTest, ARuntimeThatComesLateGivesTheLayout) {
     const auto filesystems = make({.nodefs = "/kubelet"});
     ASSERT_TRUE(mounts->await_answers(1));
-    filesystems->set_paths({.nodefs = "/kubelet", .imagefs = "/images"});
+    EXPECT_TRUE(filesystems->set_paths({.nodefs = "/kubelet", .imagefs = "/images"}));
     ASSERT_TRUE(mounts->await_answers(2));
     EXPECT_EQ(filesystems->newest().layout, FsLayout::dedicated_image_fs);
     EXPECT_EQ(mounts->asked("/kubelet"), 1);
-    filesystems->set_paths({.nodefs = "/kubelet"});
+    EXPECT_TRUE(filesystems->set_paths({.nodefs = "/kubelet"}));
     EXPECT_EQ(filesystems->newest().layout, FsLayout::unknown);
+}
+
+TEST_F(FilesystemsTest, OneThatCannotBeAskedForWantOfADescriptorIsTriedAgain) {
+    const auto filesystems = make({.nodefs = "/kubelet"});
+    ASSERT_TRUE(mounts->await_answers(1));
+    const port::FilesystemPaths paths{.nodefs = "/kubelet", .imagefs = "/images", .containerfs = {}};
+    {
+        const fakes::FewDescriptors none(0);
+        EXPECT_FALSE(filesystems->set_paths(paths));
+        EXPECT_FALSE(of(filesystems->newest(), NodeFilesystem::imagefs).trouble.empty());
+    }
+    EXPECT_TRUE(filesystems->set_paths(paths));
+    ASSERT_TRUE(mounts->await_answers(2));
+    EXPECT_EQ(filesystems->newest().layout, FsLayout::dedicated_image_fs);
+    EXPECT_EQ(mounts->asked("/kubelet"), 1);
 }
 
 // The program ends although the thread does not.
