@@ -52,13 +52,15 @@ Result<std::unique_ptr<Connection>> Connection::make(std::string socket) {
 Status Connection::open(const std::string& what) {
     const auto socket = endpoint_->find();
     if (!socket) return tl::unexpected(socket.error());
-    const auto there = http::has_trusted_socket(*socket);
+    if (socket_ != *socket) client_.reset();
+    socket_ = *socket;
+    const auto there = http::has_trusted_socket(socket_);
     if (!there) return tl::unexpected(there.error());
     if (!*there)
-        return fail(ErrorKind::unreachable, what, *socket + " is not there",
+        return fail(ErrorKind::unreachable, what, socket_ + " is not there",
                     "start it; in a container, mount the socket's directory");
     if (client_) return {};
-    auto client = http::Client::make(loop_, {.url = "http://localhost", .tls = {}, .unix_socket = *socket});
+    auto client = http::Client::make(loop_, {.url = "http://localhost", .tls = {}, .unix_socket = socket_});
     if (!client) return tl::unexpected(client.error());
     client_ = std::move(*client);
     return {};
@@ -74,6 +76,8 @@ Result<Answer> Connection::call(std::string_view service, std::string_view metho
     auto wanted = http::grpc_request("/" + std::string(service) + "/" + std::string(method), request);
     wanted.timeout = limit;
     auto answer = exchange(what, wanted);
+    // One that knows no such call, or is not ready, may be another program than the runtime.
+    endpoint_->note_call(socket_, answer && answer->code == static_cast<int>(http::GrpcCode::ok));
     if (!answer) client_.reset();
     return answer;
 }

@@ -50,6 +50,7 @@ private:
     Result<Answer> exchange(const std::string& what, const http::Request& request);
 
     EndpointPtr endpoint_;
+    std::string socket_;  // that the client is for
     sys::Loop loop_;
     std::atomic<bool> is_cancelled_ = false;
     std::unique_ptr<http::Client> client_;  // the last member: it uses the loop

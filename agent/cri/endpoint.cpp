@@ -2,6 +2,8 @@
 // Copyright The evictd authors
 #include "cri/endpoint.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <string_view>
 
@@ -37,16 +39,32 @@ Result<std::optional<std::string>> find_endpoint(const std::string& configured, 
 
 // Not under the mutex: who asks what was found must not wait for a directory.
 Result<std::string> Endpoint::find() {
-    if (auto known = found(); !known.empty()) return known;
-    auto looked = find_endpoint(configured_, usual_);
+    auto order = usual_;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (is_certain_) return found_;
+        std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first_), order.end());
+    }
+    auto looked = find_endpoint(configured_, order);
     if (!looked) return tl::unexpected(looked.error());
     if (!*looked) {
         return fail(ErrorKind::unreachable, "container runtime", "none at its usual sockets yet",
                     "set containerRuntimeEndpoint where it has another");
     }
     const std::scoped_lock lock(mutex_);
-    if (found_.empty()) found_ = std::move(**looked);
+    if (!is_certain_) found_ = std::move(**looked);
+    is_certain_ = is_certain_ || !configured_.empty();
     return found_;
+}
+
+// One that was found before, and fails late, says nothing of the one that is found now.
+void Endpoint::note_call(const std::string& socket, bool answered) {
+    const std::scoped_lock lock(mutex_);
+    if (is_certain_ || socket != found_) return;
+    is_certain_ = answered;
+    if (answered) return;
+    const auto at = std::find(usual_.begin(), usual_.end(), socket);
+    if (at != usual_.end()) first_ = (static_cast<std::size_t>(at - usual_.begin()) + 1) % usual_.size();
 }
 
 std::string Endpoint::found() const {

@@ -4,6 +4,7 @@
 // theirs. It connects to none.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +24,9 @@ namespace evictd::cri {
 [[nodiscard]] Result<std::optional<std::string>> find_endpoint(const std::string& configured,
                                                                const std::vector<std::string>& usual = usual_sockets());
 
-// The same for a program that outlives the runtime, or is started before it: looked for until it is found. What was
-// found stays: while the runtime is started again, a socket that another has left is not taken for it.
+// The same for a program that outlives the runtime, or is started before it: looked for until one answers. That one
+// stays: while the runtime is started again, a socket that another has left is not taken for it. Of the usual ones, a
+// socket that does not answer may be such a one, and those after it are tried.
 class Endpoint {
 public:
     explicit Endpoint(std::string configured, std::vector<std::string> usual = usual_sockets())
@@ -33,14 +35,18 @@ public:
     // Thread-safe, as the other. It looks at directories. Error: as find_endpoint(), or there is none yet
     // (unreachable).
     [[nodiscard]] Result<std::string> find();
-    // What find() found; empty: nothing yet.
+    // What find() found last; empty: nothing yet.
     [[nodiscard]] std::string found() const;
+    // Whether a call to `socket`, which find() has named, was answered as a runtime answers.
+    void note_call(const std::string& socket, bool answered);
 
 private:
     const std::string configured_;
     const std::vector<std::string> usual_;
     mutable sys::PiMutex mutex_;
-    std::string found_;  // under the mutex
+    std::string found_;        // under the mutex
+    bool is_certain_ = false;  // likewise: it is configured, or has answered
+    std::size_t first_ = 0;    // likewise: of the usual ones, which is looked at first
 };
 
 using EndpointPtr = std::shared_ptr<Endpoint>;

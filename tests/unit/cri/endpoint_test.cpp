@@ -57,12 +57,30 @@ TEST_F(EndpointTest, IsLookedForUntilItIsThere) {
     EXPECT_EQ(endpoint.found(), second);
 }
 
-TEST_F(EndpointTest, StaysTheSameWhileItIsAway) {
+TEST_F(EndpointTest, OneThatAnsweredStaysTheSameWhileItIsAway) {
     listen(second);
     EXPECT_EQ(endpoint.find(), second);
+    endpoint.note_call(second, true);
+    endpoint.note_call(second, false);
     ASSERT_EQ(::unlink(second.c_str()), 0);
     listen(first);
     EXPECT_EQ(endpoint.find(), second);
+}
+
+TEST_F(EndpointTest, OneThatDoesNotAnswerGivesWayToTheNext) {
+    listen(first);
+    EXPECT_EQ(endpoint.find(), first);
+    endpoint.note_call(first, false);
+    EXPECT_EQ(endpoint.find(), first) << "there is no other";
+    listen(second);
+    EXPECT_EQ(endpoint.find(), second);
+    endpoint.note_call(first, false);
+    endpoint.note_call(second, false);
+    EXPECT_EQ(endpoint.find(), first) << "it may have been slow";
+    endpoint.note_call(second, true);
+    endpoint.note_call(first, true);
+    endpoint.note_call(first, false);
+    EXPECT_EQ(endpoint.find(), first) << "it is the runtime";
 }
 
 TEST_F(EndpointTest, OneThatIsNotToBeTrustedIsNotTaken) {
@@ -77,6 +95,8 @@ TEST_F(EndpointTest, OneThatIsNotToBeTrustedIsNotTaken) {
 TEST_F(EndpointTest, AConfiguredOneIsKnownBeforeItIsThere) {
     Endpoint configured("unix://" + second, {first});
     listen(first);
+    EXPECT_EQ(configured.find(), second);
+    configured.note_call(second, false);
     EXPECT_EQ(configured.find(), second);
     Endpoint wrong("tcp://10.0.0.1:1", {first});
     EXPECT_EQ(wrong.find().error().kind, ErrorKind::invalid);

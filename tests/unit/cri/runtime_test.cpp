@@ -76,6 +76,24 @@ TEST_F(RuntimeTest, AnAnswer) {
     ASSERT_TRUE(runtime->version()) << "the server closes each connection";
 }
 
+// As a program that has the socket of a runtime, and is none, or hangs.
+TEST_F(RuntimeTest, AUsualSocketThatDoesNotAnswerIsNotKept) {
+    const auto silent = directory / "silent.sock";
+    const fakes::GrpcServer other(silent, [](const Call& call) { call.refuse(12, "unknown service"); });
+    answer(bytes(2, "cri-o"));
+    const auto endpoint = std::make_shared<Endpoint>("", std::vector<std::string>{silent, socket});
+    runtime = std::move(*Runtime::make(endpoint, generous));
+    EXPECT_FALSE(runtime->version());
+    EXPECT_EQ(endpoint->found(), silent);
+    const auto version = runtime->version();
+    ASSERT_TRUE(version) << version.error().text();
+    EXPECT_EQ(version->name, "cri-o");
+    server.reset();
+    EXPECT_FALSE(runtime->version());
+    EXPECT_FALSE(runtime->version());
+    EXPECT_EQ(endpoint->found(), socket);
+}
+
 TEST_F(RuntimeTest, WhatIsAsked) {
     answer("");
     EXPECT_TRUE(runtime->containers());
