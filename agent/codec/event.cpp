@@ -164,6 +164,7 @@ private:
         const NamedPod* pod = named_pod(tick_.runtime_names.get(), uid);
         if (pod == nullptr) return {};
         event.pod = EventPod{pod->name_space, pod->name, pod->uid.value, std::nullopt, std::nullopt};
+        event.pod_is_unlisted = true;
         return pod->full_name();
     }
 

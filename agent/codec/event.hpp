@@ -96,9 +96,10 @@ struct Event {
     std::optional<EventThreshold> threshold;
     std::optional<EventCondition> condition;
     std::optional<EventPod> pod;
-    PodUid unknown_pod;     // instead of it: no source knows the pod. Not a part of what is published
-    std::string container;  // of the pod; empty: not about one, or not known
-    std::string cause;      // what the kernel said
+    bool pod_is_unlisted = false;  // no source knows it: the container runtime names it. Not published either
+    PodUid unknown_pod;            // instead of it: no source knows the pod. Not a part of what is published
+    std::string container;         // of the pod; empty: not about one, or not known
+    std::string cause;             // what the kernel said
     std::optional<EventOom> oom;
     std::optional<EventOwed> not_returned;
     std::optional<Bytes> reclaimed;

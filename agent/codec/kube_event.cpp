@@ -68,7 +68,8 @@ std::optional<KubeEvent> kube_event(const Event& event, const std::string& node)
                                      [&](Reason reason) { return event.reason == reason; });
     if (!is_told || event.severity != Severity::warning) return std::nullopt;
     const auto& container = event.oom ? event.oom->container : event.container;
-    if (event.pod) made.object = pod_object(*event.pod, container);
+    // Of a pod that no source knows, the API server may not even have the namespace, and then refuses the event.
+    if (event.pod && !event.pod_is_unlisted) made.object = pod_object(*event.pod, container);
     if (made.message.size() > longest_message) made.message = made.message.substr(0, longest_message - 3) + "...";
     return made;
 }

@@ -11,6 +11,7 @@
 namespace evictd::codec {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
@@ -96,6 +97,23 @@ TEST(KubeEvent, TheNextAgentTellsOfAnEvictionItResumesUnderTheSameName) {
     EXPECT_EQ(told[0].name, told_of(evicted(OutcomeStatus::delivered))[0].name);
     EXPECT_EQ(told[0].message, eviction.message);
     EXPECT_EQ(told[0].object.uid, "u1");
+}
+
+TEST(KubeEvent, OfAPodThatOnlyTheRuntimeKnowsIsTheNodes) {
+    Tick tick;
+    OomKill kill{.pid = 42, .comm = "java"};
+    kill.pod = {"u2"};
+    kill.container = "app";
+    tick.kernel_events = {{MonotonicTime(5s), kill}};
+    tick.runtime_names = std::make_shared<const RuntimeNames>(RuntimeNames{.pods = {{{"u2"}, "shop", "cart"}}});
+    const auto events = events_of(tick);
+    const auto told = kube_events_of(tick, events, "n1");
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_EQ(told[0].object.kind, "Node");
+    EXPECT_EQ(told[0].object.name, "n1");
+    EXPECT_EQ(told[0].object.field_path, "");
+    EXPECT_EQ(told[0].name_space(), "default");
+    EXPECT_THAT(told[0].message, HasSubstr("of container app of pod shop/cart"));
 }
 
 }  // namespace
