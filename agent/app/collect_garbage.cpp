@@ -166,10 +166,7 @@ private:
 Result<codec::GcReport> collect_garbage(const Config& config, const CollectGarbage& how) {
     const auto endpoint = cri::find_endpoint(config.container_runtime_endpoint);
     if (!endpoint) return tl::unexpected(endpoint.error());
-    if (!*endpoint) {
-        return fail(ErrorKind::unreachable, "container runtime", "none at its usual sockets",
-                    "set containerRuntimeEndpoint");
-    }
+    if (!*endpoint) return tl::unexpected(cri::no_endpoint());
     const auto runtime = cri::Runtime::make(**endpoint);
     if (!runtime) return tl::unexpected(runtime.error());
     const auto version = (*runtime)->version();

@@ -154,7 +154,7 @@ Status Disks::Parts::start_layers() {
 }
 
 bool Disks::Parts::note_missing(const std::string& trouble) const {
-    if (trouble.empty()) return news.runtime("The container runtime answers, at " + endpoint->found(), {});
+    if (trouble.empty()) return news.runtime("The container runtime answers again at " + endpoint->found(), {});
     return news.runtime("The container runtime does not answer: garbage and layers of containers are not known",
                         trouble);
 }

@@ -19,6 +19,13 @@ const std::vector<std::string>& usual_sockets() {
     return usual;
 }
 
+Error no_endpoint(const std::vector<std::string>& usual) {
+    std::string paths;
+    for (const auto& path : usual) paths += (paths.empty() ? "" : " or ") + path;
+    return {ErrorKind::unreachable, "container runtime", "none at " + paths,
+            "set containerRuntimeEndpoint where it has another; in a container, mount the socket's directory"};
+}
+
 Result<std::optional<std::string>> find_endpoint(const std::string& configured, const std::vector<std::string>& usual) {
     constexpr std::string_view scheme = "unix://";
     if (!configured.empty()) {
@@ -47,10 +54,7 @@ Result<std::string> Endpoint::find() {
     }
     auto looked = find_endpoint(configured_, order);
     if (!looked) return tl::unexpected(looked.error());
-    if (!*looked) {
-        return fail(ErrorKind::unreachable, "container runtime", "none at its usual sockets yet",
-                    "set containerRuntimeEndpoint where it has another");
-    }
+    if (!*looked) return tl::unexpected(no_endpoint(usual_));
     const std::scoped_lock lock(mutex_);
     if (!is_certain_) found_ = std::move(**looked);
     is_certain_ = is_certain_ || !configured_.empty();

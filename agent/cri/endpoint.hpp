@@ -18,6 +18,9 @@ namespace evictd::cri {
 // Of containerd and CRI-O.
 [[nodiscard]] const std::vector<std::string>& usual_sockets();
 
+// That nothing is configured and none is there, with their paths.
+[[nodiscard]] Error no_endpoint(const std::vector<std::string>& usual = usual_sockets());
+
 // The socket's path. None: nothing is configured, and there is none of the usual ones. Error: `configured` is no
 // endpoint of this machine ("unix:///run/containerd/containerd.sock", or a path), or one of the usual ones is not to
 // be trusted. Whether the one that is configured is there is not looked at: the runtime may start later.

@@ -84,6 +84,11 @@ Finding filesystems_finding(const Config& config, const FilesystemsView& view) {
     add(finding.detail, view.layout_trouble);
     if (finding.detail.empty()) return finding;
     finding.state = view.of.front().reading ? FindingState::fallback : FindingState::missing;
+    if (!is_root() && has_root) {  // nor could the runtime be asked where its filesystems are
+        finding.state = FindingState::unknown;
+        finding.remedy = "run doctor as root";
+        return finding;
+    }
     finding.remedy = has_root ? "thresholds on what is not known are never met; " + std::string(in_a_container)
                               : "set evictd.kubelet.rootDirectory; " + std::string(in_a_container);
     return finding;

@@ -131,7 +131,7 @@ void report_unseen(codec::DoctorReport& report) {
                              .state = FindingState::unknown,
                              .chosen = {},
                              .detail = "only root can try which programs load",
-                             .remedy = {}});
+                             .remedy = "run doctor as root"});
     for (const auto& hook : all_hooks()) {
         report.hooks.push_back(
             {.check = hook.name, .state = FindingState::unknown, .chosen = {}, .detail = hook.purpose, .remedy = {}});

@@ -60,9 +60,9 @@ void examine_runtime(const Config& config, std::vector<Finding>& checks) {
     if (!endpoint) return checks.push_back(no_runtime(endpoint.error()));
     if (!*endpoint) {
         if (!config.agent.disks) return;
-        return checks.push_back(
-            no_runtime({ErrorKind::unreachable, "container runtime", "none at its usual sockets: no garbage is removed",
-                        "set containerRuntimeEndpoint; in a container, mount the socket's directory"}));
+        auto none = cri::no_endpoint();
+        none.why += ": no garbage is removed";
+        return checks.push_back(no_runtime(none));
     }
     const auto runtime = cri::Runtime::make(**endpoint);
     if (!runtime) return checks.push_back(no_runtime(runtime.error()));

@@ -50,6 +50,7 @@ TEST_F(EndpointTest, IsLookedForUntilItIsThere) {
     const auto none = endpoint.find();
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().kind, ErrorKind::unreachable);
+    EXPECT_EQ(none.error().why, "none at " + first + " or " + second);
     EXPECT_EQ(endpoint.found(), "");
     listen(second);
     EXPECT_EQ(endpoint.found(), "") << "nobody has looked";

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What doctor says of the directories that evictd.disks needs.
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "doctor/doctor.hpp"
 #include "fakes/temp_dir.hpp"
@@ -54,8 +56,18 @@ TEST_F(DiskRows, WhatIsThereIsShown) {
 }
 
 TEST_F(DiskRows, WithoutARuntimeImagefsIsNotKnown) {
-    EXPECT_EQ(row("filesystems").state, FindingState::fallback);
+    EXPECT_EQ(row("filesystems").state, ::geteuid() == 0 ? FindingState::fallback : FindingState::unknown);
     EXPECT_THAT(row("filesystems").detail, HasSubstr("imagefs is not known"));
+}
+
+// Only root may open the runtime's socket. In a child: this program stays what it is.
+TEST_F(DiskRows, WithoutRootImagefsIsWhatRootCouldSee) {
+    const auto look_as_nobody = [&] {
+        if (::geteuid() == 0 && ::setuid(65534) != 0) std::_Exit(2);
+        const auto seen = row("filesystems");
+        std::_Exit(seen.state == FindingState::unknown && seen.remedy == "run doctor as root" ? 0 : 1);
+    };
+    EXPECT_EXIT(look_as_nobody(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(DiskRows, ARootDirectoryThatIsNotThereIsSaid) {
