@@ -25,7 +25,8 @@ public:
     struct Options {
         // All are called in the thread.
         std::function<void()> changed;  // after each answer
-        // As the runtime is heard again, once it knows them. False: they could not be taken, and are told again.
+        // When the runtime answers again: where its filesystems are. False: they could not be taken, and are told
+        // again.
         std::function<bool(const RuntimeFilesystems&)> filesystems;
         // It was found missing: why. Empty: it answers, and was. Silent for less than a minute it is not missing: that
         // is how long its last figures count. False: not taken, and told again.

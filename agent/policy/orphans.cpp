@@ -53,8 +53,7 @@ std::string name_in_log_directory(std::string_view directory) {
     return std::string(directory.substr(0, first)) + "/" + std::string(name);
 }
 
-// What the inventory says of the pods that are asked for, by uid. A sandbox with a container of another pod is in
-// doubt.
+// What the inventory has of one pod. A sandbox with a container of another pod makes it doubtful.
 struct Leftovers {
     std::string name{};        // "namespace/name"
     bool is_doubtful = false;  // it has two names or none, lives, or is not the API server's

@@ -148,7 +148,8 @@ void GarbageKeeper::finish() {
 std::optional<GarbageOutcome> GarbageKeeper::why_no_orphan(const Garbage& one) const {
     if (one.orphan_of.empty()) return std::nullopt;
     if (!parts_.is_gone) {
-        return GarbageOutcome{one.kind, one.id, GarbageStatus::failed, "no API server can be asked for its pod"};
+        return GarbageOutcome{one.kind, one.id, GarbageStatus::failed,
+                              "there is no API server to ask whether its pod is gone"};
     }
     const auto gone = parts_.is_gone(one.pod, one.orphan_of);
     if (!gone) return GarbageOutcome{one.kind, one.id, GarbageStatus::failed, gone.error().text()};

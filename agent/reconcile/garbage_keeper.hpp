@@ -30,8 +30,8 @@ struct GarbageParts {
     std::function<bool(const ReclaimOutcome&)> tell;
     // After each removal. Empty: not called.
     std::function<void(const Garbage&, const GarbageOutcome&)> on_removal{};
-    // Whether the API server has no pod "namespace/name" with that uid (PodAbsence). Empty: nobody can be asked, and no
-    // orphan goes.
+    // Whether the API server has no pod "namespace/name" with that uid (PodAbsence). Empty: there is no API server, and
+    // no orphan is removed.
     std::function<Result<bool>(const PodUid& pod, const std::string& name)> is_gone{};
     bool dry_run = false;
     // Nothing came back for so long: nothing more is waited for. None: until the deadline.

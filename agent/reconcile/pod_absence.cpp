@@ -17,7 +17,7 @@ using Replies = sys::Arrivals<Result<port::ApiReply>>;
 
 constexpr Duration longest_request = 5s;
 constexpr Duration before_sending = 2s;  // before it is sent: for the rate limit, or a connection
-// Both and what the threads need. A reply that comes later finds nobody.
+// The sum of both, and a second for the threads. A reply that comes later is ignored.
 constexpr Duration longest_answer = 8s;
 // How often an agent that ends is looked for.
 constexpr Duration end_period = 100ms;
@@ -50,7 +50,7 @@ Result<bool> PodAbsence::is_gone(const PodUid& pod, const std::string& name) {
     asked.pod = pod;
     asked.name_space = name.substr(0, slash);
     if (slash != std::string::npos) asked.name = name.substr(slash + 1);
-    if (!codec::has_api_name(asked)) return proves_nothing(name, "it is no name that the API server can be asked for");
+    if (!codec::has_api_name(asked)) return proves_nothing(name, "this is not a valid name of a pod");
     const auto message = codec::pod_request(asked);
     const auto replies = std::make_shared<Replies>();
     const bool is_sent = api_->send(

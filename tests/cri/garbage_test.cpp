@@ -16,10 +16,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "carry_out.hpp"
 #include "disk/pod_logs.hpp"
 #include "fakes/temp_dir.hpp"
 #include "observe/runtime_inventory.hpp"
-#include "reconcile/garbage_keeper.hpp"
 #include "runtime_fixture.hpp"
 #include "sys/clock.hpp"
 
@@ -50,22 +50,7 @@ public:
         });
     }
     ReclaimOutcome collect() {
-        DesiredGarbage desired;
-        desired.pass = ++passes_;
-        desired.removals = GarbageList(plan().removals);
-        desired.deadline = clock_.monotonic() + std::chrono::minutes(1);
-        ReclaimOutcome told;
-        reconcile::GarbageParts parts;
-        parts.look = [] { return RuntimePtr(); };
-        parts.available = [] { return std::optional<Bytes>(); };
-        parts.tell_inventory = [](const RuntimePtr& /*inventory*/) { return true; };
-        parts.tell = [&](const ReclaimOutcome& outcome) {
-            told = outcome;
-            return true;
-        };
-        reconcile::GarbageKeeper keeper(runtime_, logs_, clock_, std::move(parts));
-        keeper.reconcile(desired);
-        while (keeper.due()) keeper.act_on_time();
+        auto told = carry_out(plan().removals, runtime_, logs_, clock_, ++passes_);
         for (const auto& one : told.removals) counts[one.status]++;
         return told;
     }

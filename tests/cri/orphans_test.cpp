@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What is left of pods that no source knows, on a real containerd: it goes once the API server has said that they are
-// gone, and what is alive, or what the API server did not say that of, stays.
+// gone. What is alive stays, and so does all of which the API server did not say that.
 #include "policy/orphans.hpp"
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include "carry_out.hpp"
 #include "disk/pod_logs.hpp"
 #include "fakes/scripted_api_server.hpp"
 #include "fakes/temp_dir.hpp"
 #include "observe/runtime_inventory.hpp"
-#include "reconcile/garbage_keeper.hpp"
 #include "reconcile/pod_absence.hpp"
 #include "runtime_fixture.hpp"
 #include "sys/clock.hpp"
@@ -46,7 +46,7 @@ protected:
     [[nodiscard]] std::string mounted_at() const { return pods() + "/" + logs_of(mounted) + "/app"; }
     [[nodiscard]] std::string pods() const { return directory / "pods"; }
     std::string make_dead(const std::string& name) {
-        const auto pod = make_pod(name);
+        auto pod = make_pod(name);
         const auto container = make_container(pod, name, sleeps_for_ever);
         start(container);
         EXPECT_TRUE(runtime->stop_container(container, {}));
@@ -76,24 +76,8 @@ protected:
         return policy::plan_orphans(config, observation, collecting);
     }
     ReclaimOutcome remove(const std::vector<Garbage>& orphans) {
-        ReclaimOutcome told;
-        reconcile::GarbageParts parts;
-        parts.look = [] { return RuntimePtr(); };
-        parts.available = [] { return std::optional<Bytes>(); };
-        parts.tell_inventory = [](const RuntimePtr& /*inventory*/) { return true; };
-        parts.tell = [&](const ReclaimOutcome& outcome) {
-            told = outcome;
-            return true;
-        };
-        parts.is_gone = [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); };
-        reconcile::GarbageKeeper keeper(*runtime, logs, clock, std::move(parts));
-        DesiredGarbage desired;
-        desired.pass = 1;
-        desired.removals = GarbageList(orphans);
-        desired.deadline = clock.monotonic() + std::chrono::minutes(1);
-        keeper.reconcile(desired);
-        while (keeper.due()) keeper.act_on_time();
-        return told;
+        return carry_out(orphans, *runtime, logs, clock, 1,
+                         [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); });
     }
     void answer(const std::vector<Garbage>& orphans, long status) {
         server->ready.clear();
