@@ -149,6 +149,7 @@ void Agent::add_victim_disks(std::vector<ObservedVictim>& victims) const {
     }
     for (auto& victim : victims) {
         victim.on_disk = observe::has_disk_data(used_figures_, victim.pod);
+        victim.volumes = observe::has_volumes(used_figures_, victim.pod);
     }
 }
 

@@ -146,7 +146,8 @@ struct Described<ObservedVictim> {
     static constexpr auto fields =
         std::tuple(field("pod", &ObservedVictim::pod), field("cgroup", &ObservedVictim::cgroup),
                    field("populated", &ObservedVictim::populated), field("held", &ObservedVictim::held),
-                   field("tasks", &ObservedVictim::tasks), field("on_disk", &ObservedVictim::on_disk));
+                   field("tasks", &ObservedVictim::tasks), field("on_disk", &ObservedVictim::on_disk),
+                   field("volumes", &ObservedVictim::volumes));
 };
 template <>
 struct Described<UnknownPod> {

@@ -132,8 +132,7 @@ struct Described<Collecting> {
     static constexpr auto fields = std::tuple(
         field("passes", &Collecting::passes), field("routine", &Collecting::routine),
         field("containers_at", &Collecting::containers_at), field("images_at", &Collecting::images_at),
-        field("futile_inventory", &Collecting::futile_inventory),
-        field("planned_inventory", &Collecting::planned_inventory), field("orphans_at", &Collecting::orphans_at),
+        field("futile_inventory", &Collecting::futile_inventory), field("orphans_at", &Collecting::orphans_at),
         field("unknown", &Collecting::unknown), field("unknown_of", &Collecting::unknown_of));
 };
 

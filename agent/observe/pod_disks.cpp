@@ -90,11 +90,15 @@ void add_disk_usage(const DiskFigures& figures, MonotonicTime since, std::vector
     }
 }
 
-std::optional<bool> has_disk_data(const DiskFigures& figures, const PodUid& pod) {
-    if (!layers_of(figures.layers.get(), pod).empty()) return true;
+std::optional<bool> has_volumes(const DiskFigures& figures, const PodUid& pod) {
     if (!figures.survey || !is_listed(*figures.survey)) return std::nullopt;
     const auto* const row = find_pod(*figures.survey, pod);
     return row != nullptr && std::any_of(row->trees.begin(), row->trees.end(), is_volume);
+}
+
+std::optional<bool> has_disk_data(const DiskFigures& figures, const PodUid& pod) {
+    if (!layers_of(figures.layers.get(), pod).empty()) return true;
+    return has_volumes(figures, pod);
 }
 
 }  // namespace evictd::observe

@@ -23,7 +23,9 @@ struct DiskFigures {
 // something is not known, or was measured before `since`, is `disk_partial`.
 void add_disk_usage(const DiskFigures& figures, MonotonicTime since, std::vector<ObservedPod>& pods);
 
-// Whether a pod had volumes or containers, dead ones too, when both were last listed. None: volumes could not be.
+// Whether a pod had volumes, or volumes or containers, dead ones too, when they were last listed. None: volumes could
+// not be.
+[[nodiscard]] std::optional<bool> has_volumes(const DiskFigures& figures, const PodUid& pod);
 [[nodiscard]] std::optional<bool> has_disk_data(const DiskFigures& figures, const PodUid& pod);
 
 }  // namespace evictd::observe

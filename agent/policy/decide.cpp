@@ -101,12 +101,11 @@ Signal signal_to_rank_by(const ThresholdPass& pass) {
 // reclaimNodeLevelResources, the first half: what can be given back is, before anybody is evicted.
 Course reclaim_or_evict(std::vector<MetThreshold> acting, const EvictionConfig& config, const Observation& observation,
                         Verdict& verdict) {
-    auto& [decision, next] = verdict;
     auto gives = reclaim_for(acting.front().threshold.signal, observation.fs_layout, config.garbage.logs);
     if (gives.empty()) return evict_first(acting, config, observation, verdict);
-    if (next.reclaiming) return Course::reclaiming;
-    decision.reclaim = gives;
-    begin_reclaim(std::move(gives), std::move(acting), config, observation, next);
+    if (verdict.state.reclaiming) return Course::reclaiming;
+    verdict.decision.reclaim = gives;
+    begin_reclaim(std::move(gives), std::move(acting), config, observation, verdict);
     return Course::reclaiming;
 }
 
@@ -236,7 +235,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     auto& [decision, next] = verdict;
     EvictionConfig config = with_containerfs(configured, observation.fs_layout, decision.notes);
     decision.shutdown = shutdown_of(observation);
-    settle_victims(observation, next, decision);
+    settle_victims(config, observation, next, decision);
     follow_ended(config, observation, next, decision);
     follow_owing(config, observation, next);
     follow_reaping(config, observation, next);

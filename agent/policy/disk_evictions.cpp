@@ -8,6 +8,7 @@
 #include "evictd/model/text.hpp"
 #include "flight.hpp"
 #include "moments.hpp"
+#include "thresholds.hpp"
 
 namespace evictd::policy {
 namespace {
@@ -29,6 +30,14 @@ bool all_are_known(const Observation& observation) {
 }
 
 MonotonicTime end_of(const Freeing& one) { return after(one.emptied_at, pod_cleanup_timeout); }
+
+// A signal that was not read says nothing of its thresholds.
+bool is_clear(const std::vector<Threshold>& thresholds, const Observation& observation) {
+    return std::all_of(thresholds.begin(), thresholds.end(), [&](const Threshold& threshold) {
+        return !is_on_disk(threshold.signal) || (observation.readings.at(static_cast<std::size_t>(threshold.signal)) &&
+                                                 !is_met(threshold, observation.readings, MinReclaim::enforced));
+    });
+}
 
 bool were_asked_since(MonotonicTime time, const Readings& readings) {
     for (std::size_t i = 0; i < signal_count; ++i) {
@@ -79,12 +88,16 @@ void begin_freeing(const InFlight& flight, const ObservedVictim& seen, State& st
     state.freeing.push_back({flight.victim.pod, flight.victim.pod_name, flight.cgroup, flight.victim.emptied_at});
 }
 
-void follow_freeing(const Observation& observation, State& state) {
+void follow_freeing(const EvictionConfig& config, const Observation& observation, State& state) {
+    const bool clear = is_clear(config.thresholds, observation);
     for (auto& one : state.freeing) {
         const auto seen = std::find_if(observation.victims.begin(), observation.victims.end(),
                                        [&](const ObservedVictim& victim) { return victim.pod == one.pod; });
-        const bool is_left = seen != observation.victims.end() && seen->on_disk != false;
-        if (!is_left && !one.removed_at) one.removed_at = observation.at;
+        const bool is_there = seen != observation.victims.end();
+        const bool is_left = is_there && seen->on_disk != false;
+        // Only its dead containers are left, and it was enough. Should space run short again, they are reclaimed first.
+        const bool was_enough = is_there && clear && seen->volumes == false;
+        if ((!is_left || was_enough) && !one.removed_at) one.removed_at = observation.at;
     }
     std::erase_if(state.freeing, [&](const Freeing& one) {
         const bool is_free = one.removed_at && were_asked_since(*one.removed_at, observation.readings);

@@ -42,8 +42,9 @@ void follow_disk_pressure(const std::vector<FirstObserved>& merged, const Observ
 
 // What `state.freeing` begins with for a victim that is gone. `seen` is its entry in the observation.
 void begin_freeing(const InFlight& flight, const ObservedVictim& seen, State& state);
-// Ends what was removed, once filesystems were asked after that, and what was not within the time.
-void follow_freeing(const Observation& observation, State& state);
+// Ends what was removed, once filesystems were asked after that, and what was not within the time. Dead containers are
+// not waited for where no threshold on disk is met without them.
+void follow_freeing(const EvictionConfig& config, const Observation& observation, State& state);
 // When the first one's time is over.
 [[nodiscard]] std::optional<MonotonicTime> next_freeing_clock(const State& state);
 

@@ -185,9 +185,9 @@ bool is_held_up(const State& state, MonotonicTime now) {
                        [&](const InFlight& flight) { return !is_rejection(flight) && now < hold_until(flight); });
 }
 
-void settle_victims(const Observation& observation, State& state, Decision& decision) {
+void settle_victims(const EvictionConfig& config, const Observation& observation, State& state, Decision& decision) {
     forget_what_is_over(observation, state);
-    follow_freeing(observation, state);
+    follow_freeing(config, observation, state);
     std::vector<InFlight> flying;
     for (auto& flight : state.in_flight) {
         const ObservedPod* observed = find_pod(observation, flight.victim.pod);

@@ -30,7 +30,7 @@ inline constexpr Duration pass_over_period = std::chrono::seconds(30);
 [[nodiscard]] bool is_held_up(const State& state, MonotonicTime now);
 
 // Folds in the outcomes of the last actions and moves victims that ended from `state` to `decision.finished`.
-void settle_victims(const Observation& observation, State& state, Decision& decision);
+void settle_victims(const EvictionConfig& config, const Observation& observation, State& state, Decision& decision);
 
 // Kills victims whose grace period is over. True if there was one.
 bool kill_after_grace(MonotonicTime now, State& state, Decision& decision);

@@ -68,9 +68,21 @@ GarbagePlan plan_for(const Reclaiming& reclaiming, const EvictionConfig& config,
     return plan_garbage(config.garbage, request, *observation.runtime, words_of(observation));
 }
 
-bool is_recent(const Observation& observation) {
+bool is_recent(const Observation& observation, Duration longest = longest_inventory_age) {
     const MonotonicTime listed = observation.runtime->at;
-    return listed != MonotonicTime{} && observation.at - listed <= longest_inventory_age;
+    return listed != MonotonicTime{} && observation.at - listed <= longest;
+}
+
+bool could_evict(const Decision& decision, const Observation& observation) {
+    return std::any_of(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
+        return ranked.exemption == Exemption::none && observation.pods[ranked.pod].populated;
+    });
+}
+
+// That nothing could go holds for a moment where a pod would be evicted next; else it only saves the runtime questions.
+bool is_futile(const Decision& decision, const Observation& observation, const State& state) {
+    const Duration longest = could_evict(decision, observation) ? ask_again_after : longest_inventory_age;
+    return is_recent(observation, longest) && state.collecting.futile_inventory >= observation.runtime->at;
 }
 
 bool is_due(const std::optional<MonotonicTime>& last, Duration period, MonotonicTime now) {
@@ -163,7 +175,8 @@ std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observati
 }
 
 void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> acting, const EvictionConfig& config,
-                   const Observation& observation, State& state) {
+                   const Observation& observation, Verdict& verdict) {
+    State& state = verdict.state;
     Reclaiming& reclaiming = state.reclaiming.emplace();
     reclaiming.asked = std::move(asked);
     reclaiming.acting = std::move(acting);
@@ -173,8 +186,7 @@ void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> act
     // its containers may be removable now. Once the inventory is too old, a new one is requested.
     const bool predates_last_victim = is_whole(reclaiming.asked, observation.runtime->whole) &&
                                       state.disk_relieved_at && observation.runtime->at <= *state.disk_relieved_at;
-    const bool is_futile = state.collecting.futile_inventory >= observation.runtime->at;
-    if (is_recent(observation) && is_futile && !predates_last_victim) return;
+    if (is_futile(verdict.decision, observation, state) && !predates_last_victim) return;
     reclaiming.garbage.deadline = after(observation.at, config.garbage.deadline);
     // Garbage may have come since the last inventory: that nothing can go is only known from a new one.
     reclaiming.garbage.inventory_since = observation.at;
@@ -193,8 +205,7 @@ void follow_reclaim(const EvictionConfig& config, const Observation& observation
     garbage.pass = ++state.collecting.passes;
     garbage.removals = GarbageList(std::move(plan.removals));
     reclaiming.more = plan.more || !whole;
-    auto& inventory = garbage.removals.empty() ? state.collecting.futile_inventory : state.collecting.planned_inventory;
-    inventory = observation.runtime->at;
+    if (garbage.removals.empty()) state.collecting.futile_inventory = observation.runtime->at;
 }
 
 void note_reclaimed(const Observation& observation, State& state) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "decide.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/decision.hpp"
 #include "evictd/model/observation.hpp"
@@ -18,10 +19,10 @@ namespace evictd::policy {
 // inodes are missing, and how many each removal frees is not known.
 [[nodiscard]] std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observation& observation);
 
-// A reclaim of `asked`, for `acting`. It waits for an inventory that is not too old; without a runtime there is nothing
-// to wait for.
+// A reclaim of `asked`, for `acting`, once the decision has its ranking. It waits for an inventory that is not too old;
+// without a runtime there is nothing to wait for.
 void begin_reclaim(std::vector<NodeReclaim> asked, std::vector<MetThreshold> acting, const EvictionConfig& config,
-                   const Observation& observation, State& state);
+                   const Observation& observation, Verdict& verdict);
 // A new inventory may have come. For a reclaim that was begun at an earlier look.
 void follow_reclaim(const EvictionConfig& config, const Observation& observation, State& state);
 // All is done, there is nothing to do, or its time is up.

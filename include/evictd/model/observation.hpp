@@ -105,6 +105,7 @@ struct ObservedVictim {
     std::optional<std::int64_t>
         tasks{};                    // also ended ones, which count until something waited for them; none: not known
     std::optional<bool> on_disk{};  // volumes or containers of it are still there; none: not known
+    std::optional<bool> volumes{};  // volumes alone, likewise
 };
 
 // A cgroup that is named as the kubelet names a pod's, and no source knows a pod of that UID: its manifest is late, or

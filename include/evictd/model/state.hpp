@@ -104,11 +104,10 @@ struct Collecting {
     DesiredGarbage routine{};                    // under way; pass 0: none
     std::optional<MonotonicTime> containers_at;  // the last routine pass over containers, and over images
     std::optional<MonotonicTime> images_at;
-    std::optional<MonotonicTime> futile_inventory;   // when it was made: a reclaim removed nothing of it
-    std::optional<MonotonicTime> planned_inventory;  // likewise: of what it lists a reclaim has removed some
-    std::optional<MonotonicTime> orphans_at{};       // the last pass over orphans
-    std::vector<UnknownOwner> unknown{};             // ordered by uid; empty after a gap of a source
-    std::optional<MonotonicTime> unknown_of{};       // when the inventory was made that named them
+    std::optional<MonotonicTime> futile_inventory;  // when it was made: a reclaim removed nothing of it
+    std::optional<MonotonicTime> orphans_at{};      // the last pass over orphans
+    std::vector<UnknownOwner> unknown{};            // ordered by uid; empty after a gap of a source
+    std::optional<MonotonicTime> unknown_of{};      // when the inventory was made that named them
 };
 
 // How something changed lately, bytes from interval to interval.

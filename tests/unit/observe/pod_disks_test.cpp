@@ -121,6 +121,9 @@ TEST(PodDisks, VolumesAreThereUntilAListingHasNone) {
     EXPECT_EQ(has_disk_data({}, {"uid"}), std::nullopt);
     EXPECT_EQ(has_disk_data({survey({}), app_layer}, {"uid"}), true) << "its containers are dead, and take space";
     EXPECT_EQ(has_disk_data({survey({}), app_layer}, {"other"}), false);
+    EXPECT_EQ(has_volumes({survey({}), app_layer}, {"uid"}), false);
+    EXPECT_EQ(has_volumes({with, app_layer}, {"uid"}), true);
+    EXPECT_EQ(has_volumes({nullptr, app_layer}, {"uid"}), std::nullopt);
 }
 
 // Its containers went with its processes: those that something has started since then are others.

@@ -43,6 +43,7 @@ struct Seen {
     std::string pod;
     bool populated;
     std::optional<bool> on_disk;
+    std::optional<bool> volumes{};
 };
 
 Decision look_with(Node& node, Duration since, const std::vector<Seen>& victims) {
@@ -52,7 +53,8 @@ Decision look_with(Node& node, Duration since, const std::vector<Seen>& victims)
                                        .cgroup = {std::hash<std::string>()(seen.pod)},
                                        .populated = seen.populated,
                                        .held = Bytes{0},
-                                       .on_disk = seen.on_disk});
+                                       .on_disk = seen.on_disk,
+                                       .volumes = seen.volumes});
     }
     Verdict verdict = decide(node.config, observation, node.state);
     node.state = std::move(verdict.state);
@@ -207,6 +209,35 @@ TEST(DiskEvictions, VolumesThatStayHoldTheNextUpForThirtySeconds) {
     }
     (void)look_with(node, 31s + 1ms, {{"first", false, true}});
     EXPECT_EQ(evicted(look_with(node, 31s + 2ms, {{"first", false, true}})), "uid-second");
+}
+
+// The eviction was enough, and what is left is what the reclaim of the next crossing takes.
+TEST(DiskEvictions, DeadContainersAreNotWaitedForOnceNoThresholdIsMet) {
+    auto node = short_of_disk({on_disk("first", 4_GiB), on_disk("second", 3_GiB)});
+    auto decision = evict_after_reclaim(node, 0s);
+    node.carry_out(decision, OutcomeStatus::delivered, 2ms);
+    node.find("first").populated = false;
+    (void)look_with(node, 1s, {{"first", false, true, false}});
+    ASSERT_EQ(node.state.freeing.size(), 1U) << "the threshold is met still";
+    node.set(50_GiB, Signal::imagefs_available, 100_GiB);
+    (void)look_with(node, 2s, {{"first", false, true, true}});
+    (void)look_with(node, 3s, {{"first", false, true, std::nullopt}});
+    ASSERT_EQ(node.state.freeing.size(), 1U) << "its volumes are there";
+    (void)look_with(node, 4s, {{"first", false, true, false}});
+    node.set(5_GiB, Signal::imagefs_available, 100_GiB);
+    (void)look_with(node, 5s, {{"first", false, true, false}});
+    EXPECT_EQ(evicted(look_with(node, 5s + 1ms, {{"first", false, true, false}})), "uid-second");
+}
+
+TEST(DiskEvictions, DeadContainersAreWaitedForWhileASignalIsNotKnown) {
+    auto node = short_of_disk({on_disk("first", 4_GiB), on_disk("second", 3_GiB)});
+    auto decision = evict_after_reclaim(node, 0s);
+    node.carry_out(decision, OutcomeStatus::delivered, 2ms);
+    node.find("first").populated = false;
+    (void)look_with(node, 1s, {{"first", false, true, false}});
+    node.forget(Signal::imagefs_available);
+    (void)look_with(node, 2s, {{"first", false, true, false}});
+    EXPECT_EQ(node.state.freeing.size(), 1U);
 }
 
 // As in scenarios, and from tapes of agents that did not measure disks.

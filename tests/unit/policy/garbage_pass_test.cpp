@@ -94,6 +94,18 @@ TEST(GarbagePass, WhereNothingCanGoAPodIsEvictedAtOnceAndTheRuntimeIsNotAskedAga
     EXPECT_THAT(node.disk(21s, 9_GiB).why, Not(HasSubstr("unable to evict"))) << "it is waited for";
 }
 
+TEST(GarbagePass, BeforeAPodIsEvictedTheRuntimeIsAskedAgainASecondAfterItHadNothing) {
+    ReclaimNode node;
+    node.inventory.runtime.images.clear();
+    node.inventory.runtime.containers.clear();
+    node.pods.front().usage->disk_partial = true;  // evictions wait for its figures
+    (void)node.disk(0s, 9_GiB);
+    EXPECT_EQ(evicted(node.disk(1ms, 9_GiB)), "");
+    EXPECT_FALSE(node.disk(900ms, 9_GiB).garbage.inventory_since);
+    (void)node.disk(901ms, 9_GiB);
+    EXPECT_EQ(node.disk(1100ms, 9_GiB).garbage.inventory_since, at(1100ms)) << "a container may have died meanwhile";
+}
+
 TEST(GarbagePass, ThatNothingCanGoIsOnlyKnownFromAnInventoryOfNow) {
     ReclaimNode node;
     auto garbage = node.inventory.runtime;
