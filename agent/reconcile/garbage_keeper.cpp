@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 // containerd deletes snapshots some 100 ms after the last reference to them went, one after the other. What was not
 // taken is told again as soon.
 constexpr Duration again = 100ms;
+// A runtime that comes and goes is not asked for its lists each time.
+constexpr Duration list_again_after = 1s;
 constexpr std::size_t most_errors = 8;
 
 bool is_log(GarbageKind kind) {
@@ -35,11 +37,19 @@ void GarbageKeeper::reconcile(const DesiredGarbage& desired) {
 
 void GarbageKeeper::list_what_lacks() {
     const auto is_whole = [](const RuntimeLists& of) { return of.sandboxes && of.containers && of.images; };
-    if (!inventory_ || !is_whole(inventory_->whole)) list();
+    if (inventory_ && is_whole(inventory_->whole)) return;
+    const MonotonicTime earliest = listed_at_ ? *listed_at_ + list_again_after : clock_.monotonic();
+    if (clock_.monotonic() < earliest) {
+        list_due_ = earliest;
+    } else {
+        list();
+    }
 }
 
 void GarbageKeeper::list() {
+    list_due_.reset();
     inventory_ = parts_.look();
+    listed_at_ = clock_.monotonic();
     tell_inventory();
 }
 
@@ -56,11 +66,15 @@ void GarbageKeeper::begin(const DesiredGarbage& desired) {
 }
 
 std::optional<MonotonicTime> GarbageKeeper::due() const {
-    if (!pass_) return inventory_due_;
-    return inventory_due_ ? std::min(*inventory_due_, pass_->at) : pass_->at;
+    std::optional<MonotonicTime> first = pass_ ? std::optional(pass_->at) : std::nullopt;
+    for (const auto& one : {inventory_due_, list_due_}) {
+        if (one) first = std::min(first.value_or(*one), *one);
+    }
+    return first;
 }
 
 void GarbageKeeper::act_on_time() {
+    if (list_due_ && clock_.monotonic() >= *list_due_) list();
     if (inventory_due_ && clock_.monotonic() >= *inventory_due_) tell_inventory();
     if (!pass_ || clock_.monotonic() < pass_->at) return;
     if (pass_->is_over) return finish();
@@ -77,6 +91,7 @@ void GarbageKeeper::act_on_time() {
 void GarbageKeeper::release() {
     pass_.reset();
     inventory_due_.reset();
+    list_due_.reset();
 }
 
 // What is behind one of which the runtime says nothing must not wait for it.

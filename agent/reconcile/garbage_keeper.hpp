@@ -52,7 +52,8 @@ public:
     [[nodiscard]] std::optional<MonotonicTime> due() const;
     void act_on_time();
     void release();
-    // The runtime has come, or come back: what could not be listed before is listed. A pass goes on.
+    // The runtime has come, or come back: what could not be listed before is listed, at once or a second after the last
+    // listing. A pass goes on.
     void list_what_lacks();
 
 private:
@@ -100,6 +101,8 @@ private:
     GarbageUses uses_;
     RuntimePtr inventory_;                        // the newest
     std::optional<MonotonicTime> inventory_due_;  // it was not taken yet
+    std::optional<MonotonicTime> listed_at_;      // when the last listing ended
+    std::optional<MonotonicTime> list_due_;       // what lacks is listed then
     std::uint64_t last_pass_ = 0;
     std::optional<Pass> pass_;
 };
