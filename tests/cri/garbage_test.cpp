@@ -150,10 +150,10 @@ TEST_F(GarbageTest, AnImageOfAContainerThatWasMadeMeanwhileStays) {
     EXPECT_TRUE(has_image(spare));
 }
 
-// CHURN_SECONDS (10): a container that was started and not stopped runs, and its image is there, whatever is collected.
+// CHURN_SECONDS (60): a container that was started and not stopped runs, and its image is there, whatever is collected.
 TEST_F(GarbageTest, NothingInUseGoesWhileAllElseComesAndGoes) {
     const auto text = from_environment("CHURN_SECONDS");
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(text.empty() ? 10 : std::stoi(text));
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(text.empty() ? 60 : std::stoi(text));
     const auto other = connect();
     Collector collector(*other);
     std::atomic<bool> stops = false;

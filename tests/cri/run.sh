@@ -3,7 +3,8 @@
 # Copyright The evictd authors
 # cri_tests on a real containerd of each version, both at once, each on a rig of its own: a line "ok", "not ok" or "skip" a
 # test. Unpacks what a rig needs on first use.
-# usage: run.sh [GTEST-ARGUMENT...]     env: CRI_TESTS (build/cri_tests), RELEASES (" trixie": of Debian; empty is this one)
+# usage: run.sh [GTEST-ARGUMENT...]     env: CRI_TESTS (build/cri_tests), RELEASES ("none trixie": of Debian; none is this one),
+#                                            CHURN_SECONDS (60): how long containers come and go while garbage is collected
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$(realpath "${CRI_TESTS:-$here/../../build/cri_tests}")
@@ -13,6 +14,8 @@ tests=$(realpath "${CRI_TESTS:-$here/../../build/cri_tests}")
 . "$kube/leftovers.sh"
 declare -A version=([none]=1.6 [trixie]=1.7)
 unset EVICTD_CRI_RUN EVICTD_KUBE_RUN
+export CHURN_SECONDS=${CHURN_SECONDS:-60}
+limit=$((300 + CHURN_SECONDS))
 
 if [ "$(id -u)" -ne 0 ]; then echo "skip cri: needs root"; exit 0; fi
 
@@ -29,10 +32,11 @@ play() ( # play RELEASE DIRECTORY [GTEST-ARGUMENT...]: "none" is this release
     export CRI_EVICTD=${tests%/*}/evictd
     export CRI_SOCKET=${where% CGROUP=*} CRI_CGROUP=${where#* CGROUP=} CRI_UP=$cri/up.sh
     export CRI_CONTAINERD=${CRI_SOCKET%/sock/*}/containerd.pid
-    timeout -k 10 300 "$tests" --gtest_color=no "$@" 2>&1 < /dev/null |
+    timeout -k 10 "$limit" "$tests" --gtest_color=no "$@" 2>&1 < /dev/null |
         sed -E "s/^\[ +OK \] ([^ ]+) .*/ok $containerd: \1/; t; s/^\[  FAILED  \] ([^ ,]+) \(.*/not ok $containerd: \1/; t
             s/^\[  SKIPPED \] ([^ ]+) \(.*/skip $containerd: \1/; t; /^(\[|$)/d; s/^/    /"
     status=${PIPESTATUS[0]}
+    [ "$status" -ne 124 ] || echo "not ok $containerd: its tests end within $limit s"
     "$cri/down.sh" || status=1
     if leaves_nothing "$EVICTD_CRI_RUN"; then echo "ok $containerd: it leaves nothing"; else echo "not ok $containerd: it leaves nothing"; status=1; fi
     return "$status"

@@ -86,8 +86,12 @@ count_lines() { # count_lines SUITE LOG STATUS OK-REGEX BAD-REGEX SKIP-REGEX NOT
     fi
 }
 
+mutations_apply() {
+    local patch
+    for patch in tests/vm/mutations/*.patch; do git apply --check "$patch" || return 1; done
+}
 suite_lint() {
-    local log=$logs/lint.log status=0 begin=$SECONDS file
+    local log=$logs/lint.log status=0 begin=$SECONDS
     : > "$log"
     check() { # check NAME COMMAND...
         local name=$1
@@ -98,7 +102,7 @@ suite_lint() {
     check "shellcheck" bash -c '. tests/tools/lib.sh && scripts | xargs -0 -r shellcheck -x'
     check "licence and copyright in the heads of files" tests/tools/heads.sh
     check "layers: what is included is linked" tests/tools/layers.sh
-    for file in tests/lint/*.sh; do [ -e "$file" ] && check "$file" bash "$file"; done
+    check "mutations of tests/vm apply" mutations_apply
     count_lines lint "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }
 
