@@ -24,7 +24,7 @@ export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVER
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-kube deps build bench bench-compare bench-disk vm peers check tidy lint fmt fuzz soak image image-arm64 install clean
+.PHONY: help demo test test-kube deps build bench bench-compare bench-disk bench-disk-pressure vm peers check tidy lint fmt fuzz soak image image-arm64 install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -66,6 +66,12 @@ bench-disk: ## a walk over all pods' files against du, on a filesystem of its ow
 	@$(tools)/deps.sh build
 	@$(tools)/build.sh $(BUILD) evictd_disk_bench
 	@tests/bench/disk/run.sh
+
+bench-disk-pressure: ## crossing of a disk threshold until the decision, beside a real kubelet (root, 3 GiB of disk, 8 min)
+	@$(tools)/need_root.sh "make bench-disk-pressure"
+	@$(tools)/deps.sh build kube
+	@$(tools)/build.sh $(BUILD) evictd evictd_disk_bench vm_load
+	@EVICTD=$(BUILD)/evictd tests/bench/disk/pressure.sh
 
 vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT="6.1-v1 ..." CASES="doctor ..." EVERY=1
 	@$(tools)/deps.sh build vm

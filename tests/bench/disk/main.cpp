@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Trees as pods have them, and what it takes to walk all of them with two threads; tests/bench/disk/run.sh compares
-// that with du. usage: evictd_disk_bench make DIRECTORY PODS FILES | evictd_disk_bench walk DIRECTORY
+// that with du. And when a filesystem falls below a threshold, for tests/bench/disk/pressure.sh.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -15,8 +15,11 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "disk/surveyor.hpp"
@@ -137,6 +140,47 @@ int survey(const std::string& directory, int seconds) {
     return 0;
 }
 
+std::int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+// What the kubelet calls available; below 0: not known.
+double available_mib(const std::string& directory) {
+    struct statvfs status {};
+    if (::statvfs(directory.c_str(), &status) != 0) return -1;
+    return static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize) / (1U << 20U);
+}
+
+// Every millisecond, above all others: "CROSSED FULL ENDED RATE", in nanoseconds since 1970, and in MiB/s up to the
+// crossing. FULL is "-" where a page was left for as long as the process was there.
+int watch(const std::string& directory, double threshold, pid_t process, int seconds) {
+    const sched_param priority{.sched_priority = 1};
+    (void)::sched_setscheduler(0, SCHED_FIFO, &priority);
+    const double empty = available_mib(directory);
+    const auto end = now_ns() + (std::int64_t{seconds} * 1'000'000'000);
+    std::int64_t began = 0;
+    std::int64_t crossed = 0;
+    std::int64_t full = 0;
+    double rate = 0;
+    while (::kill(process, 0) == 0) {
+        const double left = available_mib(directory);
+        const auto now = now_ns();
+        if (left < 0 || now > end) return 1;
+        if (began == 0 && left < empty - 16) began = now;
+        if (crossed == 0 && left < threshold) {
+            crossed = now;
+            rate = (empty - 16 - threshold) * 1e9 / static_cast<double>(crossed - began);
+        }
+        if (full == 0 && left < 1) full = now;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (crossed == 0) return 1;
+    std::printf("%lld %s %lld %.0f\n", static_cast<long long>(crossed), full == 0 ? "-" : std::to_string(full).c_str(),
+                static_cast<long long>(now_ns()), rate);
+    return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -144,7 +188,13 @@ int main(int count, char** arguments) {
     if (words.size() == 4 && words[0] == "make") return make(words[1], std::stoi(words[2]), std::stoi(words[3]));
     if (words.size() == 2 && words[0] == "walk") return walk(words[1]);
     if (words.size() == 3 && words[0] == "survey") return survey(words[1], std::stoi(words[2]));
-    std::fputs("usage: evictd_disk_bench make DIRECTORY PODS FILES | walk DIRECTORY | survey DIRECTORY SECONDS\n",
-               stderr);
+    if (words.size() == 5 && words[0] == "watch") {
+        return watch(words[1], std::stod(words[2]), std::stoi(words[3]), std::stoi(words[4]));
+    }
+    std::fputs(
+        "usage: evictd_disk_bench make DIRECTORY PODS FILES | walk DIRECTORY | survey DIRECTORY SECONDS | watch "
+        "DIRECTORY "
+        "MIB PID SECONDS\n",
+        stderr);
     return 2;
 }
