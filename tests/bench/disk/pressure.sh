@@ -125,7 +125,7 @@ crossing() { # crossing WHO POD: a line "DECIDED ENDED FULL RATE": milliseconds 
 crossings() { # crossings WHO COUNT
     local i
     for ((i = 1; i <= $2; i++)); do crossing "$1" "hog-$1-$i"; done | tee "$work/$1" |
-        sed -E "s/^([-0-9.]+) .*/  $1 decided \1 ms after the crossing/"
+        sed -uE "s/^([-0-9.]+) .*/  $1 decided \1 ms after the crossing/"
 }
 
 make_filesystem || fails "no filesystem of its own can be made"
