@@ -17,6 +17,7 @@
 #include "cri/runtime.hpp"
 #include "disk/filesystems.hpp"
 #include "disk/pod_logs.hpp"
+#include "disk/pod_remains.hpp"
 #include "disk/runtime_paths.hpp"
 #include "disk/surveyor.hpp"
 #include "evictd/model/text.hpp"
@@ -96,6 +97,7 @@ struct Disks::Parts {
     port::FilesystemPaths paths{};  // under the mutex
     std::unique_ptr<cri::Runtime> runtime;
     std::optional<disk::PodLogs> logs;
+    disk::PodRemains remains{{.pods = config.agent.cluster.kubelet_root + "/pods"}};
     std::optional<observe::RuntimeInventory> inventory;
     std::unique_ptr<Keeper> keeper;
     std::unique_ptr<LayerReader> layers;
@@ -197,6 +199,7 @@ Status Disks::Parts::start_keeper() {
                 },
             .on_removal = log_removal,
             .is_gone = [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); },
+            .remains = &remains,
             .dry_run = config.agent.dry_run,
             .patience = reclaim_patience});
     if (!made) return tl::unexpected(made.error());

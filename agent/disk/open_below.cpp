@@ -3,6 +3,7 @@
 #include "disk/open_below.hpp"
 
 #include <cerrno>
+#include <string_view>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -25,7 +26,9 @@ int openat2_retrying(int directory, const char* path, const open_how& how) {
 sys::Fd open_below(int directory, const char* path, int flags, Mounts mounts) {
     open_how how{};
     how.flags = static_cast<decltype(how.flags)>(flags | O_CLOEXEC | O_NOFOLLOW);
-    how.resolve = RESOLVE_NO_SYMLINKS | (mounts == Mounts::refuse ? RESOLVE_NO_XDEV : 0U);
+    const bool goes_up = std::string_view(path) == "..";
+    how.resolve =
+        (goes_up ? 0U : RESOLVE_BENEATH) | RESOLVE_NO_SYMLINKS | (mounts == Mounts::refuse ? RESOLVE_NO_XDEV : 0U);
     return sys::Fd(openat2_retrying(directory, path, how));
 }
 

@@ -17,7 +17,8 @@ enum class Mounts : std::uint8_t {
 };
 
 // Invalid: it failed, and errno says why: ELOOP or ENOTDIR at a symbolic link (with O_PATH and without O_DIRECTORY a
-// last one is opened itself), ENOSYS before Linux 5.6. `path` may have several components, and ".." only with those.
+// last one is opened itself), ENOSYS before Linux 5.6. `path` may have several components; it leads out of the
+// directory only as ".." alone.
 // Always O_CLOEXEC and O_NOFOLLOW; O_NOATIME where that is allowed.
 [[nodiscard]] sys::Fd open_below(int directory, const char* path, int flags, Mounts mounts);
 

@@ -171,6 +171,7 @@ Status PodLogs::remove(GarbageKind kind, const std::string& id) {
         case GarbageKind::container:
         case GarbageKind::sandbox:
         case GarbageKind::image:
+        case GarbageKind::volume_directory:
             break;
     }
     return no_such(id, "is no log");

@@ -106,6 +106,23 @@ Runtime part_of(const Runtime& runtime, const LeftoversByPod& pods) {
     return part;
 }
 
+// With the volume directory of each pod, which nobody lists: without the pod's name, which the others have, nobody
+// could be asked about it. Before the log directories: what is left of the volumes is found again by them. After the
+// sandboxes, whose containers had the volumes mounted.
+std::vector<Garbage> with_volumes(std::vector<Garbage> orphans) {
+    const auto logs = std::stable_partition(orphans.begin(), orphans.end(), [](const Garbage& one) {
+        return one.kind == GarbageKind::container || one.kind == GarbageKind::sandbox;
+    });
+    std::set<std::string> pods;
+    for (const Garbage& one : orphans) pods.insert(one.pod.value);
+    std::vector<Garbage> volumes;
+    for (const std::string& pod : pods) {
+        volumes.push_back({GarbageKind::volume_directory, pod, pod, {pod}, std::nullopt, {}});
+    }
+    orphans.insert(logs, volumes.begin(), volumes.end());
+    return orphans;
+}
+
 bool is_whole(const RuntimeLists& lists) { return lists.sandboxes && lists.containers && lists.logs; }
 
 void note_unknown(const Runtime& runtime, const KnownPods& known, MonotonicTime now, Collecting& collecting) {
@@ -164,11 +181,12 @@ std::vector<Garbage> plan_orphans(const GarbageConfig& config, const Observation
                                  .missing = {}};
     // All that is left in this part of the inventory is an orphan's.
     const auto gone = [](const std::string& /*uid*/) { return PodWord{PodFate::deleted, {}}; };
-    auto orphans = plan_garbage(config, request, part_of(*observation.runtime, pods), gone).removals;
+    auto orphans = with_volumes(plan_garbage(config, request, part_of(*observation.runtime, pods), gone).removals);
     std::set<std::string> named;
     for (Garbage& one : orphans) {
         one.orphan_of = pods.at(one.pod.value).name;
-        if (one.kind == GarbageKind::log_directory) one.name = one.orphan_of;
+        const bool has_no_name = one.kind == GarbageKind::log_directory || one.kind == GarbageKind::volume_directory;
+        if (has_no_name) one.name = one.orphan_of;
         one.why = "its pod is known to no source for " + to_string(config.orphan_quarantine) + " or longer";
         named.insert(one.pod.value);
     }

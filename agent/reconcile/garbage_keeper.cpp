@@ -18,13 +18,15 @@ constexpr Duration again = 100ms;
 constexpr Duration list_again_after = 1s;
 constexpr std::size_t most_errors = 8;
 
-bool is_log(GarbageKind kind) {
-    return kind == GarbageKind::log_directory || kind == GarbageKind::log_link || kind == GarbageKind::rotated_log;
+bool is_on_disk(GarbageKind kind) {
+    return kind == GarbageKind::log_directory || kind == GarbageKind::log_link || kind == GarbageKind::rotated_log ||
+           kind == GarbageKind::volume_directory;
 }
 
-// The runtime has answered, and not with a "done"; of a log: it is none any more.
+// The runtime has answered, and not with a "done"; of a log: it is none any more; of volumes: they are mounted, or not
+// the kubelet's.
 bool is_refusal(GarbageKind kind, const Error& error) {
-    return error.kind == (is_log(kind) ? ErrorKind::invalid : ErrorKind::failed);
+    return error.kind == (is_on_disk(kind) ? ErrorKind::invalid : ErrorKind::failed);
 }
 
 }  // namespace
@@ -172,21 +174,63 @@ std::optional<GarbageOutcome> GarbageKeeper::why_no_orphan(const Garbage& one) c
     return std::nullopt;
 }
 
-// The API server first, which takes longer: what the runtime says is to be as new as it can be.
+// The newest word on the pod's processes: those of containers that the runtime has lost are in none of its lists.
+std::optional<GarbageOutcome> GarbageKeeper::why_it_lives(const Garbage& one) const {
+    if (one.orphan_of.empty()) return std::nullopt;
+    if (parts_.remains == nullptr) {
+        return GarbageOutcome{one.kind, one.id, GarbageStatus::failed, "its pod's processes cannot be looked for"};
+    }
+    const auto life = parts_.remains->life(one.pod);
+    if (!life) return GarbageOutcome{one.kind, one.id, GarbageStatus::failed, life.error().text()};
+    if (!life->empty()) return GarbageOutcome{one.kind, one.id, GarbageStatus::in_use, *life};
+    // Without the logs nobody would know the pod's name, which the API server is asked by.
+    if (one.kind == GarbageKind::log_directory && pass_->with_volumes.contains(one.pod.value)) {
+        return GarbageOutcome{one.kind, one.id, GarbageStatus::in_use, "its pod's volume directory has to go before"};
+    }
+    return std::nullopt;
+}
+
 GarbageKeeper::Attempt GarbageKeeper::remove(const Garbage& one) {
+    auto attempt = try_to_remove(one);
+    if (one.kind == GarbageKind::volume_directory) {
+        const auto status = attempt.outcome.status;
+        if (attempt.is_unanswered || status == GarbageStatus::failed || status == GarbageStatus::in_use) {
+            pass_->with_volumes.insert(one.pod.value);
+        } else {
+            pass_->with_volumes.erase(one.pod.value);
+        }
+    }
+    return attempt;
+}
+
+// The API server first, which takes longer: what the runtime and the kernel say is to be as new as it can be.
+GarbageKeeper::Attempt GarbageKeeper::try_to_remove(const Garbage& one) {
     if (auto known = why_no_orphan(one)) return {.outcome = std::move(*known)};
     if (auto stays = uses_.why_it_stays(one, inventory_ ? inventory_->sandbox_image : std::string())) {
         return {.outcome = std::move(stays->outcome), .is_unanswered = stays->is_unanswered};
     }
-    if (parts_.dry_run || pass_->desired.report_only)
-        return {.outcome = {one.kind, one.id, GarbageStatus::dry_run, {}}};
-    const auto done = carry_out(one);
-    if (done) return {.outcome = {one.kind, one.id, GarbageStatus::removed, {}}};
+    if (auto lives = why_it_lives(one)) return {.outcome = std::move(*lives)};
+    const bool is_volumes = one.kind == GarbageKind::volume_directory;
+    if (is_volumes && one.orphan_of.empty()) {
+        return {.outcome = {one.kind, one.id, GarbageStatus::failed, "volumes are an orphan's only"}};
+    }
+    if (parts_.dry_run || pass_->desired.report_only) {
+        // Nobody listed it, and it may not be there.
+        const auto looked = is_volumes ? parts_.remains->check_volumes(one.pod) : Status{};
+        return outcome_of(one, looked, GarbageStatus::dry_run);
+    }
+    return outcome_of(one, carry_out(one), GarbageStatus::removed);
+}
+
+GarbageKeeper::Attempt GarbageKeeper::outcome_of(const Garbage& one, const Status& done, GarbageStatus success) const {
+    if (done) return {.outcome = {one.kind, one.id, success, {}}};
     if (is_refusal(one.kind, done.error())) {
         return {.outcome = {one.kind, one.id, GarbageStatus::refused, done.error().text()}};
     }
     auto unknown = unknown_use(one, done.error());
-    return {.outcome = std::move(unknown.outcome), .is_unanswered = unknown.is_unanswered, .was_asked_to_remove = true};
+    return {.outcome = std::move(unknown.outcome),
+            .is_unanswered = unknown.is_unanswered,
+            .was_asked_to_remove = success == GarbageStatus::removed};
 }
 
 Status GarbageKeeper::carry_out(const Garbage& one) {
@@ -200,6 +244,8 @@ Status GarbageKeeper::carry_out(const Garbage& one) {
         }
         case GarbageKind::image:
             return runtime_.remove_image(one.id);
+        case GarbageKind::volume_directory:
+            return parts_.remains->remove_volumes(one.pod);
         case GarbageKind::log_directory:
         case GarbageKind::log_link:
         case GarbageKind::rotated_log:

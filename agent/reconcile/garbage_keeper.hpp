@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "evictd/model/runtime.hpp"
 #include "evictd/port/container_runtime.hpp"
 #include "evictd/port/pod_logs.hpp"
+#include "evictd/port/pod_remains.hpp"
 #include "reconcile/garbage_uses.hpp"
 #include "sys/clock.hpp"
 
@@ -33,6 +35,8 @@ struct GarbageParts {
     // Whether the API server has no pod "namespace/name" with that uid (PodAbsence). Empty: there is no API server, and
     // no orphan is removed.
     std::function<Result<bool>(const PodUid& pod, const std::string& name)> is_gone{};
+    // Looked at before an orphan goes; must outlive the keeper. Null: none goes.
+    port::PodRemains* remains = nullptr;
     bool dry_run = false;
     // Nothing came back for so long: nothing more is waited for. None: until the deadline.
     std::optional<Duration> patience{};
@@ -74,6 +78,7 @@ private:
         std::optional<Bytes> available_before;
         MonotonicTime at;                            // the next measurement, when all are removed
         std::optional<MonotonicTime> last_growth{};  // of what is available, since all were removed
+        std::set<std::string> with_volumes{};        // uids of pods whose volume directory may yet go
         bool is_over = false;                        // its outcome was not taken yet
     };
     struct Attempt {
@@ -91,7 +96,10 @@ private:
     void list();
     void tell_inventory();
     [[nodiscard]] Attempt remove(const Garbage& one);
+    [[nodiscard]] Attempt try_to_remove(const Garbage& one);
+    [[nodiscard]] Attempt outcome_of(const Garbage& one, const Status& done, GarbageStatus success) const;
     [[nodiscard]] std::optional<GarbageOutcome> why_no_orphan(const Garbage& one) const;
+    [[nodiscard]] std::optional<GarbageOutcome> why_it_lives(const Garbage& one) const;
     [[nodiscard]] Status carry_out(const Garbage& one);
 
     port::ContainerRuntime& runtime_;

@@ -67,7 +67,8 @@ std::optional<GarbageStays> GarbageUses::why_it_stays(const Garbage& one, const 
         case GarbageKind::image:
             return image(one, sandbox_image);
         case GarbageKind::log_directory:
-            return logs(one);
+        case GarbageKind::volume_directory:
+            return directory(one);
         case GarbageKind::log_link:
         case GarbageKind::rotated_log:
             return std::nullopt;  // their names, types and targets are checked as they are removed
@@ -117,7 +118,7 @@ std::optional<GarbageStays> GarbageUses::image(const Garbage& one, const std::st
 }
 
 // A pod of that UID may have come back, a static one for example.
-std::optional<GarbageStays> GarbageUses::logs(const Garbage& one) {
+std::optional<GarbageStays> GarbageUses::directory(const Garbage& one) {
     const auto sandboxes = runtime_.sandboxes();
     const auto containers = sandboxes ? runtime_.containers() : tl::unexpected(sandboxes.error());
     if (!containers) return unknown_use(one, containers.error());

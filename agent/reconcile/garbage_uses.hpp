@@ -29,7 +29,7 @@ private:
     [[nodiscard]] std::optional<GarbageStays> container(const Garbage& one);
     [[nodiscard]] std::optional<GarbageStays> sandbox(const Garbage& one);
     [[nodiscard]] std::optional<GarbageStays> image(const Garbage& one, const std::string& sandbox_image);
-    [[nodiscard]] std::optional<GarbageStays> logs(const Garbage& one);
+    [[nodiscard]] std::optional<GarbageStays> directory(const Garbage& one);
 
     port::ContainerRuntime& runtime_;
 };

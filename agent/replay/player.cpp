@@ -163,6 +163,8 @@ ReclaimOutcome Player::remove(const DesiredGarbage& garbage, StepResult& result)
             case GarbageKind::rotated_log:
                 std::erase_if(runtime_.rotated_logs, has_its_path);
                 break;
+            case GarbageKind::volume_directory:
+                break;  // no inventory has them
         }
         outcome.removals.push_back({one.kind, one.id, GarbageStatus::removed, {}});
         result.removed.push_back(one);

@@ -5,6 +5,7 @@
 #include "policy/orphans.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -14,9 +15,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "carry_out.hpp"
 #include "disk/pod_logs.hpp"
+#include "disk/pod_remains.hpp"
 #include "fakes/scripted_api_server.hpp"
 #include "fakes/temp_dir.hpp"
 #include "observe/runtime_inventory.hpp"
@@ -41,9 +45,27 @@ protected:
     OrphansTest() { config.orphans = Orphans::remove; }
     void TearDown() override {
         (void)::umount2((mounted_at() + "/0").c_str(), MNT_DETACH);
+        (void)::umount2(cache_of(mounted).c_str(), MNT_DETACH);
         RuntimeFixture::TearDown();
     }
     [[nodiscard]] std::string mounted_at() const { return pods() + "/" + logs_of(mounted) + "/app"; }
+    [[nodiscard]] std::string volumes() const { return directory / "volumes"; }
+    [[nodiscard]] std::string cache_of(const std::string& uid) const {
+        return volumes() + "/" + uid + "/volumes/kubernetes.io~empty-dir/cache";
+    }
+    void make_volumes(const std::string& uid) const {
+        fs::create_directories(cache_of(uid));
+        std::ofstream(cache_of(uid) + "/data") << "text";
+        fs::create_directory_symlink("/", cache_of(uid) + "/root");
+        fs::create_directories(volumes() + "/" + uid + "/volumes/kubernetes.io~projected/token");
+        std::ofstream(volumes() + "/" + uid + "/etc-hosts") << "text";
+    }
+    [[nodiscard]] static GarbageStatus status_of(const ReclaimOutcome& done, GarbageKind kind) {
+        const auto found =
+            std::find_if(done.removals.begin(), done.removals.end(), [&](const auto& one) { return one.kind == kind; });
+        EXPECT_NE(found, done.removals.end());
+        return found != done.removals.end() ? found->status : GarbageStatus::failed;
+    }
     [[nodiscard]] std::string pods() const { return directory / "pods"; }
     std::string make_dead(const std::string& name) {
         auto pod = make_pod(name);
@@ -76,8 +98,9 @@ protected:
         return policy::plan_orphans(config, observation, collecting);
     }
     ReclaimOutcome remove(const std::vector<Garbage>& orphans) {
-        return carry_out(orphans, *runtime, logs, clock, 1,
-                         [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); });
+        return carry_out(
+            orphans, *runtime, logs, clock, 1,
+            [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); }, &remains);
     }
     void answer(const std::vector<Garbage>& orphans, long status) {
         server->ready.clear();
@@ -97,6 +120,7 @@ protected:
     fakes::TempDir directory;
     sys::SystemClock clock;
     disk::PodLogs logs{{directory / "pods", directory / "containers"}};
+    disk::PodRemains remains{{.pods = volumes()}};
     observe::RuntimeInventory inventory{*runtime, logs, clock};
     GarbageConfig config;
     Collecting collecting;
@@ -107,22 +131,28 @@ protected:
 TEST_F(OrphansTest, GoOnceTheApiServerSaysSoAndWhatIsAliveStays) {
     const auto dead = make_dead(gone);
     const auto ready = make_pod(alive);
-    for (const auto& uid : {gone, alive}) make_logs(uid);
+    for (const auto& uid : {gone, alive}) {
+        make_logs(uid);
+        make_volumes(uid);
+    }
     const auto orphans = plan();
-    ASSERT_EQ(orphans.size(), 3U) << "container, sandbox and logs of the one that is gone";
+    ASSERT_EQ(orphans.size(), 4U) << "container, sandbox, volumes and logs of the one that is gone";
     for (const auto& one : orphans) EXPECT_EQ(one.orphan_of, "default/" + gone);
 
     answer(orphans, 503);
     for (const auto& one : remove(orphans).removals) EXPECT_EQ(one.status, GarbageStatus::failed);
     EXPECT_TRUE(has_sandbox(dead));
     EXPECT_TRUE(fs::exists(pods() + "/" + logs_of(gone) + "/app/0.log"));
+    EXPECT_TRUE(fs::exists(cache_of(gone) + "/data"));
 
     answer(orphans, 404);
     const auto done = remove(orphans);
     for (const auto& one : done.removals) EXPECT_EQ(one.status, GarbageStatus::removed) << one.error;
-    EXPECT_EQ(done.orphans.size(), 3U);
+    EXPECT_EQ(done.orphans.size(), 4U);
     EXPECT_FALSE(has_sandbox(dead));
     EXPECT_FALSE(fs::exists(pods() + "/" + logs_of(gone)));
+    EXPECT_FALSE(fs::exists(volumes() + "/" + gone));
+    EXPECT_TRUE(fs::exists(cache_of(alive) + "/data"));
     EXPECT_TRUE(has_sandbox(ready));
     EXPECT_TRUE(fs::exists(pods() + "/" + logs_of(alive) + "/app/0.log"));
     EXPECT_TRUE(fs::exists("/bin"));
@@ -130,11 +160,13 @@ TEST_F(OrphansTest, GoOnceTheApiServerSaysSoAndWhatIsAliveStays) {
 
 TEST_F(OrphansTest, APodThatCameBackMeanwhileKeepsItsLogs) {
     make_logs(gone);
+    make_volumes(gone);
     const auto orphans = plan();
-    ASSERT_EQ(orphans.size(), 1U);
+    ASSERT_EQ(orphans.size(), 2U);
     (void)make_pod(gone);
     answer(orphans, 404);
-    EXPECT_EQ(remove(orphans).removals.at(0).status, GarbageStatus::in_use);
+    for (const auto& one : remove(orphans).removals) EXPECT_EQ(one.status, GarbageStatus::in_use);
+    EXPECT_TRUE(fs::exists(cache_of(gone) + "/data"));
     EXPECT_TRUE(fs::exists(pods() + "/" + logs_of(gone) + "/app/0.log"));
 }
 
@@ -144,10 +176,48 @@ TEST_F(OrphansTest, WhatIsMountedInALogDirectoryIsNotTouched) {
     ASSERT_EQ(::mount("orphan", (mounted_at() + "/0").c_str(), "tmpfs", 0, "size=1m"), 0);
     std::ofstream(mounted_at() + "/0/kept") << "text";
     const auto orphans = plan();
-    ASSERT_EQ(orphans.size(), 1U);
+    ASSERT_EQ(orphans.size(), 2U);
     answer(orphans, 404);
-    EXPECT_EQ(remove(orphans).removals.at(0).status, GarbageStatus::refused);
+    EXPECT_EQ(status_of(remove(orphans), GarbageKind::log_directory), GarbageStatus::refused);
     EXPECT_TRUE(fs::exists(mounted_at() + "/0/kept"));
+}
+
+TEST_F(OrphansTest, VolumesOfWhichOneIsMountedStayAndTheLogsGo) {
+    make_logs(mounted);
+    make_volumes(mounted);
+    ASSERT_EQ(::mount("orphan", cache_of(mounted).c_str(), "tmpfs", 0, "size=1m"), 0);
+    std::ofstream(cache_of(mounted) + "/kept") << "text";
+    const auto orphans = plan();
+    answer(orphans, 404);
+    const auto done = remove(orphans);
+    EXPECT_EQ(status_of(done, GarbageKind::volume_directory), GarbageStatus::refused);
+    EXPECT_EQ(status_of(done, GarbageKind::log_directory), GarbageStatus::removed);
+    EXPECT_TRUE(fs::exists(cache_of(mounted) + "/kept"));
+    EXPECT_TRUE(fs::exists(volumes() + "/" + mounted + "/etc-hosts"));
+}
+
+// The runtime does not know of every process: a shim that was killed leaves its container's.
+TEST_F(OrphansTest, APodWithAProcessInItsCgroupIsAlive) {
+    make_logs(gone);
+    make_volumes(gone);
+    const auto orphans = plan();
+    const auto cgroup = fs::path("/sys/fs/cgroup") / (fs::exists("/sys/fs/cgroup/cgroup.procs") ? "" : "pids") /
+                        ("evictd-test-" + std::to_string(::getpid())) / ("pod" + gone);
+    ASSERT_TRUE(fs::create_directories(cgroup));
+    const auto child = ::fork();
+    if (child == 0) {
+        for (;;) ::pause();
+    }
+    std::ofstream(cgroup / "cgroup.procs") << child;
+    answer(orphans, 404);
+    for (const auto& one : remove(orphans).removals) EXPECT_EQ(one.status, GarbageStatus::in_use) << one.error;
+    EXPECT_TRUE(fs::exists(cache_of(gone) + "/data"));
+    (void)::kill(child, SIGKILL);
+    (void)::waitpid(child, nullptr, 0);
+    answer(orphans, 404);
+    for (const auto& one : remove(orphans).removals) EXPECT_EQ(one.status, GarbageStatus::removed) << one.error;
+    EXPECT_TRUE(wait_for([&] { return ::rmdir(cgroup.c_str()) == 0; }));
+    EXPECT_EQ(::rmdir(cgroup.parent_path().c_str()), 0);
 }
 
 }  // namespace

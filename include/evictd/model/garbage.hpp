@@ -19,15 +19,24 @@
 
 namespace evictd {
 
-enum class GarbageKind : std::uint8_t { container, sandbox, image, log_directory, log_link, rotated_log };
+enum class GarbageKind : std::uint8_t {
+    container,
+    sandbox,
+    image,
+    log_directory,
+    log_link,
+    rotated_log,
+    volume_directory,
+};
 template <>
 struct Names<GarbageKind> {
-    static constexpr Words<6> words{"container", "sandbox", "image", "log directory", "log link", "rotated log"};
+    static constexpr Words<7> words{"container", "sandbox",     "image",           "log directory",
+                                    "log link",  "rotated log", "volume directory"};
 };
 
 struct Garbage {
     GarbageKind kind = GarbageKind::container;
-    std::string id;    // the runtime's; of logs the directory's name, or the path
+    std::string id;    // the runtime's; of logs the directory's name, or the path; of volumes the pod's uid
     std::string name;  // for people: "default/web/app", "docker.io/library/nginx:1.27"
     PodUid pod;        // whose it is; empty: an image
     // As the runtime says. Images are counted as they were pulled, and share layers: less may come back. None: unknown.

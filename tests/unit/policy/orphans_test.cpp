@@ -49,7 +49,7 @@ TEST(Orphans, GoAfterTheQuarantineInTheOrderOfWhatDependsOnThem) {
     OrphanNode node;
     for (int minute = 0; minute < 5; ++minute) EXPECT_EQ(named(node.at_minute(minute)), "") << minute;
     const Decision decision = node.at_minute(5);
-    EXPECT_EQ(named(decision), "c, s, " + logs_of_gone);
+    EXPECT_EQ(named(decision), "c, s, " + gone + ", " + logs_of_gone);
     EXPECT_FALSE(decision.garbage.forced);
     EXPECT_FALSE(decision.garbage.report_only);
     for (const Garbage& one : decision.garbage.removals) {
@@ -135,8 +135,20 @@ TEST(Orphans, ALogDirectoryAloneIsEnough) {
     node.inventory.runtime.sandboxes.clear();
     node.inventory.runtime.containers.clear();
     node.inventory.runtime.log_directories[0].name = "shop_web_" + gone;
-    ASSERT_EQ(node.goes_in_the_end(), "shop_web_" + gone);
+    ASSERT_EQ(node.goes_in_the_end(), gone + ", shop_web_" + gone);
     EXPECT_EQ(node.state.collecting.routine.removals.begin()->orphan_of, "shop/web");
+}
+
+TEST(Orphans, VolumesOfEachPodGoAfterAllSandboxesAndBeforeAllLogs) {
+    const std::string second = "0a1b2c3d-0000-4000-8000-00000000000b";
+    OrphanNode node;
+    node.inventory.sandbox("s2", second, 1h);
+    EXPECT_EQ(node.goes_in_the_end(), "c, s, s2, " + gone + ", " + second + ", " + logs_of_gone);
+    for (const Garbage& one : node.state.collecting.routine.removals) {
+        if (one.kind != GarbageKind::volume_directory) continue;
+        EXPECT_EQ(one.pod.value, one.id);
+        EXPECT_EQ(one.name, one.orphan_of);
+    }
 }
 
 TEST(Orphans, ThatAreOnlyReportedAreNamedOnce) {

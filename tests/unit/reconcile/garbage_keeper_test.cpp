@@ -4,8 +4,10 @@
 #include "reconcile/garbage_keeper.hpp"
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -13,6 +15,7 @@
 
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_container_runtime.hpp"
+#include "fakes/fake_pod_remains.hpp"
 #include "reconcile/control_loop.hpp"
 
 namespace evictd::reconcile {
@@ -52,6 +55,7 @@ protected:
         parts.patience = patience;
         parts.on_removal = [this](const Garbage& /*one*/, const GarbageOutcome& /*outcome*/) { removals++; };
         parts.dry_run = dry_run;
+        if (sees_processes) parts.remains = &remains;
         if (has_api_server) {
             parts.is_gone = [this](const PodUid& pod, const std::string& name) {
                 asked.push_back(pod.value + " " + name);
@@ -101,6 +105,8 @@ protected:
 
     fakes::FakeContainerRuntime runtime;
     fakes::FakePodLogs logs;
+    fakes::FakePodRemains remains;
+    bool sees_processes = true;
     fakes::FakeClock clock;
     std::optional<Bytes> available = 10_GiB;
     std::vector<ReclaimOutcome> told;
@@ -374,6 +380,75 @@ TEST_F(GarbageKeeperTest, AnOrphanThatIsInUseStays) {
     add_container("c1", ContainerState::running).pod = "uid-1";
     EXPECT_EQ(status_of(orphan), GarbageStatus::in_use);
     EXPECT_THAT(logs.removed, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, AnOrphanStaysWhileAProcessOfItLivesOrNobodyCanTell) {
+    for (const auto kind : {GarbageKind::log_directory, GarbageKind::volume_directory}) {
+        auto orphan = garbage(kind, "uid-1");
+        orphan.orphan_of = "shop/web";
+        remains.alive = "process 7 is in its cgroup";
+        EXPECT_EQ(status_of(orphan), GarbageStatus::in_use);
+        remains.alive = tl::unexpected(Error{ErrorKind::not_permitted, "/proc", "no", ""});
+        EXPECT_EQ(status_of(orphan), GarbageStatus::failed);
+        remains.alive = std::string();
+        sees_processes = false;
+        start(false);
+        EXPECT_EQ(status_of(orphan), GarbageStatus::failed);
+        sees_processes = true;
+        start(false);
+    }
+    remains.alive = "process 7 is in its cgroup";
+    runtime.all_sandboxes.emplace_back().id = "s1";
+    auto sandbox = garbage(GarbageKind::sandbox, "s1");
+    sandbox.orphan_of = "shop/web";
+    EXPECT_EQ(status_of(sandbox), GarbageStatus::in_use);
+    EXPECT_THAT(logs.removed, IsEmpty());
+    EXPECT_THAT(remains.removed, IsEmpty());
+    EXPECT_THAT(runtime.changes, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, VolumesOfAnOrphanGoBeforeItsLogs) {
+    auto volumes = garbage(GarbageKind::volume_directory, "uid-1");
+    auto log = garbage(GarbageKind::log_directory, "shop_web_uid-1");
+    volumes.orphan_of = log.orphan_of = "shop/web";
+    const auto statuses = [&] {
+        told.clear();
+        keeper->reconcile(pass({volumes, log}, ++passes));
+        run();
+        std::map<GarbageKind, GarbageStatus> found;
+        for (const auto& one : told.at(0).removals) found[one.kind] = one.status;
+        return std::pair(found[GarbageKind::volume_directory], found[GarbageKind::log_directory]);
+    };
+    using enum GarbageStatus;
+    remains.fails = Error{ErrorKind::failed, "uid-1", "is too large to go at once", ""};
+    EXPECT_EQ(statuses(), std::pair(failed, in_use)) << "the next pass has to find it";
+    remains.fails = Error{ErrorKind::invalid, "uid-1", "something of it is mounted", ""};
+    EXPECT_EQ(statuses(), std::pair(refused, removed)) << "it is not tried again";
+    remains.fails = Error{ErrorKind::vanished, "uid-1", "is not there", ""};
+    EXPECT_EQ(statuses(), std::pair(vanished, removed));
+    remains.fails.reset();
+    EXPECT_EQ(statuses(), std::pair(removed, removed));
+    EXPECT_THAT(remains.removed, ElementsAre("uid-1"));
+    EXPECT_THAT(told.at(0).orphans, SizeIs(2));
+    add_container("c1", ContainerState::exited).pod = "uid-1";
+    EXPECT_EQ(statuses(), std::pair(in_use, in_use)) << "its containers may have it mounted";
+}
+
+TEST_F(GarbageKeeperTest, VolumesAreOnlyAnOrphans) {
+    EXPECT_EQ(status_of(garbage(GarbageKind::volume_directory, "uid-1")), GarbageStatus::failed);
+    EXPECT_THAT(remains.removed, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, VolumesAreReportedOnlyWhereTheyAre) {
+    auto volumes = garbage(GarbageKind::volume_directory, "uid-1");
+    volumes.orphan_of = "shop/web";
+    start(true);
+    EXPECT_EQ(status_of(volumes), GarbageStatus::dry_run);
+    remains.fails = Error{ErrorKind::vanished, "uid-1", "is not there", ""};
+    EXPECT_EQ(status_of(volumes), GarbageStatus::vanished);
+    remains.fails = Error{ErrorKind::invalid, "uid-1", "something of it is mounted", ""};
+    EXPECT_EQ(status_of(volumes), GarbageStatus::refused);
+    EXPECT_THAT(remains.removed, IsEmpty());
 }
 
 TEST_F(GarbageKeeperTest, WhatIsOnlyReportedIsAskedForAndNotTouched) {
