@@ -54,25 +54,26 @@ std::string link_target(const std::string& path) {
     return size < 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
 }
 
+// A process that has ended has no namespaces any more, nor has a zombie.
+bool has_ended(const std::string& process) {
+    return link_target(process + "/ns/mnt").empty() && (errno == ENOENT || errno == ESRCH);
+}
+
 // Without hostPID process 1 is the container's own, and its mounts are not the node's.
 Status check_sees_node(const std::string& proc) {
-    const auto pids = link_target(proc + "/self/ns/pid");
+    if (link_target(proc + "/self/ns/pid") == first_pid_namespace) return {};
     const auto mounts = link_target(proc + "/self/ns/mnt");
     const auto of_first = link_target(proc + "/1/ns/mnt");
-    if (pids.empty() || mounts.empty() || of_first.empty()) {
-        return tl::unexpected(unseen(proc, "the namespaces of processes cannot be read"));
-    }
-    if (pids == first_pid_namespace || mounts != of_first) return {};
+    if (!mounts.empty() && !of_first.empty() && mounts != of_first) return {};
     return tl::unexpected(unseen(proc, "the node's mounts cannot be seen"));
 }
 
-Status check_mounts_of(const std::string& process, const std::string& pid, const PodUid& pod) {
+Status check_mounts_of(const std::string& process, const PodUid& pod) {
     const auto mountinfo = sys::read_file(process + "/mountinfo", most_mountinfo);
-    // One that has ended meanwhile has no namespace.
-    if (!mountinfo && link_target(process + "/ns/mnt").empty()) return {};
+    if (!mountinfo && has_ended(process)) return {};
     if (!mountinfo) return tl::unexpected(unseen(mountinfo.error().what, mountinfo.error().why));
     if (mountinfo->find(pod.value) == std::string::npos) return {};
-    return fail(ErrorKind::invalid, pod.value, "something of it is mounted, as process " + pid + " sees it");
+    return fail(ErrorKind::invalid, pod.value, "something of it is mounted, as " + process + "/mountinfo shows");
 }
 
 }  // namespace
@@ -97,17 +98,20 @@ Status check_unmounted(const std::string& proc, const PodUid& pod) {
     if (auto sees = check_sees_node(proc); !sees) return sees;
     auto pids = processes_in(proc);
     if (!pids) return tl::unexpected(unseen(pids.error().what, pids.error().why));
-    pids->insert(pids->begin(), {"self", "1"});
-    std::set<std::string> seen;
+    // Both first: they are there in any case.
+    for (const char* pid : {"self", "1"}) {
+        const auto process = proc + "/" + pid;
+        if (has_ended(process)) return tl::unexpected(unseen(process, "its mounts cannot be seen"));
+        if (auto unmounted = check_mounts_of(process, pod); !unmounted) return unmounted;
+    }
+    std::set<std::string> seen;  // namespaces; the link may not be readable where the mounts are
     for (const auto& pid : *pids) {
         const auto process = proc + "/" + pid;
         const auto mounts = link_target(process + "/ns/mnt");
-        const bool is_gone = mounts.empty() && (errno == ENOENT || errno == ESRCH);
-        if (mounts.empty() && !is_gone) return tl::unexpected(unseen(process, "its mounts cannot be seen"));
-        if (is_gone || seen.contains(mounts)) continue;
-        if (auto unmounted = check_mounts_of(process, pid, pod); !unmounted) return unmounted;
+        if (seen.contains(mounts) || has_ended(process)) continue;
+        if (auto unmounted = check_mounts_of(process, pod); !unmounted) return unmounted;
         // Only now: one that ended just then has shown nothing of what others share with it.
-        if (!link_target(process + "/ns/mnt").empty()) seen.insert(mounts);
+        if (!mounts.empty() && link_target(process + "/ns/mnt") == mounts) seen.insert(mounts);
     }
     return {};
 }

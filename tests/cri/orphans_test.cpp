@@ -34,9 +34,15 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> sleeps_for_ever{"sleep", "1000000"};
-const std::string gone = "0a1b2c3d-0000-4000-8000-00000000000a";
-const std::string alive = "0a1b2c3d-0000-4000-8000-00000000000b";
-const std::string mounted = "0a1b2c3d-0000-4000-8000-00000000000c";
+// Of this run alone: another beside it has processes too.
+std::string uid_of(char last) {
+    std::string text = std::to_string(::getpid());
+    text.insert(0, 11 - text.size(), '0');
+    return "0a1b2c3d-0000-4000-8000-" + text + last;
+}
+const std::string gone = uid_of('a');
+const std::string alive = uid_of('b');
+const std::string mounted = uid_of('c');
 
 std::string logs_of(const std::string& uid) { return "default_" + uid + "_" + uid; }
 

@@ -116,6 +116,19 @@ TEST_F(PodRemainsTest, ALinkInPlaceOfADirectoryIsNotFollowed) {
         fs::remove(place);
         fs::rename(dir.path() + "/aside", place);
     }
+    // Within the pod's own directory: the data of another volume.
+    fs::create_directories(pod + "/volumes/kubernetes.io~nfs.aside/data");
+    write(pod + "/volumes/kubernetes.io~nfs.aside/data/precious");
+    for (const char* link : {"kubernetes.io~empty-dir", "kubernetes.io~projected"}) {
+        make_pod();
+        fs::rename(pod + "/volumes/kubernetes.io~nfs.aside", pod + "/precious");
+        fs::remove_all(pod + "/volumes/" + link);
+        fs::create_directory_symlink("../precious", pod + "/volumes/" + link);
+        EXPECT_EQ(refused(), ErrorKind::invalid);
+        fs::rename(pod + "/precious", pod + "/volumes/kubernetes.io~nfs.aside");
+        EXPECT_TRUE(fs::exists(pod + "/volumes/kubernetes.io~nfs.aside/data/precious")) << link;
+        fs::remove(pod + "/volumes/" + link);
+    }
     for (const char* name : {"", ".", "..", "../pods", "a/b"}) {
         EXPECT_EQ(remains.remove_volumes({name}).error().kind, ErrorKind::invalid) << name;
     }
@@ -162,6 +175,8 @@ TEST_F(PodRemainsTest, NothingGoesWhereTheNodesMountsCannotBeSeen) {
     fs::remove(proc + "/1/mountinfo");
     EXPECT_EQ(refused(), ErrorKind::invalid) << "it cannot be read";
     fs::remove_all(proc + "/1");
+    EXPECT_EQ(refused(), ErrorKind::invalid) << "there is none";
+    link("self", "pid", "pid:[4026531836]");
     EXPECT_EQ(refused(), ErrorKind::invalid) << "there is none";
     EXPECT_TRUE(fs::exists(cache + "/file"));
 }
