@@ -116,6 +116,7 @@ std::vector<Garbage> with_volumes(std::vector<Garbage> orphans) {
     std::set<std::string> pods;
     for (const Garbage& one : orphans) pods.insert(one.pod.value);
     std::vector<Garbage> volumes;
+    volumes.reserve(pods.size());
     for (const std::string& pod : pods) {
         volumes.push_back({GarbageKind::volume_directory, pod, pod, {pod}, std::nullopt, {}});
     }
