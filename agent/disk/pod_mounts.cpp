@@ -27,7 +27,7 @@ constexpr std::size_t most_cgroups = std::size_t{1} << 20U;
 // PROC_PID_INIT_INO of the kernel.
 constexpr std::string_view first_pid_namespace = "pid:[4026531836]";
 
-std::string joined(const std::string& directory, std::string_view name) {
+std::string path_in(const std::string& directory, std::string_view name) {
     std::string path = directory;
     path += '/';
     path += name;
@@ -91,7 +91,7 @@ Result<std::string> process_in_pod(const std::string& proc, const PodUid& pod) {
     auto of_systemd = pod.value;
     std::replace(of_systemd.begin(), of_systemd.end(), '-', '_');
     for (const auto& pid : *pids) {
-        const auto cgroups = sys::read_file(joined(proc, pid) + "/cgroup", most_cgroups);
+        const auto cgroups = sys::read_file(path_in(proc, pid) + "/cgroup", most_cgroups);
         if (!cgroups && cgroups.error().kind == ErrorKind::vanished) continue;
         if (!cgroups) return tl::unexpected(cgroups.error());
         const bool is_in =
@@ -107,13 +107,13 @@ Status check_unmounted(const std::string& proc, const PodUid& pod) {
     if (!pids) return tl::unexpected(unseen(pids.error().what, pids.error().why));
     // Both first: they are there in any case.
     for (const char* pid : {"self", "1"}) {
-        const auto process = joined(proc, pid);
+        const auto process = path_in(proc, pid);
         if (has_ended(process)) return tl::unexpected(unseen(process, "its mounts cannot be seen"));
         if (auto unmounted = check_mounts_of(process, pod); !unmounted) return unmounted;
     }
     std::set<std::string> seen;  // namespaces; the link may not be readable where the mounts are
     for (const auto& pid : *pids) {
-        const auto process = joined(proc, pid);
+        const auto process = path_in(proc, pid);
         const auto mounts = link_target(process + "/ns/mnt");
         if (seen.contains(mounts) || has_ended(process)) continue;
         if (auto unmounted = check_mounts_of(process, pod); !unmounted) return unmounted;
