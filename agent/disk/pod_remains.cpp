@@ -29,7 +29,7 @@ constexpr const char* empty_dirs = "kubernetes.io~empty-dir";
 constexpr std::array own_directories{"containers", "plugins", "volume-subpaths"};
 constexpr const char* hosts_file = "etc-hosts";
 // Far more than there are volumes of a pod.
-constexpr std::size_t most_entries = 4096;
+constexpr std::size_t most_names = 4096;
 
 // Another call would not remove it either.
 Status left(const std::string& what, int error) {
@@ -54,7 +54,7 @@ Result<sys::Fd> open_in(const sys::Fd& directory, const std::string& name) {
 Result<std::vector<std::string>> names_in(const sys::Fd& directory, const std::string& shown) {
     std::vector<std::string> names;
     EntryReader reader;
-    while (names.size() <= most_entries) {
+    while (names.size() <= most_names) {
         const int error = reader.read(directory.get(), false);
         if (error != 0) return tl::unexpected(left(shown, error).error());
         if (reader.entries().empty()) return names;
