@@ -4,6 +4,7 @@
 // pkg/apis/core/v1/helper/qos.
 #include "evictd/model/pod.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "evictd/model/container_cgroup.hpp"
@@ -12,7 +13,12 @@ namespace evictd {
 namespace {
 
 void add(std::optional<Quantity>& sum, const std::optional<Quantity>& more) {
-    if (more) sum = sum ? *sum + *more : *more;
+    if (!more) return;
+    if (sum) {
+        *sum = *sum + *more;
+    } else {
+        sum = more;
+    }
 }
 
 void raise(std::optional<Quantity>& peak, const std::optional<Quantity>& other) {
@@ -28,32 +34,47 @@ bool goes_with(const Container& container, std::string_view cgroup_name) {
 
 using Resource = std::optional<Quantity> ResourceList::*;
 
-// One resource over the whole pod.
-struct Total {
-    Quantity request;
-    Quantity limit;
-    bool limited_everywhere = true;
-
-    void add(const ResourceList& requests, const ResourceList& limits, Resource resource) {
-        if (const auto& own = requests.*resource; own && own->sign() > 0) request = request + *own;
-        if (const auto& own = limits.*resource; own && own->sign() > 0) {
-            limit = limit + *own;
-        } else {
-            limited_everywhere = false;
-        }
-    }
-};
-
-Total total_of(const Pod& pod, Resource resource) {
-    Total total;
-    if (pod.has_resources || has_pod_level_resources(pod)) {
-        total.add(pod.requests, pod.limits, resource);
-        return total;
-    }
-    for (const auto& container : pod.containers) total.add(container.requests, container.limits, resource);
-    for (const auto& container : pod.init_containers) total.add(container.requests, container.limits, resource);
-    return total;
+// Adds what is positive; false: that is nothing. Saturates as Quantity does.
+bool add_positive(Int128& sum, const std::optional<Quantity>& more) {
+    constexpr auto most = static_cast<Int128>(~static_cast<UInt128>(0) >> 1);
+    if (!more || more->sign() <= 0) return false;
+    if (__builtin_add_overflow(sum, more->nano(), &sum)) sum = most;
+    return true;
 }
+
+// ComputePodQOS over one container after the other. It stops as soon as no other can change the class: with thousands
+// of pods each that is not read is time.
+class QosCount {
+public:
+    // False: the pod is Burstable.
+    bool add(const Container& container) { return add(container.requests, container.limits); }
+    bool add(const ResourceList& requests, const ResourceList& limits) {
+        for (std::size_t i = 0; i < resources.size(); ++i) {
+            if (add_positive(requests_.at(i), requests.*resources.at(i))) asks_ = true;
+            if (asks_ && !limited_everywhere_) return false;
+            if (add_positive(limits_.at(i), limits.*resources.at(i))) {
+                asks_ = true;
+            } else {
+                limited_everywhere_ = false;
+            }
+            if (asks_ && !limited_everywhere_) return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] QosClass result() const {
+        if (!asks_) return QosClass::best_effort;
+        return limited_everywhere_ && requests_ == limits_ ? QosClass::guaranteed : QosClass::burstable;
+    }
+
+private:
+    static constexpr std::array<Resource, 2> resources{&ResourceList::cpu, &ResourceList::memory};
+
+    std::array<Int128, 2> requests_{};
+    std::array<Int128, 2> limits_{};
+    bool asks_ = false;  // for anything, or is limited in it
+    bool limited_everywhere_ = true;
+};
 
 }  // namespace
 
@@ -63,15 +84,13 @@ bool has_pod_level_resources(const Pod& pod) {
 }
 
 QosClass compute_qos(const Pod& pod) {
-    bool best_effort = true;
-    bool guaranteed = true;
-    for (const Resource resource : std::array{&ResourceList::cpu, &ResourceList::memory}) {
-        const Total total = total_of(pod, resource);
-        if (!total.request.is_zero() || !total.limit.is_zero()) best_effort = false;
-        if (!total.limited_everywhere || total.limit.is_zero() || total.request != total.limit) guaranteed = false;
-    }
-    if (best_effort) return QosClass::best_effort;
-    return guaranteed ? QosClass::guaranteed : QosClass::burstable;
+    QosCount count;
+    const auto add = [&](const Container& container) { return count.add(container); };
+    const bool is_open = pod.has_resources || has_pod_level_resources(pod)
+                             ? count.add(pod.requests, pod.limits)
+                             : std::all_of(pod.containers.begin(), pod.containers.end(), add) &&
+                                   std::all_of(pod.init_containers.begin(), pod.init_containers.end(), add);
+    return is_open ? count.result() : QosClass::burstable;
 }
 
 const Container* container_in(const Pod& pod, std::string_view cgroup_name) {
@@ -85,6 +104,7 @@ std::optional<Quantity> aggregate(const Pod& pod, ResourceList Container::*list,
                                   std::optional<Quantity> ResourceList::*resource) {
     std::optional<Quantity> running;
     for (const auto& container : pod.containers) add(running, container.*list.*resource);
+    if (pod.init_containers.empty()) return running;
     std::optional<Quantity> sidecars;
     std::optional<Quantity> starting;
     for (const auto& container : pod.init_containers) {

@@ -196,10 +196,19 @@ std::string decimal_text(Wide nano, Quantity::Format format) {
     return text + std::string{decimal_suffixes.at(static_cast<std::size_t>(exponent + 9) / 3).text};
 }
 
+// Rounded up. What fits is divided by the processor: 128 bits are divided by a function, several times as slowly.
+Wide quotient(Wide nano, Wide unit) {
+    const auto small = static_cast<std::uint64_t>(nano);
+    const auto divisor = static_cast<std::uint64_t>(unit);
+    if (small == nano) return small / divisor + (small % divisor != 0 ? 1 : 0);
+    const Wide whole = nano / unit;
+    return whole + (whole * unit != nano ? 1 : 0);
+}
+
 std::int64_t scaled(const Quantity& quantity, Wide unit) {
     const bool negative = quantity.sign() < 0;
     const Wide nano = negative ? -static_cast<Wide>(quantity.nano()) : static_cast<Wide>(quantity.nano());
-    const Wide rounded = nano / unit + (nano % unit != 0 ? 1 : 0);
+    const Wide rounded = quotient(nano, unit);
     const auto capped = static_cast<std::int64_t>(std::min(rounded, int64_max));
     return negative ? -capped : capped;
 }

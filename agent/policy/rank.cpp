@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "ended_pods.hpp"
@@ -15,7 +14,7 @@
 #include "owed.hpp"
 #include "qos.hpp"
 #include "requests.hpp"
-#include "scale_down.hpp"
+#include "tie_breaker.hpp"
 
 namespace evictd::policy {
 namespace {
@@ -65,8 +64,8 @@ constexpr std::array<std::array<DiskParts, 3>, 4> parts_table{{
 // In the signal's unit, and exact: sums and fractions may be beyond what an Amount holds.
 struct Measured {
     Int128 usage = 0;
-    Quantity request;     // to be exceeded
-    Quantity subtracted;  // from the usage, for the last comparator
+    Quantity request;       // to be exceeded
+    Int128 subtracted = 0;  // from the usage, for the last comparator, in nano units
 };
 
 Int128 sum_of(DiskParts parts, std::int64_t rootfs, std::int64_t logs, std::int64_t volumes) {
@@ -81,19 +80,19 @@ Measured measure(const RankRow& row, FsLayout layout, const ObservedPod& observe
     switch (row.measure) {
         case Measure::memory: {
             const Quantity request = pod_request(*observed.pod, &ResourceList::memory);
-            return {usage.working_set.value, request, request};
+            return {usage.working_set.value, request, request.nano()};
         }
         case Measure::processes:
             return {usage.processes, {}, {}};
         case Measure::disk_bytes: {
             const Quantity request = pod_request(*observed.pod, &ResourceList::ephemeral_storage);
-            return {sum_of(parts, disk.rootfs.value, disk.logs.value, disk.volumes.value), request, request};
+            return {sum_of(parts, disk.rootfs.value, disk.logs.value, disk.volumes.value), request, request.nano()};
         }
         case Measure::disk_inodes:
             // Nobody requests inodes, but the kubelet's last comparator subtracts the bytes requested all the same.
             return {sum_of(parts, disk.rootfs_inodes, disk.logs_inodes, disk.volumes_inodes),
                     {},
-                    pod_request(*observed.pod, &ResourceList::ephemeral_storage)};
+                    pod_request(*observed.pod, &ResourceList::ephemeral_storage).nano()};
     }
     return {};
 }
@@ -136,7 +135,7 @@ Key rank_one(const RankRow& row, RankingOrder order, FsLayout layout, const Obse
     ranked.exceeds_request = ranked.has_usage && row.measure != Measure::processes && usage > measured.request.nano();
     Key key;
     key.chain = chain_of(row, order, ranked);
-    if (ranked.has_usage && __builtin_sub_overflow(measured.subtracted.nano(), usage, &key.spare)) {
+    if (ranked.has_usage && __builtin_sub_overflow(measured.subtracted, usage, &key.spare)) {
         // Only a negative request is so far away.
         key.spare = static_cast<Int128>(UInt128{1} << 127);
     }
@@ -197,63 +196,44 @@ Exemption exemption_by(const RankRow& row, const ObservedPod& observed, Exemptio
     return decided == Exemption::no_processes ? Exemption::none : decided;
 }
 
-// Orders equals, which are rare: nothing is prepared for them before there are some.
-class TieBreaker {
+// Active pods and their keys. One pass makes both: thousands of pods do not stay in the processor's caches.
+class Rows {
 public:
-    TieBreaker(TieBreak rule, const Observation& observation) : rule_(rule), observation_(observation) {}
-
-    void sort(std::span<RankedPod> equals) {
-        const std::vector<RankedPod> unsorted(equals.begin(), equals.end());
-        std::vector<std::uint32_t> asked;
-        asked.reserve(unsorted.size());
-        for (const auto& ranked : unsorted) asked.push_back(ranked.pod);
-        const auto order = order_of(asked);
-        for (std::size_t i = 0; i < order.size(); ++i) equals[i] = unsorted[order[i]];
+    Rows(const RankRow& row, const EvictionConfig& config, const Observation& observation, std::size_t most)
+        : row_(row), config_(config), observation_(observation) {
+        active_.reserve(most);
+        keys_.reserve(most);
     }
+
+    void add(std::uint32_t pod, Exemption exemption) {
+        RankedPod& ranked = active_.emplace_back();
+        ranked.pod = pod;
+        ranked.exemption = exemption;
+        Key key = rank_one(row_, config_.ranking, observation_.fs_layout, observation_.pods[pod], ranked);
+        key.place = static_cast<std::uint32_t>(keys_.size());
+        keys_.push_back(key);
+    }
+
+    [[nodiscard]] std::vector<RankedPod> in_order();
 
 private:
-    [[nodiscard]] std::vector<std::uint32_t> order_of(const std::vector<std::uint32_t>& asked) {
-        if (rule_ == TieBreak::scale_down) {
-            if (!scale_down_) scale_down_.emplace(all_pods(), observation_.wall);
-            return scale_down_->order(asked);
-        }
-        std::vector<const Pod*> pods;
-        pods.reserve(asked.size());
-        for (const std::uint32_t position : asked) pods.push_back(observation_.pods[position].pod.get());
-        return uid_order(pods);
-    }
-
-    [[nodiscard]] std::vector<const Pod*> all_pods() const {
-        std::vector<const Pod*> pods;
-        pods.reserve(observation_.pods.size());
-        for (const auto& observed : observation_.pods) pods.push_back(observed.pod.get());
-        return pods;
-    }
-
-    TieBreak rule_;
+    const RankRow& row_;
+    const EvictionConfig& config_;
     const Observation& observation_;
-    std::optional<ScaleDown> scale_down_;
+    std::vector<RankedPod> active_;
+    std::vector<Key> keys_;
 };
 
-// `active` has the pods and what exempts them; the rest of each row is filled in here.
-std::vector<RankedPod> in_order(const RankRow& row, const EvictionConfig& config, const Observation& observation,
-                                std::vector<RankedPod> active) {
-    std::vector<Key> keys;
-    keys.reserve(active.size());
-    for (auto& ranked : active) {
-        const ObservedPod& observed = observation.pods[ranked.pod];
-        keys.push_back(rank_one(row, config.ranking, observation.fs_layout, observed, ranked));
-        keys.back().place = static_cast<std::uint32_t>(keys.size() - 1);
-    }
-    std::sort(keys.begin(), keys.end());
+std::vector<RankedPod> Rows::in_order() {
+    std::sort(keys_.begin(), keys_.end());
     std::vector<RankedPod> ranking;
-    ranking.reserve(keys.size());
-    for (const auto& key : keys) ranking.push_back(active[key.place]);
+    ranking.reserve(keys_.size());
+    for (const auto& key : keys_) ranking.push_back(active_[key.place]);
 
-    TieBreaker equals(config.tie_break, observation);
-    for (std::size_t begin = 0; begin < keys.size();) {
+    TieBreaker equals(config_.tie_break, observation_);
+    for (std::size_t begin = 0; begin < keys_.size();) {
         std::size_t end = begin + 1;
-        while (end < keys.size() && keys[end].same(keys[begin])) ++end;
+        while (end < keys_.size() && keys_[end].same(keys_[begin])) ++end;
         if (end - begin > 1) equals.sort(std::span(ranking).subspan(begin, end - begin));
         begin = end;
     }
@@ -265,26 +245,24 @@ std::vector<RankedPod> in_order(const RankRow& row, const EvictionConfig& config
 std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, const Observation& observation,
                                  const State& state) {
     const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
-    std::vector<RankedPod> active;
-    active.reserve(observation.pods.size());
+    Rows rows(row, config, observation, observation.pods.size());
     for (std::size_t i = 0; i < observation.pods.size(); ++i) {
         const ObservedPod& observed = observation.pods[i];
         if (!is_active(observed, state)) continue;
-        RankedPod& ranked = active.emplace_back();
-        ranked.pod = static_cast<std::uint32_t>(i);
-        ranked.exemption = exemption_of(row, config, observed, observation, state);
+        rows.add(static_cast<std::uint32_t>(i), exemption_of(row, config, observed, observation, state));
     }
-    return in_order(row, config, observation, std::move(active));
+    return rows.in_order();
 }
 
 std::vector<RankedPod> rank_again(const EvictionConfig& config, Signal signal, const Observation& observation,
                                   const Decision& decided) {
     const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
-    std::vector<RankedPod> active = decided.ranking;
-    for (auto& ranked : active) {
-        ranked.exemption = exemption_by(row, observation.pods[ranked.pod], ranked.exemption, decided.in_flight);
+    Rows rows(row, config, observation, decided.ranking.size());
+    for (const auto& ranked : decided.ranking) {
+        const ObservedPod& observed = observation.pods[ranked.pod];
+        rows.add(ranked.pod, exemption_by(row, observed, ranked.exemption, decided.in_flight));
     }
-    return in_order(row, config, observation, std::move(active));
+    return rows.in_order();
 }
 
 }  // namespace evictd::policy

@@ -158,6 +158,12 @@ std::vector<std::uint32_t> count_doubled_up(const std::vector<const Pod*>& all) 
     return counts;
 }
 
+// Each after the one before it, as the agent's pods come: then a position says all that a uid would.
+bool come_by_uid(const std::vector<const Pod*>& all) {
+    const auto breaks = [](const Pod* one, const Pod* next) { return !one || !next || one->uid >= next->uid; };
+    return std::adjacent_find(all.begin(), all.end(), breaks) == all.end();
+}
+
 }  // namespace
 
 bool is_pod_active(const Pod& pod) {
@@ -194,13 +200,22 @@ std::vector<std::uint32_t> uid_order(std::span<const Pod* const> pods) {
 }
 
 ScaleDown::ScaleDown(std::vector<const Pod*> all, WallTime now)
-    : all_(std::move(all)), doubled_up_(count_doubled_up(all_)), now_(now) {}
+    : all_(std::move(all)), doubled_up_(count_doubled_up(all_)), come_by_uid_(come_by_uid(all_)), now_(now) {}
+
+std::vector<std::uint32_t> ScaleDown::order_by_uid(std::span<const std::uint32_t> asked,
+                                                   std::span<const Pod* const> pods) const {
+    if (!come_by_uid_) return uid_order(pods);
+    std::vector<std::uint32_t> order(asked.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return asked[a] < asked[b]; });
+    return order;
+}
 
 std::vector<std::uint32_t> ScaleDown::order(std::span<const std::uint32_t> asked) const {
     std::vector<const Pod*> pods;
     pods.reserve(asked.size());
     for (const std::uint32_t position : asked) pods.push_back(all_[position]);
-    std::vector<std::uint32_t> order = uid_order(pods);
+    std::vector<std::uint32_t> order = order_by_uid(asked, pods);
     std::vector<Candidate> candidates(asked.size());
     for (std::uint32_t place = 0; place < order.size(); ++place) {
         const auto one = order[place];

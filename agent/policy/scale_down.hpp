@@ -43,8 +43,13 @@ public:
     [[nodiscard]] std::vector<ScaleDownStep> steps(std::span<const std::uint32_t> ordered) const;
 
 private:
+    // As uid_order(pods), which are those asked for.
+    [[nodiscard]] std::vector<std::uint32_t> order_by_uid(std::span<const std::uint32_t> asked,
+                                                          std::span<const Pod* const> pods) const;
+
     std::vector<const Pod*> all_;
     std::vector<std::uint32_t> doubled_up_;
+    bool come_by_uid_;
     WallTime now_;
 };
 

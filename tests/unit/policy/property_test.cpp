@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What holds for every node and every course of events, tried on seeded random ones.
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -160,6 +161,22 @@ TEST(Ranking, IsAPermutationOfTheActivePodsWhateverTheirOrder) {
             observation = std::move(shuffled);
             EXPECT_EQ(names(rank_pods(config, signal, observation, {}), observation.pods), ranked) << seed;
         }
+    }
+}
+
+// Pods that come in the order of their uids are not compared by uid again.
+TEST(Ranking, OfEqualsIsTheSameWhetherPodsComeByUidOrNot) {
+    for (unsigned seed = 0; seed < seeds; ++seed) {
+        Dice dice(seed);
+        const EvictionConfig config = random_config(dice);
+        Observation observation = random_observation(dice, 60);
+        for (auto& observed : observation.pods) observed.usage.reset();
+        const auto by_uid = [](const ObservedPod& a, const ObservedPod& b) { return a.pod->uid < b.pod->uid; };
+        std::sort(observation.pods.begin(), observation.pods.end(), by_uid);
+        const auto sorted = names(rank_pods(config, Signal::memory_available, observation, {}), observation.pods);
+        std::reverse(observation.pods.begin(), observation.pods.end());
+        EXPECT_EQ(names(rank_pods(config, Signal::memory_available, observation, {}), observation.pods), sorted)
+            << seed;
     }
 }
 

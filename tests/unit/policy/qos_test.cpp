@@ -3,10 +3,13 @@
 // Requests, quality of service and what makes a pod critical, in tables.
 #include "qos.hpp"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "requests.hpp"
 #include "unit/policy/node.hpp"
+#include "unit/policy/random_node.hpp"
 
 namespace evictd::policy::testing {
 namespace {
@@ -185,6 +188,48 @@ TEST(QosClass, FollowsComputePodQos) {
         if (row.pod_level) std::tie(pod.requests, pod.limits) = lists(*row.pod_level);
         EXPECT_EQ(qos_class(pod), row.expected) << row.rule;
     }
+}
+
+// Each resource summed over all containers before anything is said of it.
+QosClass by_sums(const Pod& pod) {
+    bool asks = false;
+    bool guaranteed = true;
+    for (const auto resource : {&ResourceList::cpu, &ResourceList::memory}) {
+        Quantity request;
+        Quantity limit;
+        for (const auto* list : {&pod.containers, &pod.init_containers}) {
+            for (const auto& container : *list) {
+                const Quantity own = (container.limits.*resource).value_or(Quantity{});
+                request = request + (container.requests.*resource).value_or(Quantity{});
+                limit = limit + own;
+                guaranteed = guaranteed && !own.is_zero();
+            }
+        }
+        asks = asks || !request.is_zero() || !limit.is_zero();
+        guaranteed = guaranteed && request == limit;
+    }
+    return !asks ? QosClass::best_effort : guaranteed ? QosClass::guaranteed : QosClass::burstable;
+}
+
+TEST(QosClass, IsThatOfTheSumsWhateverTheContainers) {
+    Dice dice(1);
+    std::array<int, 3> seen{};
+    for (int i = 0; i < 20'000; ++i) {
+        Pod pod;
+        const auto most = 1 + dice.below(4);  // from "never" to "mostly" zero or absent
+        const auto draw = [&] { return static_cast<int>(dice.below(most)) - static_cast<int>(dice.below(2)); };
+        const int usual = draw();
+        const auto one = [&] {
+            const auto amount = [&] { return dice.one_in(6) ? draw() : usual; };
+            const auto [requests, limits] = lists({amount(), amount(), amount(), amount()});
+            return Container{"c", requests, limits, false};
+        };
+        for (auto left = 1 + dice.below(3); left > 0; --left) pod.containers.push_back(one());
+        if (dice.one_in(3)) pod.init_containers.push_back(one());
+        ASSERT_EQ(compute_qos(pod), by_sums(pod)) << i;
+        ++seen.at(static_cast<std::size_t>(by_sums(pod)));
+    }
+    for (const int count : seen) EXPECT_GT(count, 500);
 }
 
 TEST(QosClass, OfEmptyPodLevelResourcesIsBestEffort) {
