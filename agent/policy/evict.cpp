@@ -3,7 +3,6 @@
 #include "evict.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "awaited.hpp"
 #include "disk_evictions.hpp"
@@ -182,19 +181,19 @@ Course evict_for_stall(const MetStall& stall, const EvictionConfig& config, cons
 bool evict_beyond_limits(const EvictionConfig& config, const Observation& observation, Verdict& verdict) {
     if (!config.local_storage_isolation) return false;
     auto& decision = verdict.decision;
-    std::map<std::uint32_t, BrokenLimit> beyond;
-    for (const auto& ranked : decision.ranking) {
-        if (ranked.exemption != Exemption::none || !observation.pods[ranked.pod].populated) continue;
-        auto broken = broken_limit(observation.pods[ranked.pod], observation.fs_layout);
-        if (broken) beyond.emplace(ranked.pod, *std::move(broken));
-    }
-    for (const auto& [pod, broken] : beyond) {
-        const ObservedPod& observed = observation.pods[pod];
+    // In the order in which the pods come: in the victim order each would be somewhere else in memory.
+    std::vector<bool> may_go(observation.pods.size());
+    for (const auto& ranked : decision.ranking) may_go[ranked.pod] = ranked.exemption == Exemption::none;
+    for (std::size_t i = 0; i < may_go.size(); ++i) {
+        const ObservedPod& observed = observation.pods[i];
+        if (!may_go[i] || !observed.populated) continue;
+        const auto broken = broken_limit(observed, observation.fs_layout);
+        if (!broken) continue;
         Eviction eviction;
         eviction.pod = observed.pod->uid;
-        eviction.broken_limit = broken;
+        eviction.broken_limit = *broken;
         eviction.grace_period = immediate_grace_period;
-        eviction.message = limit_message(broken);
+        eviction.message = limit_message(*broken);
         begin_eviction(observed, eviction, config, observation, verdict);
         decision.limit_evictions.push_back(std::move(eviction));
     }
