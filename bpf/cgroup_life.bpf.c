@@ -44,5 +44,3 @@ int BPF_PROG(on_cgroup_populated, struct cgroup* cgroup, const char* path, int p
     submit_event(event);
     return 0;
 }
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";

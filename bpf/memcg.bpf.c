@@ -135,7 +135,7 @@ static __always_inline int report_pod(struct mem_cgroup* memcg, struct cgroup* c
     return 0;
 }
 
-static __always_inline int report(struct mem_cgroup* memcg, enum evictd_memcg_limit kind) {
+static __always_inline int report_limit(struct mem_cgroup* memcg, enum evictd_memcg_limit kind) {
     const struct evictd_settings* current = get_settings();
     struct cgroup* cgroup = BPF_CORE_READ(memcg, css.cgroup);
     if (!current || !current->pods_root_id ||
@@ -149,7 +149,7 @@ static __always_inline int report(struct mem_cgroup* memcg, enum evictd_memcg_li
 SEC("fentry/try_to_free_mem_cgroup_pages")
 int BPF_PROG(on_try_to_free, struct mem_cgroup* memcg) {
     enum evictd_memcg_limit kind = breached(memcg);
-    return kind ? report(memcg, kind) : 0;
+    return kind ? report_limit(memcg, kind) : 0;
 }
 
 /* The tracepoint does not name it: it is the current task's, or the nearest ancestor at its limit. */
@@ -158,10 +158,8 @@ int BPF_PROG(on_memcg_reclaim) {
     struct mem_cgroup* memcg = memcg_of_task((struct task_struct*)bpf_get_current_task());
     for (int depth = 0; depth < 32 && memcg; depth++) {
         enum evictd_memcg_limit kind = breached(memcg);
-        if (kind) return report(memcg, kind);
+        if (kind) return report_limit(memcg, kind);
         memcg = memcg_parent(memcg);
     }
     return 0;
 }
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -85,7 +85,7 @@ static __always_inline void tell_limit(struct evictd_oom_event* event, struct me
     event->limit = limiting ? memcg_max(limiting) : 0;
 }
 
-static __always_inline int report(struct task_struct* victim, struct mem_cgroup* limiting) {
+static __always_inline int report_kill(struct task_struct* victim, struct mem_cgroup* limiting) {
     struct mem_cgroup *memcg = memcg_of_task(victim), *container;
     bool group = dies_as_group(memcg, limiting);
     __u32 pid = BPF_CORE_READ(victim, tgid);
@@ -114,8 +114,8 @@ static __always_inline int report(struct task_struct* victim, struct mem_cgroup*
  * known by that. */
 SEC("tp_btf/mark_victim")
 int BPF_PROG(on_mark_victim_task, struct task_struct* victim) {
-    if (!oom_is_told) return report(victim, limiting_ancestor(memcg_of_task(victim)));
-    return is_told_now() ? report(victim, (struct mem_cgroup*)oom_memcg) : 0;
+    if (!oom_is_told) return report_kill(victim, limiting_ancestor(memcg_of_task(victim)));
+    return is_told_now() ? report_kill(victim, (struct mem_cgroup*)oom_memcg) : 0;
 }
 
 /* mark_victim(pid): until then. The victim of a cgroup's OOM shares the cgroup at its limit with the task that asked;
@@ -127,7 +127,7 @@ int BPF_PROG(on_mark_victim_pid, int pid) {
     if (is_told_now()) {
         struct task_struct* chosen = (struct task_struct*)oom_chosen;
         limiting = (struct mem_cgroup*)oom_memcg;
-        if (BPF_CORE_READ(chosen, pid) == pid) return report(chosen, limiting);
+        if (BPF_CORE_READ(chosen, pid) == pid) return report_kill(chosen, limiting);
     }
     struct evictd_oom_event* event = reserve_event(EVICTD_EVENT_OOM_KILL, evictd_oom_event);
     if (!event) return 0;
@@ -143,5 +143,3 @@ int BPF_PROG(on_mark_victim_pid, int pid) {
     submit_event(event);
     return 0;
 }
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";

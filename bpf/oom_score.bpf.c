@@ -10,7 +10,7 @@
 #include "lib/emit.bpf.h"
 #include "lib/pods.bpf.h"
 
-#define REPORT_EVERY_NS (100 * 1000 * 1000ULL)
+#define REPORT_CHANGE_EVERY_NS (100 * 1000 * 1000ULL)
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -29,7 +29,7 @@ int BPF_PROG(on_oom_score_adj_update, struct task_struct* task) {
         return 0;
     __u64 id = memcg_id(memcg), now = bpf_ktime_get_ns();
     __u64* last = bpf_map_lookup_elem(&oom_score_reported, &id);
-    if (last && now - *last < REPORT_EVERY_NS) return 0;
+    if (last && now - *last < REPORT_CHANGE_EVERY_NS) return 0;
     struct mem_cgroup* container;
     __u64 pod = find_pod(memcg, &container);
     if (!pod) return 0;
@@ -43,5 +43,3 @@ int BPF_PROG(on_oom_score_adj_update, struct task_struct* task) {
     submit_event(event);
     return 0;
 }
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -150,7 +150,7 @@ static __always_inline __u64 charged_pod(struct sock* sk) {
     return memcg && sockets_below(BPF_CORE_READ(memcg, css.cgroup), &pod) ? pod : 0;
 }
 
-#define REPORT_EVERY_NS (1000 * 1000 * 1000ULL)
+#define REPORT_REFUSAL_EVERY_NS (1000 * 1000 * 1000ULL)
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -168,7 +168,7 @@ int BPF_PROG(on_socket_memory_short, struct sock* sk, struct proto* protocol, lo
     __u64 pod = charged_pod(sk), now = bpf_ktime_get_ns();
     if (!pod && allocated <= figures[1]) return 0; /* neither a pod's affair nor the node's */
     __u64* last = bpf_map_lookup_elem(&sockets_reported, &pod);
-    if (last && now - *last < REPORT_EVERY_NS) return 0;
+    if (last && now - *last < REPORT_REFUSAL_EVERY_NS) return 0;
     bpf_map_update_elem(&sockets_reported, &pod, &now, BPF_ANY);
     struct evictd_socket_event* event = reserve_event(EVICTD_EVENT_SOCKETS, evictd_socket_event);
     if (!event) return 0;
@@ -180,5 +180,3 @@ int BPF_PROG(on_socket_memory_short, struct sock* sk, struct proto* protocol, lo
     submit_event(event);
     return 0;
 }
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -285,5 +285,3 @@ __noinline int close_stall_slot(__u64 now) {
     if (before || stall_seen) bpf_for_each_map_elem(&stall, close_pod, &closing, 0);
     return stall_slot_began_ns + EVICTD_STALL_SLOT_NS - now;
 }
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";

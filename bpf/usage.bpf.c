@@ -40,16 +40,16 @@ struct processes {
 
 static __always_inline void enter_list(struct processes* processes, struct list_head* head, __u32 left) {
     processes->head = head;
-    processes->thread = BPF_CORE_READ(head, next);
+    processes->thread = LOAD(head, next);
     processes->left = left;
 }
 
 static __always_inline void count_thread(struct processes* processes) {
     struct task_struct* task = (void*)processes->thread - bpf_core_field_offset(struct task_struct, cg_list);
-    struct list_head* next = BPF_CORE_READ(task, cg_list.next);
+    struct list_head* next = LOAD(task, cg_list.next);
     if (processes->ended)
-        processes->count += BPF_CORE_READ(task, signal, live.counter) > 0; /* else it only waits for its parent */
-    else if (BPF_CORE_READ(task, group_leader) == task)
+        processes->count += LOAD(LOAD(task, signal), live.counter) > 0; /* else it only waits for its parent */
+    else if (LOAD(task, group_leader) == task)
         processes->count++;                                                /* a group leader stands for its process */
     processes->left = next == processes->thread ? 0 : processes->left - 1; /* itself: taken off the list */
     processes->thread = next;
@@ -57,11 +57,11 @@ static __always_inline void count_thread(struct processes* processes) {
 
 static __always_inline void enter_css_set(struct processes* processes) {
     struct cgrp_cset_link* link = (void*)processes->link - bpf_core_field_offset(struct cgrp_cset_link, cset_link);
-    struct css_set* set = BPF_CORE_READ(link, cset);
+    struct css_set* set = LOAD(link, cset);
     processes->set = set;
     processes->ended = false;
-    enter_list(processes, (void*)set + bpf_core_field_offset(struct css_set, tasks), BPF_CORE_READ(set, nr_tasks));
-    processes->link = BPF_CORE_READ(link, cset_link.next);
+    enter_list(processes, (void*)set + bpf_core_field_offset(struct css_set, tasks), LOAD(set, nr_tasks));
+    processes->link = LOAD(link, cset_link.next);
 }
 
 static long count_step(__u32 index, struct processes* processes) {
@@ -81,7 +81,7 @@ static long count_step(__u32 index, struct processes* processes) {
 /* Without css_set_lock: a count taken while processes come and go may be off by those. Global, hence verified once. */
 __weak __noinline int count_processes(__u64 cgroup_address) {
     struct cgroup* cgroup = (void*)cgroup_address;
-    struct list_head* first = BPF_CORE_READ(cgroup, cset_links.next);
+    struct list_head* first = LOAD(cgroup, cset_links.next);
     struct processes processes = {
         .link_head = (void*)cgroup + bpf_core_field_offset(struct cgroup, cset_links),
         .link = first,
@@ -104,7 +104,7 @@ struct uncontrolled {
 static long uncontrolled_step(__u32 index, struct uncontrolled* below) {
     struct cgroup_subsys_state* at = below->walk.at;
     if (!below->walk.seen && at != below->walk.root)
-        below->processes += count_processes((__u64)BPF_CORE_READ(at, cgroup));
+        below->processes += count_processes((__u64)LOAD(at, cgroup));
     return walk_on(&below->walk);
 }
 
@@ -112,7 +112,7 @@ static long uncontrolled_step(__u32 index, struct uncontrolled* below) {
  * nearest one that has it, and counts there too. A cgroup gives the controller to all of its children or to none. */
 __weak __noinline int count_uncontrolled(__u64 cgroup_address) {
     struct cgroup* cgroup = (void*)cgroup_address;
-    if (BPF_CORE_READ(cgroup, subtree_ss_mask) & 1 << bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id))
+    if (LOAD(cgroup, subtree_ss_mask) & 1 << bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id))
         return 0;
     struct uncontrolled below = {
         .walk = walk_from((void*)cgroup + bpf_core_field_offset(struct cgroup, self)),
@@ -177,12 +177,12 @@ static __always_inline void read_processes(struct evictd_usage* row, struct cgro
 /* Of a cgroup with a row of its own. 1: no rows for what is below it. Global, hence verified once. */
 __weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __u32 depth, bool v2) {
     struct mem_cgroup* memcg = (void*)memcg_address;
-    struct cgroup* cgroup = BPF_CORE_READ(memcg, css.cgroup);
+    struct cgroup* cgroup = LOAD(memcg, css.cgroup);
     bool dying = memcg_dying(memcg), whole = is_counted_whole(memcg_address, depth);
     if (!row) return 0;
     struct lru_sizes lru = {};
     row->cgroup_id = cgroup_id(cgroup);
-    row->level = BPF_CORE_READ(cgroup, level);
+    row->level = LOAD(cgroup, level);
     row->flags = (dying ? EVICTD_USAGE_DYING : 0) | (whole ? EVICTD_USAGE_WHOLE : 0);
     row->processes = 0;
     /* Before its usage: a victim that ends meanwhile would be seen gone while its memory is still counted. */
@@ -241,5 +241,3 @@ int read_usage(struct bpf_iter__cgroup* ctx) {
     read_total_again(root);
     return 0;
 }
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";

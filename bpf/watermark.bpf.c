@@ -9,10 +9,10 @@
 #include "lib/node_memory.bpf.h"
 #include "lib/walk.bpf.h"
 
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile __u64 page_size = 4096;
 const volatile __u32 numa_nodes = 1;
+const volatile __u32 has_rdonly_cast = 0;
 
 /* The kernel's objects. The node's never go away; the pods' is checked by its id at every use. */
 struct mem_cgroup* root_memcg;
@@ -169,7 +169,7 @@ __weak __noinline int remember(__u64 now, __u64 node, __u64 pods) {
     return 0;
 }
 
-static __always_inline void report(struct evictd_watermark* line, __u64 now, bool under) {
+static __always_inline void report_edge(struct evictd_watermark* line, __u64 now, bool under) {
     struct evictd_watermark_event* event = reserve_event(EVICTD_EVENT_WATERMARK, evictd_watermark_event);
     if (!event) return; /* the line keeps its state: the edge is reported with the next tick */
     event->head.time_ns = now;
@@ -189,14 +189,14 @@ static __always_inline void compare(struct evictd_watermark* line, __u64 availab
     line->compared_ns = sample->now;
     if (under) {
         line->above_since_ns = 0;
-        if (line->state != EVICTD_WATERMARK_UNDER) report(line, sample->now, true);
+        if (line->state != EVICTD_WATERMARK_UNDER) report_edge(line, sample->now, true);
         return;
     }
     __u64 distance = available - line->threshold;
     if (distance < sample->distance) sample->distance = distance;
     if (line->state == EVICTD_WATERMARK_UNDER) {
         if (!line->above_since_ns) line->above_since_ns = sample->now;
-        if (sample->now - line->above_since_ns >= SETTLE_NS) report(line, sample->now, false);
+        if (sample->now - line->above_since_ns >= SETTLE_NS) report_edge(line, sample->now, false);
     } else if (line->state == EVICTD_WATERMARK_UNKNOWN) {
         line->state = EVICTD_WATERMARK_ABOVE;
     }

@@ -19,7 +19,15 @@ namespace {
 
 using Skeleton = std::unique_ptr<evictd_bpf, FreeSkeleton>;
 
-Skeleton open_programs(const Choice& choice, const std::string& btf) {
+// libbpf looks for a function that the kernel does not have in the BTF of its modules. Up to 1.3 it fails where it may
+// not list them, without CAP_SYS_ADMIN, also if the program can do without the function. It lists them once, so that
+// the attempt for a target that no kernel has is the one that fails.
+void list_modules_in_vain(bpf_object* object) {
+    bpf_program* first = bpf_object__next_program(object, nullptr);
+    (void)bpf_program__set_attach_target(first, 0, "evictd_has_no_such_target");
+}
+
+Skeleton open_programs(const Choice& choice, bool has_rdonly_cast, const std::string& btf) {
     bpf_object_open_opts options{};
     options.sz = sizeof(options);
     options.btf_custom_path = btf.empty() ? nullptr : btf.c_str();
@@ -33,7 +41,11 @@ Skeleton open_programs(const Choice& choice, const std::string& btf) {
     }
     skeleton->rodata->page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     skeleton->rodata->numa_nodes = possible_numa_nodes();
+    skeleton->rodata->has_rdonly_cast = has_rdonly_cast ? 1 : 0;
     skeleton->rodata->oom_is_told = wanted.contains("on_oom_kill_process") ? 1 : 0;
+    if (!choice.has_rdonly_cast) {
+        list_modules_in_vain(skeleton->obj);
+    }
     bpf_program* program = nullptr;
     bpf_object__for_each_program(program, skeleton->obj) {
         bpf_program__set_autoload(program, wanted.contains(bpf_program__name(program)));
@@ -51,16 +63,22 @@ tl::unexpected<Error> bpf_error(const std::string& what, int error) {
 }
 
 Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf) {
-    // Every turn refuses one program more.
-    for (std::size_t turn = 0; turn <= candidates().size(); turn++) {
+    bool has_rdonly_cast = choice.has_rdonly_cast;
+    // Every turn refuses one program more, but the one after the kernel took no cast.
+    for (std::size_t turn = 0; turn <= candidates().size() + 1; turn++) {
         const LibbpfLog log;
-        auto skeleton = open_programs(choice, btf);
+        auto skeleton = open_programs(choice, has_rdonly_cast, btf);
         if (!skeleton) {
             return bpf_error("open", errno);
         }
         const int error = evictd_bpf__load(skeleton.get());
         if (error == 0) {
             return LoadedPrograms{std::move(skeleton), std::move(choice)};
+        }
+        // Without a JIT compiler the kernel has the function and does not take its call.
+        if (has_rdonly_cast) {
+            has_rdonly_cast = false;
+            continue;
         }
         auto refusal = refusal_in(log.text());
         if (!refusal) {

@@ -90,6 +90,12 @@ const Refusal* find_refusal(const Choice& choice, const Candidate& candidate) {
 }
 
 // Takes the group for its hook, unless a better one was taken or the kernel refuses one of it. 0, or its errno.
+// Since Linux 6.2. The type is the one that load() casts to.
+bool can_cast(const btf* kernel) {
+    return btf__find_by_name_kind(kernel, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0 &&
+           btf__find_by_name_kind(kernel, "timespec64", BTF_KIND_STRUCT) > 0;
+}
+
 int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice) {
     const auto& first = group.front();
     auto& row = row_of(choice, first);
@@ -215,6 +221,7 @@ Result<Choice> choose_programs(std::vector<Refusal> refused) {
     }
     Choice choice;
     choice.refused = std::move(refused);
+    choice.has_rdonly_cast = can_cast(kernel.get());
     int last_error = 0;
     for (std::span<const Candidate> left(candidates()); !left.empty();) {
         const auto group = left.first(group_size(left));

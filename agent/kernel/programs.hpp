@@ -47,6 +47,7 @@ struct Choice {
     std::vector<const Candidate*> chosen;  // one, or one group, for each hook that can be fed
     std::vector<SourceRow> rows;           // one for each hook
     std::vector<Refusal> refused;          // programs that were not taken though their hook is there
+    bool has_rdonly_cast = false;          // programs can read kernel memory by loads (bpf/lib/load.bpf.h)
 };
 
 [[nodiscard]] bool feeds(const Choice& choice, std::string_view hook);

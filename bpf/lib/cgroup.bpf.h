@@ -7,8 +7,7 @@
 
 #include "lib/kernel_types.h"
 
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include "lib/load.bpf.h"
 
 /* Set by the agent before loading. */
 extern const volatile __u64 page_size;
@@ -18,32 +17,23 @@ extern const volatile __u64 page_size;
 /* Pods lie at most this deep below their root (QoS class, pod). */
 #define POD_DEPTH 2
 
-/* Element `index` of an array of pointers, of a length that only the running kernel knows. */
-#define read_pointer_at(base, type, field, index)                                                            \
-    ({                                                                                                       \
-        void* pointer_ = 0;                                                                                  \
-        bpf_probe_read_kernel(&pointer_, sizeof(pointer_),                                                   \
-                              (void*)(base) + bpf_core_field_offset(type, field) + (index) * sizeof(void*)); \
-        pointer_;                                                                                            \
-    })
-
-static __always_inline __u64 cgroup_id(struct cgroup* cgroup) { return BPF_CORE_READ(cgroup, kn, id); }
+static __always_inline __u64 cgroup_id(struct cgroup* cgroup) { return LOAD(LOAD(cgroup, kn), id); }
 
 static __always_inline struct mem_cgroup* memcg_of_cgroup(struct cgroup* cgroup) {
     /* css is the first member of struct mem_cgroup */
-    return read_pointer_at(cgroup, struct cgroup, subsys, bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
+    return LOAD_POINTER(cgroup, struct cgroup, subsys, bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
 }
 
 static __always_inline struct mem_cgroup* memcg_of_task(struct task_struct* task) {
-    struct css_set* set = BPF_CORE_READ(task, cgroups);
-    return read_pointer_at(set, struct css_set, subsys, bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
+    struct css_set* set = LOAD(task, cgroups);
+    return LOAD_POINTER(set, struct css_set, subsys, bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
 }
 
 static __always_inline struct mem_cgroup* memcg_parent(struct mem_cgroup* memcg) {
-    return (struct mem_cgroup*)BPF_CORE_READ(memcg, css.parent);
+    return (struct mem_cgroup*)LOAD(memcg, css.parent);
 }
 
-static __always_inline __u64 memcg_id(struct mem_cgroup* memcg) { return BPF_CORE_READ(memcg, css.cgroup, kn, id); }
+static __always_inline __u64 memcg_id(struct mem_cgroup* memcg) { return LOAD(LOAD(LOAD(memcg, css.cgroup), kn), id); }
 
 /* Where the task's memory is charged, for tasks that the verifier knows (bpf_get_current_task_btf()): loads, where
  * memcg_of_task() calls bpf_probe_read_kernel() for each. For what is on everybody's way. */
@@ -57,11 +47,11 @@ static __always_inline struct cgroup* memory_cgroup(struct task_struct* task) {
 
 /* Never inlined, as each is for kernels that have its fields: the compiler would compute the offsets up front. */
 static __attribute__((noinline)) int populated_by_css(struct cgroup* cgroup) {
-    return BPF_CORE_READ(cgroup, self.nr_populated_csets) || BPF_CORE_READ(cgroup, self.nr_populated_children);
+    return LOAD(cgroup, self.nr_populated_csets) || LOAD(cgroup, self.nr_populated_children);
 }
 static __attribute__((noinline)) int populated_by_cgroup(struct cgroup* cgroup) {
-    return BPF_CORE_READ(cgroup, nr_populated_csets) || BPF_CORE_READ(cgroup, nr_populated_domain_children) ||
-           BPF_CORE_READ(cgroup, nr_populated_threaded_children);
+    return LOAD(cgroup, nr_populated_csets) || LOAD(cgroup, nr_populated_domain_children) ||
+           LOAD(cgroup, nr_populated_threaded_children);
 }
 
 /* Whether processes are in it or below it, in the kernel's own counters (cgroup_update_populated()): what cgroup.events
@@ -77,21 +67,21 @@ static __always_inline bool is_populated(struct cgroup* cgroup) {
 #define CSS_DYING (1 << 4) /* of an unnamed enum in linux/cgroup-defs.h; set by rmdir(2) */
 
 static __always_inline bool memcg_dying(struct mem_cgroup* memcg) {
-    return BPF_CORE_READ(memcg, css.flags) & CSS_DYING;
+    return LOAD(memcg, css.flags) & CSS_DYING;
 }
 
 /* Whether `cgroup` is `root_id` or lies below it. Ids repeat between hierarchies, so the hierarchy counts too. */
 static __always_inline bool cgroup_below(struct cgroup* cgroup, __u32 hierarchy, __u32 root_level, __u64 root_id) {
-    if ((__u32)BPF_CORE_READ(cgroup, root, hierarchy_id) != hierarchy || BPF_CORE_READ(cgroup, level) < (int)root_level)
+    if ((__u32)LOAD(LOAD(cgroup, root), hierarchy_id) != hierarchy || LOAD(cgroup, level) < (int)root_level)
         return false;
-    struct cgroup* ancestor = read_pointer_at(cgroup, struct cgroup, ancestors, root_level);
+    struct cgroup* ancestor = LOAD_POINTER(cgroup, struct cgroup, ancestors, root_level);
     return cgroup_id(ancestor) == root_id;
 }
 
 static __always_inline __u64 pages_to_bytes(long pages) { return pages > 0 ? (__u64)pages * page_size : 0; }
 
 static __always_inline __u64 memcg_usage(struct mem_cgroup* memcg) {
-    return pages_to_bytes(BPF_CORE_READ(memcg, memory.usage.counter));
+    return pages_to_bytes(LOAD(memcg, memory.usage.counter));
 }
 
 /* PAGE_COUNTER_MAX is LONG_MAX / PAGE_SIZE pages: whatever comes near it is no limit. */
@@ -99,10 +89,10 @@ static __always_inline __u64 limit_to_bytes(unsigned long pages) {
     return pages >= (1UL << 62) / page_size ? NO_LIMIT : pages * page_size;
 }
 static __always_inline __u64 memcg_max(struct mem_cgroup* memcg) {
-    return limit_to_bytes(BPF_CORE_READ(memcg, memory.max));
+    return limit_to_bytes(LOAD(memcg, memory.max));
 }
 static __always_inline __u64 memcg_high(struct mem_cgroup* memcg) {
-    return limit_to_bytes(BPF_CORE_READ(memcg, memory.high));
+    return limit_to_bytes(LOAD(memcg, memory.high));
 }
 
 /* Reclaim begins when a charge does not fit, and the largest is a huge page's (HPAGE_PMD_NR with 4 KiB pages): a reader

@@ -154,6 +154,11 @@ struct proto {
     long* sysctl_mem;
 };
 
+struct timespec64 {
+    long long tv_sec;
+    long tv_nsec;
+};
+
 struct seq_file;
 struct bpf_iter_meta {
     struct seq_file* seq;

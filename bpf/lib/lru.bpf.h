@@ -37,12 +37,10 @@ static __always_inline void add_classic_lists(struct mem_cgroup_per_node* node, 
     bool deep = bpf_core_field_exists(struct mem_cgroup_per_node___deep, lru_zone_size);
     void* at = (void*)node + (deep ? deep_lists() : flat_lists());
     __u32 zones = bpf_core_enum_value(enum zone_type, __MAX_NR_ZONES);
-    /* Two zones a call: the calls are what costs, and the stack has no room for all. */
-    for (__u32 zone = 0; zone < MAX_ZONES && zone < zones; zone += 2) {
-        unsigned long pages[2 * NR_LRU_LISTS] = {};
-        __u32 size = (zone + 1 < zones ? 2 : 1) * NR_LRU_LISTS * sizeof(long);
-        bpf_probe_read_kernel(pages, size, at + zone * NR_LRU_LISTS * sizeof(long));
-        for (int list = 0; list < NR_LRU_LISTS; list++) sizes->list[list] += pages[list] + pages[NR_LRU_LISTS + list];
+    for (__u32 zone = 0; zone < MAX_ZONES && zone < zones; zone++) {
+        long pages[NR_LRU_LISTS] = {};
+        load_longs(pages, at + zone * NR_LRU_LISTS * sizeof(long), NR_LRU_LISTS, NR_LRU_LISTS);
+        for (int list = 0; list < NR_LRU_LISTS; list++) sizes->list[list] += pages[list];
     }
 }
 
@@ -50,7 +48,7 @@ static __always_inline void add_classic_lists(struct mem_cgroup_per_node* node, 
 static __always_inline bool has_generations(struct mem_cgroup_per_node* node) {
     if (!bpf_core_field_exists(struct lruvec, lrugen)) return false;
     return !bpf_core_field_exists(struct mem_cgroup_per_node, lruvec.lrugen.enabled) ||
-           BPF_CORE_READ(node, lruvec.lrugen.enabled);
+           LOAD(node, lruvec.lrugen.enabled);
 }
 
 /* With the multi-generation LRU the pages are not on the classic lists, and lru_zone_size does not count them. As
@@ -60,11 +58,11 @@ static __attribute__((noinline)) void add_generations(struct mem_cgroup_per_node
     void* at = (void*)node + (deep ? deep_generations() : flat_generations());
     __u32 zones = bpf_core_enum_value(enum zone_type, __MAX_NR_ZONES);
     __u32 read = zones < MAX_ZONES ? zones : MAX_ZONES;
-    unsigned long youngest = BPF_CORE_READ(node, lruvec.lrugen.max_seq);
+    unsigned long youngest = LOAD(node, lruvec.lrugen.max_seq);
     for (__u32 i = 0; i < MAX_NR_GENS * 2; i++) { /* nr_pages[generation][anon, file][zone] */
         unsigned long age = (youngest - i / 2) % MAX_NR_GENS;
         long pages[MAX_ZONES] = {}, sum = 0;
-        bpf_probe_read_kernel(pages, read * sizeof(long), at + i * zones * sizeof(long));
+        load_longs(pages, at + i * zones * sizeof(long), read, MAX_ZONES);
         for (__u32 zone = 0; zone < MAX_ZONES; zone++) sum += pages[zone] > 0 ? pages[zone] : 0;
         if (i % 2)
             sizes->list[age < 2 ? LRU_ACTIVE_FILE : LRU_INACTIVE_FILE] += sum;
@@ -78,7 +76,7 @@ static __attribute__((noinline)) void add_generations(struct mem_cgroup_per_node
 __weak __noinline int add_lru_sizes(__u64 memcg_address, struct lru_sizes* sizes) {
     if (!sizes) return 0;
     for (__u32 nid = 0; nid < MAX_NUMA_NODES && nid < numa_nodes; nid++) {
-        struct mem_cgroup_per_node* node = read_pointer_at(memcg_address, struct mem_cgroup, nodeinfo, nid);
+        struct mem_cgroup_per_node* node = LOAD_POINTER(memcg_address, struct mem_cgroup, nodeinfo, nid);
         if (!node) continue;
         add_classic_lists(node, sizes);
         if (has_generations(node)) add_generations(node, sizes);

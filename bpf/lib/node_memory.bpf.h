@@ -18,8 +18,7 @@ struct node_pages {
 
 /* A counter that several CPUs add to may be negative for a moment. */
 static __always_inline __u64 count_at(const void* at) {
-    long count = 0;
-    bpf_probe_read_kernel(&count, sizeof(count), at);
+    long count = (long)load(at, sizeof(long));
     return count > 0 ? count : 0;
 }
 
@@ -41,7 +40,7 @@ static __always_inline void add_zone(const void* zone, struct node_pages* pages,
 __weak __noinline int add_node_pages(__u64 pgdat, struct node_pages* pages, bool all) {
     if (!pages) return 0;
     const void* zones = (const void*)pgdat + bpf_core_field_offset(struct pglist_data, node_zones);
-    int count = BPF_CORE_READ((struct pglist_data*)pgdat, nr_zones);
+    int count = LOAD((struct pglist_data*)pgdat, nr_zones);
     for (int zone = 0; zone < MAX_ZONES && zone < count; zone++)
         add_zone(zones + zone * bpf_core_type_size(struct zone), pages, all);
     pages->inactive_file += node_stat_at(pgdat, NR_INACTIVE_FILE);
@@ -49,7 +48,7 @@ __weak __noinline int add_node_pages(__u64 pgdat, struct node_pages* pages, bool
     pages->active_file += node_stat_at(pgdat, NR_ACTIVE_FILE);
     pages->slab_reclaimable += node_stat_at(pgdat, NR_SLAB_RECLAIMABLE_B); /* of a node in pages, whatever its name */
     pages->misc_reclaimable += node_stat_at(pgdat, NR_KERNEL_MISC_RECLAIMABLE);
-    pages->reserved += BPF_CORE_READ((struct pglist_data*)pgdat, totalreserve_pages);
+    pages->reserved += LOAD((struct pglist_data*)pgdat, totalreserve_pages);
     return 0;
 }
 
@@ -75,8 +74,8 @@ static __always_inline __u64 node_available(struct mem_cgroup* root, enum evictd
     bool all = counted == EVICTD_AVAILABLE_RECLAIMABLE;
     struct node_pages pages = {};
     for (__u32 nid = 0; nid < MAX_NUMA_NODES && nid < numa_nodes; nid++) {
-        struct mem_cgroup_per_node* node = read_pointer_at(root, struct mem_cgroup, nodeinfo, nid);
-        struct pglist_data* pgdat = node ? BPF_CORE_READ(node, lruvec.pgdat) : 0;
+        struct mem_cgroup_per_node* node = LOAD_POINTER(root, struct mem_cgroup, nodeinfo, nid);
+        struct pglist_data* pgdat = node ? LOAD(node, lruvec.pgdat) : 0;
         if (pgdat) add_node_pages((__u64)pgdat, &pages, all);
     }
     return (all ? reclaimable_pages(&pages) : kubelet_pages(&pages)) * page_size;

@@ -35,7 +35,7 @@ static __always_inline long walk_on(struct walk* walk) {
     __u64 sibling_at = bpf_core_field_offset(struct cgroup_subsys_state, sibling);
     __u64 children_at = bpf_core_field_offset(struct cgroup_subsys_state, children);
     if (!walk->seen) {
-        struct list_head* child = BPF_CORE_READ(at, children.next);
+        struct list_head* child = LOAD(at, children.next);
         if (!child) return 1;
         if ((void*)child != (void*)at + children_at) {
             walk->at = (void*)child - sibling_at;
@@ -44,8 +44,8 @@ static __always_inline long walk_on(struct walk* walk) {
         }
     }
     if (at == walk->root) return 1;
-    struct cgroup_subsys_state* parent = BPF_CORE_READ(at, parent);
-    struct list_head* next = BPF_CORE_READ(at, sibling.next);
+    struct cgroup_subsys_state* parent = LOAD(at, parent);
+    struct list_head* next = LOAD(at, sibling.next);
     if (!parent || !next) return 1;
     walk->seen = (void*)next == (void*)parent + children_at;
     walk->at = walk->seen ? parent : (void*)next - sibling_at;
@@ -59,8 +59,8 @@ static __always_inline long walk_on(struct walk* walk) {
 __weak __noinline int is_counted_whole(__u64 memcg_address, __u32 depth) {
     struct mem_cgroup* memcg = (void*)memcg_address;
     if (depth < 1 || depth > POD_DEPTH) return false;
-    struct cgroup* cgroup = BPF_CORE_READ(memcg, css.cgroup);
-    __u32 below = BPF_CORE_READ(cgroup, nr_descendants) + BPF_CORE_READ(cgroup, nr_dying_descendants);
+    struct cgroup* cgroup = LOAD(memcg, css.cgroup);
+    __u32 below = LOAD(cgroup, nr_descendants) + LOAD(cgroup, nr_dying_descendants);
     if (below <= EVICTD_MAX_POD_CGROUPS) return false;
     if (depth == POD_DEPTH) return true;
     __u64 id = cgroup_id(cgroup);
@@ -88,7 +88,7 @@ static __always_inline void add_subtree_sizes_of(struct mem_cgroup_per_node* nod
     else if (bpf_core_field_exists(struct lruvec_stats, state))
         at = subtree_counters_apart(node);
     if (!at) return;
-    bpf_probe_read_kernel(pages, sizeof(pages), at);
+    load_longs(pages, at, NR_LRU_LISTS, NR_LRU_LISTS);
     for (int list = 0; list < NR_LRU_LISTS; list++) sizes->list[list] += pages[list] > 0 ? pages[list] : 0;
 }
 
@@ -96,7 +96,7 @@ static __always_inline void add_subtree_sizes_of(struct mem_cgroup_per_node* nod
 __weak __noinline int add_subtree_sizes(__u64 memcg_address, struct lru_sizes* sizes) {
     if (!sizes) return 0;
     for (__u32 nid = 0; nid < MAX_NUMA_NODES && nid < numa_nodes; nid++) {
-        struct mem_cgroup_per_node* node = read_pointer_at(memcg_address, struct mem_cgroup, nodeinfo, nid);
+        struct mem_cgroup_per_node* node = LOAD_POINTER(memcg_address, struct mem_cgroup, nodeinfo, nid);
         if (node) add_subtree_sizes_of(node, sizes);
     }
     return 0;
