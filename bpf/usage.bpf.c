@@ -103,8 +103,7 @@ struct uncontrolled {
 
 static long uncontrolled_step(__u32 index, struct uncontrolled* below) {
     struct cgroup_subsys_state* at = below->walk.at;
-    if (!below->walk.seen && at != below->walk.root)
-        below->processes += count_processes((__u64)LOAD(at, cgroup));
+    if (!below->walk.seen && at != below->walk.root) below->processes += count_processes((__u64)LOAD(at, cgroup));
     return walk_on(&below->walk);
 }
 
@@ -112,8 +111,7 @@ static long uncontrolled_step(__u32 index, struct uncontrolled* below) {
  * nearest one that has it, and counts there too. A cgroup gives the controller to all of its children or to none. */
 __weak __noinline int count_uncontrolled(__u64 cgroup_address) {
     struct cgroup* cgroup = (void*)cgroup_address;
-    if (LOAD(cgroup, subtree_ss_mask) & 1 << bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id))
-        return 0;
+    if (LOAD(cgroup, subtree_ss_mask) & 1 << bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id)) return 0;
     struct uncontrolled below = {
         .walk = walk_from((void*)cgroup + bpf_core_field_offset(struct cgroup, self)),
         .processes = seen_at_first,

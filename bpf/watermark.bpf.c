@@ -9,7 +9,6 @@
 #include "lib/node_memory.bpf.h"
 #include "lib/walk.bpf.h"
 
-
 const volatile __u64 page_size = 4096;
 const volatile __u32 numa_nodes = 1;
 const volatile __u32 has_rdonly_cast = 0;

@@ -80,6 +80,7 @@ struct AgentOptions {
     EvictionConfig eviction;
     bool dry_run = false;
     bool record = false;          // each Tick says what else decide() was given
+    Duration score_period{};      // how often all oom_score_adj are read, if that is longer than the look period
     std::size_t pod_sources = 0;  // that set_pods() will be called of; 0: it is never known whether that was all
 };
 

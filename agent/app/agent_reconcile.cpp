@@ -132,7 +132,7 @@ void Agent::note_logind(LogindView view) {
 
 void Agent::recall(std::vector<DesiredPodStatus> intents) { recalled_ = std::move(intents); }
 
-// Every pod is looked at when the pods have changed and after each look period; another pod is steered to at once.
+// Every pod is looked at when the pods have changed and after each period; another pod is steered to at once.
 void Agent::want_scores(const Tick& tick) {
     auto& desired = desired_scores_;
     const bool steers = tick.decision.steer_to != desired.steer_to;
@@ -142,7 +142,7 @@ void Agent::want_scores(const Tick& tick) {
     }
     const auto kind = tick.observation.cause.kind;
     const bool looks = kind == CauseKind::started || kind == CauseKind::pods_changed ||
-                       last_look_ - scores_looked_at_ >= options_.eviction.look_period;
+                       last_look_ - scores_looked_at_ >= std::max(options_.eviction.look_period, options_.score_period);
     if (!parts_.want_scores || (!steers && !looks)) {
         return;
     }

@@ -10,6 +10,13 @@
 #include "app/wiring_parts.hpp"
 
 namespace evictd::app {
+namespace {
+
+// All oom_score_adj are read, where the kernel also reports each write: finds what a process brought along that was
+// moved into a pod, and what was dropped.
+constexpr Duration score_period = std::chrono::minutes(1);
+
+}  // namespace
 
 // The reconcilers exist; what it refers to outlives the agent.
 AgentParts Wiring::Parts::agent_parts() {
@@ -155,9 +162,11 @@ Status Wiring::Parts::make_agent() {
     executor.emplace(clock, *reaper, config.agent.dry_run);
     socket_shed.emplace(clock, kernel.bpf ? &kernel.bpf->sockets() : nullptr, config.agent.dry_run);
     observer.emplace(*kernel.usage, *kernel.node, clock, kernel.stalls.get());
+    const bool scores_are_reported = kernel.bpf && kernel.bpf->feeds("oom_score");
     agent.emplace(agent_parts(), AgentOptions{.eviction = config.eviction,
                                               .dry_run = config.agent.dry_run,
                                               .record = tape.has_value(),
+                                              .score_period = scores_are_reported ? score_period : Duration{},
                                               .pod_sources = pod_sources.size()});
     agent->recall(std::exchange(left_intents, {}));
     return {};

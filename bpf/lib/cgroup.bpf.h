@@ -66,9 +66,7 @@ static __always_inline bool is_populated(struct cgroup* cgroup) {
 
 #define CSS_DYING (1 << 4) /* of an unnamed enum in linux/cgroup-defs.h; set by rmdir(2) */
 
-static __always_inline bool memcg_dying(struct mem_cgroup* memcg) {
-    return LOAD(memcg, css.flags) & CSS_DYING;
-}
+static __always_inline bool memcg_dying(struct mem_cgroup* memcg) { return LOAD(memcg, css.flags) & CSS_DYING; }
 
 /* Whether `cgroup` is `root_id` or lies below it. Ids repeat between hierarchies, so the hierarchy counts too. */
 static __always_inline bool cgroup_below(struct cgroup* cgroup, __u32 hierarchy, __u32 root_level, __u64 root_id) {
@@ -88,12 +86,8 @@ static __always_inline __u64 memcg_usage(struct mem_cgroup* memcg) {
 static __always_inline __u64 limit_to_bytes(unsigned long pages) {
     return pages >= (1UL << 62) / page_size ? NO_LIMIT : pages * page_size;
 }
-static __always_inline __u64 memcg_max(struct mem_cgroup* memcg) {
-    return limit_to_bytes(LOAD(memcg, memory.max));
-}
-static __always_inline __u64 memcg_high(struct mem_cgroup* memcg) {
-    return limit_to_bytes(LOAD(memcg, memory.high));
-}
+static __always_inline __u64 memcg_max(struct mem_cgroup* memcg) { return limit_to_bytes(LOAD(memcg, memory.max)); }
+static __always_inline __u64 memcg_high(struct mem_cgroup* memcg) { return limit_to_bytes(LOAD(memcg, memory.high)); }
 
 /* Reclaim begins when a charge does not fit, and the largest is a huge page's (HPAGE_PMD_NR with 4 KiB pages): a reader
  * whose page cache comes in large folios never comes nearer to its limit. */

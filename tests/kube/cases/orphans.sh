@@ -39,7 +39,7 @@ check "the API server comes back" kube_up
 sleep 30
 check "the quarantine begins anew" eval 'logs_of left && runtime_has "$left"'
 gone() { ! logs_of left && ! runtime_has "$left"; }
-check "then all that is left of the pod goes" wait_for 150 gone
+check "then all that is left of the pod goes" wait_for 240 gone
 check "what is left of the other stays" eval 'logs_of kept && runtime_has "$kept" && ! logged "\"reason\":\"OrphanRemoved\".*default/kept"'
 check "the agent ends" stop_agent
 kill -CONT "$kubelet"

@@ -216,6 +216,20 @@ TEST_F(Agents, ScoresAreLookedAtWhenPodsChangeAndAfterALookPeriod) {
     EXPECT_EQ(scores.looks, 3);
 }
 
+TEST_F(Agents, ScoresAreLookedAtLessOftenWhereEachWriteIsReported) {
+    score_period = std::chrono::minutes(1);
+    declare(100_MiB);
+    make();
+    clock.advance(std::chrono::seconds(59));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 2);
+    clock.advance(std::chrono::seconds(1));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 3);
+    set_pods({.pods = {pod("quiet")}, .rejected = {}});
+    EXPECT_EQ(scores.looks, 4) << "the pods changed";
+}
+
 TEST_F(Agents, AWrittenScoreIsCheckedWithoutALookAndOnlyInKnownPods) {
     declare(100_MiB);
     make();

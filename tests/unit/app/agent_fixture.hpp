@@ -153,7 +153,11 @@ struct Agents : testing::Test {
                            [this](const DesiredPodStatus& intent) {
                                intents.emplace_back(intent, tree.handle(hog_id)->kills);
                            }},
-            AgentOptions{.eviction = eviction, .dry_run = dry_run, .record = taped, .pod_sources = pod_sources});
+            AgentOptions{.eviction = eviction,
+                         .dry_run = dry_run,
+                         .record = taped,
+                         .score_period = score_period,
+                         .pod_sources = pod_sources});
         agent->recall(recalled);
         ASSERT_TRUE(agent->start());
         set_pods({.pods = {pod("quiet"), pod("hog")}, .rejected = {}});
@@ -200,6 +204,7 @@ struct Agents : testing::Test {
                                             .min_reclaim = ThresholdValue{Quantity::of((50_MiB).value)}}}};
     std::vector<RecordPtr> records;
     std::size_t pod_sources = 0;
+    Duration score_period{};
     std::optional<Agent> agent;
 };
 
