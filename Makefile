@@ -29,11 +29,12 @@ tools := tests/tools
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
 
-demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache|sockets|oomrace|thrash|disk|cluster
+demo: ## evict a real pod under real memory pressure on this machine (root); SCENARIO=spike|leak|pagecache|sockets|oomrace|thrash|disk|forkbomb|cluster
 	@$(tools)/need_root.sh "make demo"
 	@$(MAKE) --no-print-directory build
 	@case "$(SCENARIO)" in \
 	cluster) $(tools)/build.sh $(BUILD) vm_load && EVICTD=$(BUILD)/evictd tests/kube/demo.sh ;; \
+	forkbomb) EVICTD=$(BUILD)/evictd tests/adversary/demo.sh ;; \
 	disk) $(tools)/build.sh $(BUILD) cri_pods && EVICTD=$(BUILD)/evictd tests/cri/demo.sh ;; \
 	*) $(BUILD)/evictd demo --scenario $(SCENARIO) ;; \
 	esac

@@ -16,6 +16,7 @@ std::vector<std::string> scenarios() {
     const auto& names = names_of<Scenario>();
     std::vector<std::string> words(names.begin(), names.end());
     words.emplace_back(disk_scenario);
+    words.emplace_back(forkbomb_scenario);
     words.emplace_back(cluster_scenario);
     return words;
 }
@@ -42,8 +43,8 @@ void add_demo_options(CLI::App& program, DemoOptions& options) {
             "refused, and no pod is evicted; oomrace: the kernel's OOM killer acts first, and kills the pod that "
             "evictd would have evicted; thrash: it reads more files than fit in memory, and tasks stall although "
             "memory is available; disk: dead containers and unused images fill a disk and are removed, then a pod "
-            "fills it and is evicted, in evictd's source tree only; cluster: a real API server, kubelet and "
-            "ReplicaSet, "
+            "fills it and is evicted, in evictd's source tree only; forkbomb: a pod forks as fast as it can and is "
+            "evicted before the node has no PIDs left, likewise; cluster: a real API server, kubelet and ReplicaSet, "
             "likewise")
         ->check(one_of(scenarios()))
         ->type_name("NAME")

@@ -31,8 +31,9 @@ enum class Scenario : std::uint8_t {
 // No Scenario, because their pods are not the demo's: scripts of the source tree play them (demo/source_script).
 inline constexpr std::string_view cluster_scenario = "cluster";
 inline constexpr std::string_view disk_scenario = "disk";
+inline constexpr std::string_view forkbomb_scenario = "forkbomb";
 [[nodiscard]] constexpr bool is_script(std::string_view scenario) {
-    return scenario == cluster_scenario || scenario == disk_scenario;
+    return scenario == cluster_scenario || scenario == disk_scenario || scenario == forkbomb_scenario;
 }
 
 struct DemoOptions {

@@ -25,6 +25,9 @@ Script script_of(const std::string& scenario) {
     if (scenario == command::cluster_scenario) {
         return {"tests/kube/demo.sh", "a kubelet and containerd"};
     }
+    if (scenario == command::forkbomb_scenario) {
+        return {"tests/adversary/demo.sh", "a fork bomb in a cgroup"};
+    }
     return {"tests/cri/demo.sh", "containerd, and mounts a filesystem"};
 }
 

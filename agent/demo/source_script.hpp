@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // The scenarios that are scripts of the source tree that this program was built in: cluster, with a real API server,
-// kubelet and containerd, and disk, with a small filesystem and a real containerd. Not the demo's own pods: those are
-// the other scenarios.
+// kubelet and containerd, disk, with a small filesystem and a real containerd, and forkbomb. Not the demo's own pods:
+// those are the other scenarios.
 #pragma once
 
 #include <string>

@@ -8,23 +8,12 @@
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=pids.sh
+. "$(dirname "$0")/pids.sh"
 
 most=2000 # processes of a bomb
 below=300 # of which so many cross the line
 begin 1024
-pids_of() { if is_v2; then echo "/sys/fs/cgroup/${pod_path[$1]}"; else echo "/sys/fs/cgroup/pids/${pod_path[$1]}"; fi; }
-running() { local rest; read -r _ _ _ rest < /proc/loadavg; rest=${rest#*/}; echo "${rest%% *}"; }
-allowed() { local a b; read -r a < /proc/sys/kernel/pid_max; read -r b < /proc/sys/kernel/threads-max; echo $((a < b ? a : b)); }
-# The most tasks over the rest of the test's life, into $work/peak; started before the bomb.
-watch_tasks() {
-    local now peak=0 rest
-    trap 'echo "$peak" > "$work/peak"; exit' TERM
-    while :; do
-        read -r _ _ _ rest < /proc/loadavg
-        now=${rest#*/} now=${now%% *}
-        [ "$now" -le "$peak" ] || peak=$now
-    done
-}
 innocents 3
 [ -e "$(pids_of innocent1)/pids.max" ] || { skip "fork bombs" "no pids controller is mounted"; exit 0; }
 start_agent
@@ -43,15 +32,13 @@ check "a line that is not crossed evicts nobody" unharmed
 
 is_known() { run 0 status --socket "$work/run/evictd.sock" && says "default/$1 "; }
 bomb() { # bomb POD
-    local watcher begun ended=1
+    local begun ended=1
     hostile "$1" && wait_for 10 is_known "$1" || return 1
-    echo "$most" > "$(pids_of "$1")/pids.max" && [ "$(cat "$(pids_of "$1")/pids.max")" -eq "$most" ] || return 1
-    nice -n -20 bash -c "$(declare -f watch_tasks); work=$work; watch_tasks" &
-    watcher=$!
-    sleep 0.1
+    bound "$1" "$most" || return 1
+    count_tasks_beside
     begun=${EPOCHREALTIME//[!0-9]/}
     attack "$1" bomb && wait_for 20 chosen "$1" && dies "$1" 20 && ended=0
-    kill -TERM "$watcher" && wait "$watcher"
+    count_tasks_ends
     echo "    $1: empty $(((${EPOCHREALTIME//[!0-9]/} - begun) / 1000)) ms after its first fork, $(($(cat "$work/peak") - line)) tasks beyond the line," \
         "$(grep '"reason":"Evicted"' "$log" | grep "\"name\":\"$1\"" | grep -oE '"latency_us":\{[^}]*\}')"
     [ "$ended" -eq 0 ] && wait_for 5 evicted "$1" && remove_pod "$1" && wait_for 15 cleared && innocents_live

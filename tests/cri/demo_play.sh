@@ -147,9 +147,6 @@ agent_sees_all() {
 
 # ---- the play
 
-faults=()
-fault() { faults+=("$1"); }
-begin=$EPOCHREALTIME
 title "evictd demo, disk: garbage fills a small disk and is removed; then a pod fills it and is evicted"
 make_disk
 "$kube/images.sh" "$work/images"
@@ -182,12 +179,12 @@ for ((i = 0; i < crashes; i++)); do
 done
 run_in cart "$crashes" sh -c 'dd if=/dev/zero of=/cache bs=1M count=24; exec sleep 100000'
 least=999999
-watch_until 10 logged EvictionThresholdMet || fault "the disk never ran short"
-watch_until 30 logged ReclaimSucceeded || fault "the reclaim was not enough"
+watch_until 10 reported EvictionThresholdMet || fault "the disk never ran short"
+watch_until 30 reported ReclaimSucceeded || fault "the reclaim was not enough"
 watch_for 2
 came_back=$((left - least))
 say "${came_back}Mi came back, and no pod was evicted"
-! logged Evicting || fault "a pod was evicted although garbage could be removed"
+! reported Evicting || fault "a pod was evicted although garbage could be removed"
 for image in old-1 old-2 old-3; do ! has_image "$image" || fault "image localhost/$image:1 is still there"; done
 for image in load pause; do has_image "$image" || fault "image localhost/$image:1, which is in use, was removed"; done
 # For each pod a sandbox and a container, and the newest dead one of shop/cart, whose log may be wanted.
@@ -201,7 +198,7 @@ before=$left
 watcher=$!
 wrote=$EPOCHREALTIME
 touch "$(volume report)/go"
-watch_until 30 logged Evicted report || fault "batch/report was not evicted"
+watch_until 30 reported Evicted report || fault "batch/report was not evicted"
 reclaimed=$left
 title "what a kubelet would do now: remove the pod's containers and its volume"
 "$CRI_PODS" remove "$runtime_socket" "${sandbox[report]}" || fault "the containers of batch/report cannot be removed"

@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # shellcheck shell=bash
-# How demo_play.sh shows itself: a line with a bar for what is free, and evictd's events as they come. Sourced, never run.
+# What demo_play.sh shows of the disk: what is free, and where the threshold is. Sourced, never run.
 
-# shellcheck disable=SC2154  # demo_play.sh has work, begin, threshold; lib.sh has rig
-log=$work/events.jsonl
-told=0       # lines of the log that were looked at
+# shellcheck disable=SC2154  # demo_play.sh has work, threshold; lib.sh has rig, top; show.sh the colours
+# shellcheck source-path=SCRIPTDIR source=../tools/show.sh
+. "$top/tests/tools/show.sh"
 left=0       # MiB on the disk, when it was last measured
 least=999999 # of these, since it was last reset
 total=
-if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then live=1 bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m'
-else live='' bold='' dim='' red='' green='' plain=''; fi
-
 measure() {
     local free size block
     read -r free size block < <(stat -f -c '%a %b %S' "$rig")
     left=$((free * block >> 20)) total=$((size * block >> 20))
     [ "$left" -ge "$least" ] || least=$left
-}
-since() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", b - a }'; } # since BEGIN END: in seconds
-time_of() { # time_of LINE: of an event, in seconds
-    date -d "$(sed -E 's/.*"time":"([^"]*)".*/\1/' <<< "$1")" +%s.%6N
 }
 bar() { # what is used, and where the threshold is
     local width=40 used mark i text='' colour=$green
@@ -31,44 +24,3 @@ bar() { # what is used, and where the threshold is
     done
     printf '%s%s%s %3dMi left' "$colour" "$text" "$plain" "$left"
 }
-clear_line() { [ -z "$live" ] || printf '\r\e[K'; }
-title() { printf '\n%s== %s%s\n' "$bold" "$1" "$plain"; }
-say() { # say TEXT: with the time and the bar
-    measure
-    clear_line
-    printf '%s%7.3f s%s  %s  %s\n' "$dim" "$(since "$begin" "$EPOCHREALTIME")" "$plain" "$(bar)" "$1"
-}
-
-# Lines of the log with a reason, of a pod.
-logged() { events_of "$@" > /dev/null; }
-events_of() { grep "\"reason\":\"$1\"" "$log" 2> /dev/null | grep -F "${2:+\"name\":\"$2\"}"; } # events_of REASON [POD]
-first_of() { events_of "$@" | head -n 1; }
-told_reasons='EvictionThresholdMet|EvictionThresholdCleared|Reclaim[A-Za-z]*|Evicting|Evicted|EvictionFailed'
-tell_events() { # those that are new
-    local line reason message
-    while read -r line; do
-        told=$((told + 1))
-        reason=$(sed -E 's/.*"reason":"([^"]*)".*/\1/' <<< "$line")
-        [[ $reason =~ ^($told_reasons)$ ]] || continue
-        message=$(sed -nE 's/.*"message":"(([^"\\]|\\.)*)".*/\1/p' <<< "$line" | sed 's/\\n/ /g; s/\\\(.\)/\1/g')
-        clear_line
-        printf '%s%7.3f s%s  evictd: %s%s%s: %s\n' "$dim" "$(since "$begin" "$(time_of "$line")")" "$plain" "$bold" "$reason" "$plain" "$message"
-    done < <(tail -n "+$((told + 1))" "$log" 2> /dev/null)
-}
-watch_until() { # watch_until SECONDS COMMAND...: with the bar and the events meanwhile; fails if it does not come true
-    local end
-    end=$(awk -v now="$EPOCHREALTIME" -v more="$1" 'BEGIN { printf "%.0f", (now + more) * 1000000 }')
-    shift
-    while true; do
-        measure
-        tell_events
-        [ -z "$live" ] || printf '\r\e[K            %s' "$(bar)"
-        ! "$@" || break
-        [ "${EPOCHREALTIME/./}" -lt "$end" ] || { clear_line; return 1; }
-        sleep 0.05
-    done
-    tell_events
-    clear_line
-}
-never() { false; }
-watch_for() { watch_until "$1" never || true; }

@@ -44,6 +44,7 @@ TEST(DemoOptions, NoSteeringIsOfTheOomRaceOnly) {
 TEST(DemoOptions, ScriptsHaveNeitherJsonNorAnAgentWithoutBpf) {
     EXPECT_EQ(fault_of("--scenario cluster"), "");
     EXPECT_EQ(fault_of("--scenario disk"), "");
+    EXPECT_EQ(fault_of("--scenario forkbomb"), "");
     EXPECT_EQ(fault_of("--scenario disk -o json"), "--output json: not available with --scenario disk");
     EXPECT_EQ(fault_of("--scenario disk --no-bpf"), "--no-bpf: not available with --scenario disk");
     EXPECT_EQ(fault_of("--scenario cluster -o json"), "--output json: not available with --scenario cluster");

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
+# shellcheck shell=bash
+# What fork bombs share: the tasks of the node, and a bound on those of a pod, so that the machine is in no danger. Sourced,
+# never run, after lib.sh.
+
+# shellcheck disable=SC2154  # lib.sh has pod_path, work
+pids_of() { if is_v2; then echo "/sys/fs/cgroup/${pod_path[$1]}"; else echo "/sys/fs/cgroup/pids/${pod_path[$1]}"; fi; }
+running() { local rest; read -r _ _ _ rest < /proc/loadavg; rest=${rest#*/}; echo "${rest%% *}"; }
+allowed() { local a b; read -r a < /proc/sys/kernel/pid_max; read -r b < /proc/sys/kernel/threads-max; echo $((a < b ? a : b)); }
+bound() { # bound POD COUNT: of its tasks
+    echo "$2" > "$(pids_of "$1")/pids.max" && [ "$(cat "$(pids_of "$1")/pids.max")" -eq "$2" ]
+}
+
+# Counts the node's tasks until it is ended by SIGTERM, or who started it is gone: the most into $work/peak, and into $work/tasks, every 2 ms, lines
+# "MICROSECONDS TASKS". Before everything else, since a bomb leaves others no time.
+count_tasks() {
+    local now peak=0 rest at noted=0
+    trap 'echo "$peak" > "$work/peak"; exit' TERM
+    while [ -e "/proc/$parent" ] && [ -d "$work" ] && [ "$SECONDS" -lt 120 ]; do
+        read -r _ _ _ rest < /proc/loadavg
+        now=${rest#*/} now=${now%% *} at=${EPOCHREALTIME//[!0-9]/}
+        [ "$now" -le "$peak" ] || peak=$now
+        [ $((at - noted)) -lt 2000 ] || { echo "$at $now"; noted=$at; }
+    done > "$work/tasks"
+}
+count_tasks_beside() { # its pid is in $counter
+    nice -n -20 bash -c "$(declare -f count_tasks); work=$work parent=$$; count_tasks" &
+    counter=$!
+    sleep 0.1
+}
+count_tasks_ends() { kill -TERM "$counter" && wait "$counter"; }
