@@ -11,12 +11,18 @@
 
 namespace evictd::disk {
 
+struct RemainsPlaces {
+    std::string pods = "/var/lib/kubelet/pods";
+    std::string proc = "/proc";
+};
+
 // "process 12 is in its cgroup", of any hierarchy and both ways to write a UID; empty: none is. A zombie counts.
-[[nodiscard]] Result<std::string> process_in_pod(const std::string& proc, const PodUid& pod);
+// Error of kind `invalid`: the node's processes cannot be seen.
+[[nodiscard]] Result<std::string> process_in_pod(const RemainsPlaces& places, const PodUid& pod);
 
 // Whether a mount of any process's namespace is of that pod: its place or what is mounted there. A directory that is
 // removed takes the mounts on it with it, also those that only other namespaces have. Error of kind `invalid`: there is
-// one, or the node's processes cannot be seen (a container without hostPID).
-[[nodiscard]] Status check_unmounted(const std::string& proc, const PodUid& pod);
+// one, or the node's processes cannot be seen (a container without hostPID); `failed`: not all could be looked at.
+[[nodiscard]] Status check_unmounted(const RemainsPlaces& places, const PodUid& pod);
 
 }  // namespace evictd::disk

@@ -31,10 +31,14 @@ constexpr const char* hosts_file = "etc-hosts";
 // Far more than there are volumes of a pod.
 constexpr std::size_t most_names = 4096;
 
-// Another call would not remove it either.
+bool may_pass(int error) {
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO || error == EAGAIN;
+}
+
+// Another call would not remove it either, unless the error passes.
 Status left(const std::string& what, int error) {
     auto why = sys::fail_errno(printable(what), error).value();
-    why.kind = ErrorKind::invalid;
+    why.kind = may_pass(error) ? ErrorKind::failed : ErrorKind::invalid;
     return tl::unexpected(std::move(why));
 }
 
@@ -109,7 +113,7 @@ private:
         }
         auto error = removal.error();
         if (error.kind == ErrorKind::vanished) return {};
-        error.kind = ErrorKind::invalid;
+        error.kind = error.kind == ErrorKind::exhausted ? ErrorKind::failed : ErrorKind::invalid;
         return tl::unexpected(std::move(error));
     }
     static Status unless_vanished(const Error& error) {
@@ -139,17 +143,17 @@ Result<Opened> open_pod(const std::string& pods, const PodUid& pod) {
 
 }  // namespace
 
-Result<std::string> PodRemains::life(const PodUid& pod) { return process_in_pod(places_.proc, pod); }
+Result<std::string> PodRemains::life(const PodUid& pod) { return process_in_pod(places_, pod); }
 
 Status PodRemains::check_volumes(const PodUid& pod) {
     const auto opened = open_pod(places_.pods, pod);
-    return opened ? check_unmounted(places_.proc, pod) : tl::unexpected(opened.error());
+    return opened ? check_unmounted(places_, pod) : tl::unexpected(opened.error());
 }
 
 Status PodRemains::remove_volumes(const PodUid& pod) {
     auto opened = open_pod(places_.pods, pod);
     if (!opened) return tl::unexpected(opened.error());
-    if (auto unmounted = check_unmounted(places_.proc, pod); !unmounted) return unmounted;
+    if (auto unmounted = check_unmounted(places_, pod); !unmounted) return unmounted;
     if (auto done = VolumeRemover(std::move(opened->pod), longest_removal_).run(); !done) return done;
     return remove_entry(opened->pods, pod.value, AT_REMOVEDIR);
 }

@@ -7,15 +7,11 @@
 #include <chrono>
 #include <string>
 
+#include "disk/pod_mounts.hpp"
 #include "evictd/model/units.hpp"
 #include "evictd/port/pod_remains.hpp"
 
 namespace evictd::disk {
-
-struct RemainsPlaces {
-    std::string pods = "/var/lib/kubelet/pods";
-    std::string proc = "/proc";
-};
 
 class PodRemains final : public port::PodRemains {
 public:

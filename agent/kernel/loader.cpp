@@ -75,7 +75,7 @@ Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf) {
         if (error == 0) {
             return LoadedPrograms{std::move(skeleton), std::move(choice)};
         }
-        // Without a JIT compiler the kernel has the function and does not take its call.
+        // Should its verifier refuse what is read that way: by calls, as on older kernels.
         if (has_rdonly_cast) {
             has_rdonly_cast = false;
             continue;

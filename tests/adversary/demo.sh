@@ -75,6 +75,7 @@ picture() { # picture FROM: what was counted since, in twelve lines, until no mo
 
 # ---- the play
 
+[ $(($(allowed) - $(running))) -gt $((4 * most)) ] || fails "this machine has too few PIDs left: at most $(allowed), and $(running) are taken"
 find_hierarchies || fails "no memory controller is mounted at /sys/fs/cgroup"
 clean_up_after &
 disown
@@ -89,7 +90,6 @@ bound crawler "$most" || fails "the fork bomb cannot be bounded"
 arm
 write_config "$(config)"
 start_agent > "$work/failure" || fails "evictd does not start"
-echo "$agent" > "$work/agent.pid"
 is_known() { "$EVICTD" status --socket "$work/run/evictd.sock" 2> /dev/null | grep -q 'default/crawler '; }
 watch_until 10 is_known || fails "evictd does not see the pods"
 arm

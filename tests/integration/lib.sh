@@ -210,6 +210,7 @@ start_agent() { # start_agent [ARGUMENT...]: with $work/config.yaml; ready when 
     agent_log=$work/agent.log
     "${wrap[@]}" "$EVICTD" run --config "$work/config.yaml" "$@" > "$agent_log" 2>&1 < /dev/null &
     agent=$!
+    echo "$agent" > "$work/agent.pid"
     wait_for "${starts_within:-10}" answers || { not_ok "the agent starts"; exit 1; }
 }
 wrap=() # in front of the agent

@@ -171,9 +171,12 @@ TEST_F(PodRemainsTest, NothingGoesWhereTheNodesMountsCannotBeSeen) {
     link("self", "pid", "pid:[4026532000]");
     EXPECT_EQ(refused(), ErrorKind::invalid) << "process 1 is the container's own";
     make_process("1", "/init.scope", "another");
+    EXPECT_EQ(refused(), ErrorKind::invalid) << "or the pause container's, whose root has none of these pods";
+    EXPECT_EQ(remains.life({uid}).error().kind, ErrorKind::invalid);
+    fs::create_symlink("/", proc + "/1/root");
     EXPECT_TRUE(remains.check_volumes({uid})) << "with hostPID in a nested node";
     fs::remove(proc + "/1/mountinfo");
-    EXPECT_EQ(refused(), ErrorKind::invalid) << "it cannot be read";
+    EXPECT_EQ(refused(), ErrorKind::failed) << "it cannot be read";
     fs::remove_all(proc + "/1");
     EXPECT_EQ(refused(), ErrorKind::invalid) << "there is none";
     link("self", "pid", "pid:[4026531836]");
@@ -191,6 +194,27 @@ TEST_F(PodRemainsTest, APodIsAliveWhileAProcessIsInItsCgroup) {
     EXPECT_EQ(remains.life({uid}).value(), "");
     fs::remove_all(proc);
     EXPECT_FALSE(remains.life({uid}));
+}
+
+// The kernel then shows the process without namespaces, and on v1 in the root cgroup.
+TEST_F(PodRemainsTest, AProcessWhoseFirstThreadHasEndedIsSeenByItsOthers) {
+    fs::create_directories(proc + "/77/task/77");
+    write(proc + "/77/cgroup", "4:memory:/\n");
+    make_process("77/task/78", "/kubepods/pod" + uid, "of-78",
+                 "40 22 0:50 / /pods/" + uid + "/volumes rw - tmpfs t rw\n");
+    EXPECT_EQ(remains.life({uid}).value(), "process 77 is in its cgroup");
+    EXPECT_EQ(refused(), ErrorKind::invalid);
+    make_process("77/task/78", "/kubepods", "of-78");
+    EXPECT_EQ(remains.life({uid}).value(), "");
+    EXPECT_TRUE(remains.check_volumes({uid}));
+}
+
+TEST_F(PodRemainsTest, OfOneNamespaceEachRootIsLookedAt) {
+    make_process("50", "/x", "shared");
+    fs::create_symlink("/jail", proc + "/50/root");
+    make_process("77", "/x", "shared", "40 22 0:50 / /pods/" + uid + "/volumes rw - tmpfs t rw\n");
+    fs::create_symlink("/", proc + "/77/root");
+    EXPECT_EQ(refused(), ErrorKind::invalid);
 }
 
 // In a mount namespace of its own, which no table of processes shows here.
