@@ -27,7 +27,7 @@ runtime_has() { # runtime_has UID
 read -r kubelet _ < "$node/kubelet.pid"
 check "the kubelet stops" kill -STOP "$kubelet"
 kubectl delete pod left --force --grace-period 0 > /dev/null 2>&1
-check "one of them is deleted meanwhile, and its logs, container and sandbox are left" eval 'logs_of left && runtime_has "$left"'
+check "one of them is deleted meanwhile, and all of both is left" eval 'logs_of left && runtime_has "$left" && logs_of kept && runtime_has "$kept"'
 
 write_config "evictionHard: {memory.available: 1Mi}" "containerRuntimeEndpoint: unix://$node/sock/containerd.sock"
 start_agent
@@ -40,7 +40,9 @@ sleep 30
 check "the quarantine begins anew" eval 'logs_of left && runtime_has "$left"'
 gone() { ! logs_of left && ! runtime_has "$left"; }
 check "then all that is left of the pod goes" wait_for 240 gone
-check "what is left of the other stays" eval 'logs_of kept && runtime_has "$kept" && ! logged "\"reason\":\"OrphanRemoved\".*default/kept"'
+check "the logs of the other stay" logs_of kept
+check "and its container" wait_for 5 runtime_has "$kept"
+check "and nothing of it was removed" eval '! logged "\"reason\":\"OrphanRemoved\".*default/kept"'
 check "the agent ends" stop_agent
 kill -CONT "$kubelet"
 exit "$failed"
