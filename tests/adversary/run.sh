@@ -9,7 +9,7 @@ EVICTD=$(realpath "${EVICTD:-$here/../../build/evictd}")
 export EVICTD here
 if [ $# -eq 0 ]; then
     for file in "$here"/*.sh; do
-        case ${file##*/} in run.sh | lib.sh | pids.sh | demo.sh) ;; *) set -- "$@" "$(basename "$file" .sh)" ;; esac
+        case ${file##*/} in run.sh | lib.sh | pids.sh | demo.sh | demo_test.sh) ;; *) set -- "$@" "$(basename "$file" .sh)" ;; esac
     done
 fi
 
