@@ -2,6 +2,7 @@
 // Copyright The evictd authors
 #include "disk/pod_remains.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -31,8 +32,10 @@ constexpr const char* hosts_file = "etc-hosts";
 // Far more than there are volumes of a pod.
 constexpr std::size_t most_names = 4096;
 
+// Also that it is mounted read-only, or a capability is missing: somebody may change that.
 bool may_pass(int error) {
-    return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO || error == EAGAIN;
+    const std::array passing{EMFILE, ENFILE, ENOMEM, EIO, EAGAIN, EROFS, EACCES, EPERM};
+    return std::find(passing.begin(), passing.end(), error) != passing.end();
 }
 
 // Another call would not remove it either, unless the error passes.
@@ -113,7 +116,8 @@ private:
         }
         auto error = removal.error();
         if (error.kind == ErrorKind::vanished) return {};
-        error.kind = error.kind == ErrorKind::exhausted ? ErrorKind::failed : ErrorKind::invalid;
+        const bool passes = error.kind == ErrorKind::exhausted || error.kind == ErrorKind::not_permitted;
+        error.kind = passes ? ErrorKind::failed : ErrorKind::invalid;
         return tl::unexpected(std::move(error));
     }
     static Status unless_vanished(const Error& error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What one decide() costs on the kill path, idle and evicting: with 10 pods, the 110 of a stock node, and many more.
+// What one decide() costs on the kill path, idle and evicting: with 10 pods, the 110 of a stock node, 1,000 and
 // 10,000. The observation is made beforehand; making it is measured elsewhere.
 #include <memory>
 #include <string>
