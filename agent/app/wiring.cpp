@@ -6,7 +6,6 @@
 #include <csignal>
 #include <utility>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/realtime.hpp"
@@ -14,6 +13,7 @@
 #include "app/wiring_parts.hpp"
 #include "config/stall_settings.hpp"
 #include "kernel/pod_cgroup.hpp"
+#include "sys/fd_table.hpp"
 #include "sys/held_signals.hpp"
 #include "sys/log.hpp"
 #include "sys/service.hpp"
@@ -21,14 +21,8 @@
 namespace evictd::app {
 namespace {
 
-// A directory handle and a file a pod: 1,000 pods are beyond the usual soft limit.
-void raise_file_limit() {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
+// 4,000 pods and what the kill path opens.
+constexpr std::size_t descriptors_at_once = 16'384;
 
 }  // namespace
 
@@ -171,7 +165,8 @@ Result<std::unique_ptr<Wiring>> Wiring::make(const Config& config, ConfigSource 
         return fail(ErrorKind::not_permitted, "run", "needs root to read the kernel and to end processes",
                     "sudo evictd run");
     }
-    raise_file_limit();
+    sys::raise_fd_limit();
+    sys::grow_fd_table(descriptors_at_once);
     refuse_huge_pages();
     auto parts = std::make_unique<Parts>();
     parts->config = config;
