@@ -100,6 +100,9 @@ title "default/crawler forks, and so does each of its processes"
 count_tasks_beside
 began=${EPOCHREALTIME//[!0-9]/}
 attack crawler bomb || fault "the fork bomb did not start"
+oom_kills() { # what the kernel ended meanwhile, if it tells
+    grep -hE '^oom_kill [1-9]' "${hierarchies[0]}/$name"/kubepods/memory.{oom_control,events} 2> /dev/null | sed 's/^/, /'
+}
 ended() { dies crawler 0; }
 watch_until 20 reported Evicted crawler || fault "default/crawler was not evicted"
 watch_until 10 ended || fault "a process of default/crawler lives"
@@ -113,7 +116,7 @@ say "no more is reported"
 
 # ---- the verdict
 
-innocents_live > /dev/null || fault "a bystander ended or was chosen"
+said=$(innocents_live) || fault "a bystander ended or was chosen: ${said#"${said%%[! ]*}"}$(oom_kills)"
 [ "$(events_of Evicted | wc -l)" -eq "$(events_of Evicted crawler | wc -l)" ] || fault "another pod was evicted"
 crossed=$(awk -v from="$began" -v line="$line" '$1 >= from && $2 >= line { print $1; exit }' "$work/tasks")
 evicted=$(first_of Evicted crawler)

@@ -4,12 +4,16 @@
 # What fork bombs share: the tasks of the node, and a bound on those of a pod, so that the machine is in no danger. Sourced,
 # never run, after lib.sh.
 
-# shellcheck disable=SC2154  # lib.sh has pod_path, work
+# shellcheck disable=SC2154  # lib.sh has hierarchies, pod_path, work
 pids_of() { if is_v2; then echo "/sys/fs/cgroup/${pod_path[$1]}"; else echo "/sys/fs/cgroup/pids/${pod_path[$1]}"; fi; }
 running() { local rest; read -r _ _ _ rest < /proc/loadavg; rest=${rest#*/}; echo "${rest%% *}"; }
 allowed() { local a b; read -r a < /proc/sys/kernel/pid_max; read -r b < /proc/sys/kernel/threads-max; echo $((a < b ? a : b)); }
+# Also of its memory: a fork() that fails has taken some, which comes back only after an RCU grace period, and the bomb delays
+# that. Where the node's memory ran out, the kernel would end a neighbour.
 bound() { # bound POD COUNT: of its tasks
-    echo "$2" > "$(pids_of "$1")/pids.max" && [ "$(cat "$(pids_of "$1")/pids.max")" -eq "$2" ]
+    local memory=${hierarchies[0]}/${pod_path[$1]}/memory.limit_in_bytes
+    ! is_v2 || memory=${memory%/*}/memory.max
+    echo "$2" > "$(pids_of "$1")/pids.max" && [ "$(cat "$(pids_of "$1")/pids.max")" -eq "$2" ] && echo 640M > "$memory"
 }
 
 # Counts the node's tasks until it is ended by SIGTERM, or who started it is gone: the most into $work/peak, and into $work/tasks, every 2 ms, lines
