@@ -62,7 +62,6 @@ Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_
     observation.pods_unlisted = root_ && !all_listed_;
     observation.watching = watching();
     add_disks(observation, purpose);
-    add_pids(observation);
     return observation;
 }
 
@@ -88,6 +87,7 @@ Tick Agent::observe(Cause cause) {
     tick.observation.victims = parts_.observer.victims(followed_);
     add_victim_disks(tick.observation.victims);
     add_tasks(tick.observation.victims);
+    add_pids(tick.observation);  // after the victims' tasks: what ends in between counts twice, and not never
     tick.observation.reclaimed = std::exchange(reclaimed_, {});
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
     tick.observation.pod_statuses = std::exchange(pod_status_outcomes_, {});

@@ -44,9 +44,9 @@ void Agent::add_pids(Observation& observation) {
     }
 }
 
-// While a threshold on PIDs is met: a victim's tasks count until something has waited for them.
+// Where a threshold is on PIDs: a victim's tasks count until something has waited for them.
 void Agent::add_tasks(std::vector<ObservedVictim>& victims) const {
-    if (std::find(pids_met_.begin(), pids_met_.end(), true) == pids_met_.end()) {
+    if (!is_wanted(options_.eviction)) {
         return;
     }
     for (auto& victim : victims) {

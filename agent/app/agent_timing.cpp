@@ -73,6 +73,7 @@ void Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
     auto observation = look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {},
                             /*memory_returning=*/false, observe::LookFor::practice);
+    add_pids(observation);
     const bool near = policy::is_near(watcher_.lines(), observation.readings);
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));

@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 // in a second.
 constexpr Duration reaped_soon = 1s;
 constexpr Duration longest_reaping = 10s;
+// A cgroup may be removed soon after its last task, and then nobody can say any more that there is none.
+constexpr Duration look_for_reaping = 100ms;
 
 const ObservedVictim* find(const Reaping& one, const Observation& observation) {
     const auto seen = std::find_if(
@@ -42,13 +44,18 @@ void follow_reaping(const EvictionConfig& config, const Observation& observation
             return threshold.signal == Signal::pid_available &&
                    is_met(threshold, observation.readings, MinReclaim::ignored);
         });
-    if (!is_short) state.reaping.clear();
     std::erase_if(state.reaping, [&](Reaping& one) {
         const auto* const seen = find(one, observation);
-        if (seen != nullptr && seen->tasks) one.tasks = seen->tasks;
+        const bool counted = seen != nullptr && seen->tasks;
+        if (counted) one.tasks = seen->tasks;
         const Duration patience = one.tasks ? longest_reaping : reaped_soon;
-        return one.tasks == 0 || observation.at >= after(one.emptied_at, patience);
+        return one.tasks == 0 || (!counted && !is_short) || observation.at >= after(one.emptied_at, patience);
     });
+}
+
+std::optional<MonotonicTime> next_reaping_clock(const State& state, MonotonicTime now) {
+    if (state.reaping.empty()) return std::nullopt;
+    return after(now, look_for_reaping);
 }
 
 bool waits_for_reaping(const MetThreshold& met, const State& state) {

@@ -4,6 +4,7 @@
 // the kernel called the victim's cgroup empty. A look in between would still find too few, and take another pod.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "evictd/model/config.hpp"
@@ -16,10 +17,13 @@ namespace evictd::policy {
 [[nodiscard]] bool is_for_pids(const Eviction& eviction);
 // What `state.reaping` begins with for a victim that is gone. `seen` is its entry in the observation.
 void begin_reaping(const InFlight& flight, const ObservedVictim& seen, State& state);
-// Ends those of which no task is left, all once no threshold on PIDs is met, and in any case after 10 s, as long as the
-// kubelet waits from look to look. Where tasks can no longer be counted, because the cgroup was removed, what was
-// counted last holds; where they were never counted, 1 s.
+// Ends those of which no task is left, and in any case after 10 s, as long as the kubelet waits from look to look.
+// A threshold that is no longer met ends none whose tasks can be counted: the first that something has waited for clear
+// it, and the next fork anywhere on the node meets it again. Where tasks can no longer be counted, because the cgroup
+// was removed, what was counted last holds until the threshold is clear; where they were never counted, 1 s.
 void follow_reaping(const EvictionConfig& config, const Observation& observation, State& state);
+// When their tasks are to be counted again.
+[[nodiscard]] std::optional<MonotonicTime> next_reaping_clock(const State& state, MonotonicTime now);
 // Whether what victims still hold explains that `met` is met: with their tasks gone it would not be.
 [[nodiscard]] bool waits_for_reaping(const MetThreshold& met, const State& state);
 [[nodiscard]] std::string say_reaping(const Observation& observation);

@@ -172,7 +172,8 @@ TEST_F(GarbageTest, NothingInUseGoesWhileAllElseComesAndGoes) {
                 running.push_back(run_in(pod, "c" + std::to_string(step)));
             } else {
                 const auto victim = running.begin() + static_cast<std::ptrdiff_t>(random() % running.size());
-                ASSERT_TRUE(runtime->stop_container(*victim, {}));
+                const auto stopped = runtime->stop_container(*victim, {});
+                ASSERT_TRUE(stopped) << stopped.error().text();
                 running.erase(victim);
             }
             // The image may go as soon as it is there, since none is too young here, and between the last look at its

@@ -39,7 +39,11 @@ public:
         return ours;
     }
     [[nodiscard]] bool surely_empty() const override { return !is_populated; }
-    [[nodiscard]] Result<std::int64_t> tasks() const override { return counted_tasks; }
+    [[nodiscard]] Result<std::int64_t> tasks() const override {
+        auto counted = counted_tasks;
+        if (after_tasks) after_tasks();
+        return counted;
+    }
     [[nodiscard]] Result<bool> populated() const override {
         if (removed) return fail(ErrorKind::vanished, path_, "removed");
         return is_populated;
@@ -66,6 +70,7 @@ public:
     bool ours = false;
     bool is_populated = true;
     Result<std::int64_t> counted_tasks = 0;
+    std::function<void()> after_tasks;
     HeldMemory held;
     mutable int kills = 0;
     mutable int cache_drops = 0;

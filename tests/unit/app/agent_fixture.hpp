@@ -97,9 +97,12 @@ struct FakePids final : port::NodePids {
     Result<port::NodePidsReading> read() override {
         ++reads;
         if (broken) return fail(ErrorKind::failed, "/proc/loadavg", "broken");
-        return reading;
+        const auto counted = reading;
+        if (after_read) after_read();
+        return counted;
     }
     bool broken = false;
+    std::function<void()> after_read;
     port::NodePidsReading reading{.most = 32'768, .running = 500};
     int reads = 0;
 };

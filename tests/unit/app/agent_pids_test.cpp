@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // A threshold on PIDs, over fakes: what is counted, how often, and what a crossing does.
+#include <utility>
+
 #include <gmock/gmock.h>
 
 #include "agent_fixture.hpp"
@@ -98,6 +100,59 @@ TEST_F(AgentPids, TheNextGoesWhenNothingOfTheVictimIsLeft) {
     agent->request_look();
     ASSERT_TRUE(last().decision.evict) << last().decision.why;
     EXPECT_EQ(last().decision.evict->pod, PodUid{"quiet"});
+}
+
+struct AfterAVictim : AgentPids {
+    void SetUp() override {
+        begin();
+        run(31'769);
+        agent->count_pids();
+        ASSERT_TRUE(last().decision.evict);
+        declare(0_B);
+        tree.line(hog_id).processes = 0;
+    }
+    void is_emptied_with(std::int64_t tasks) {
+        tree.handle(hog_id)->counted_tasks = tasks;
+        clock.advance(1ms);
+        events.tell(CgroupLife{CgroupChange::emptied, {hog_id}, "/kubepods/podhog"}, clock.monotonic());
+        turn();
+    }
+};
+
+// Some of its tasks are waited for, and somebody forks: the rest still explain the shortage.
+TEST_F(AfterAVictim, NoOtherGoesWhereTheThresholdWasClearForAMoment) {
+    is_emptied_with(400);
+    run(31'700);
+    agent->count_pids();
+    ASSERT_TRUE(last().decision.thresholds_met.empty());
+    tree.handle(hog_id)->counted_tasks = 331;
+    run(31'770);
+    agent->count_pids();
+    EXPECT_FALSE(last().decision.thresholds_met.empty());
+    EXPECT_FALSE(last().decision.evict) << last().decision.why;
+}
+
+TEST_F(AfterAVictim, NoOtherGoesWhereItIsEmptyWhileTheThresholdIsClear) {
+    tree.line(hog_id).processes = 1;
+    run(31'700);
+    agent->count_pids();
+    tree.line(hog_id).processes = 0;
+    is_emptied_with(331);
+    clock.advance(2s);
+    run(31'770);
+    agent->count_pids();
+    EXPECT_FALSE(last().decision.evict) << last().decision.why;
+}
+
+// Tasks that are waited for between the two counts are in the first of them.
+TEST_F(AfterAVictim, ItsTasksAreCountedBeforeThoseOfTheNode) {
+    is_emptied_with(400);
+    const auto reap = [&] { pids.reading.running -= std::exchange(tree.handle(hog_id)->counted_tasks, 0).value(); };
+    tree.handle(hog_id)->after_tasks = reap;
+    pids.after_read = reap;
+    clock.advance(100ms);
+    agent->request_look();
+    EXPECT_FALSE(last().decision.evict) << last().decision.why;
 }
 
 }  // namespace

@@ -50,12 +50,25 @@ TEST(Reaping, EndsWithTheLastTask) {
     EXPECT_FALSE(node.waits(109s, 0));
 }
 
-TEST(Reaping, EndsOnceNoThresholdIsMet) {
+// The first that are waited for clear it, and the next fork meets it again.
+TEST(Reaping, GoesOnWhereTheThresholdIsClearForAMoment) {
+    Bombed node;
+    node.available = 1'000;
+    EXPECT_TRUE(node.waits(100s, 600));
+    EXPECT_FALSE(node.waits(100s, 0));
+}
+
+TEST(Reaping, EndsOnceNoThresholdIsMetAndNobodyCanCount) {
     Bombed node;
     node.available = 999;
-    EXPECT_TRUE(node.waits(100s, 600));
+    EXPECT_TRUE(node.waits(100s, std::nullopt, false));
     node.available = 1'000;
-    EXPECT_FALSE(node.waits(100s, 600));
+    EXPECT_FALSE(node.waits(100s, std::nullopt, false));
+}
+
+TEST(Reaping, IsLookedForAgainSoon) {
+    EXPECT_EQ(next_reaping_clock(Bombed().state, at(100s)), at(100'100ms));
+    EXPECT_EQ(next_reaping_clock(State{}, at(100s)), std::nullopt);
 }
 
 TEST(Reaping, EndsAfterTenSecondsWhateverIsLeft) {
