@@ -116,8 +116,9 @@ private:
         }
         auto error = removal.error();
         if (error.kind == ErrorKind::vanished) return {};
-        const bool passes = error.kind == ErrorKind::exhausted || error.kind == ErrorKind::not_permitted;
-        error.kind = passes ? ErrorKind::failed : ErrorKind::invalid;
+        // All that errno says of a tree may pass, also that it is read-only or that the disk fails. What is invalid is
+        // the tree itself.
+        if (error.kind != ErrorKind::invalid) error.kind = ErrorKind::failed;
         return tl::unexpected(std::move(error));
     }
     static Status unless_vanished(const Error& error) {

@@ -29,7 +29,7 @@ constexpr std::size_t most_pending = std::size_t{1} << 20U;
 Error refused(const char* name, int error) {
     if (error == ELOOP || error == ENOTDIR) return {ErrorKind::invalid, printable(name), "is no directory", ""};
     if (error == EXDEV) return {ErrorKind::invalid, printable(name), "something is mounted there", ""};
-    if (error == EMLINK) return {ErrorKind::failed, printable(name), "is nested too deep", ""};
+    if (error == EMLINK) return {ErrorKind::invalid, printable(name), "is nested too deep", ""};
     return sys::fail_errno(printable(name), error).value();
 }
 

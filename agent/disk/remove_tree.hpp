@@ -21,7 +21,7 @@ struct TreeRemoval {
 // each level, or as much as its name is longer. Looks at the clock before each removal: it is later than `deadline` by
 // one system call, which takes its time where a file is large or a disk hangs. What vanishes meanwhile is no error, and
 // what is added is removed too. Errors: `vanished` (it is not there), `invalid` (a symbolic link, a mount point, no
-// directory), `failed`: some of it is left.
+// directory, too deep: another call removes no more), other kinds: some of it is left, and another call may remove it.
 [[nodiscard]] Result<TreeRemoval> remove_tree(int parent, const char* name, const sys::Clock& clock,
                                               MonotonicTime deadline);
 

@@ -242,5 +242,21 @@ TEST_F(PodRemainsTest, WhatIsMountedIsNotEntered) {
     }).join();
 }
 
+// Somebody may mount it writable: not even what is deep in a tree is given up.
+TEST_F(PodRemainsTest, WhatIsReadOnlyIsTriedAgain) {
+    std::thread([&] {
+        if (::unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "not allowed here";
+        ASSERT_EQ(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
+        fs::remove_all(pod + "/volumes/kubernetes.io~projected");
+        ASSERT_EQ(::mount(pods.c_str(), pods.c_str(), nullptr, MS_BIND, nullptr), 0);
+        ASSERT_EQ(::mount(nullptr, pods.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr), 0);
+        EXPECT_EQ(refused(), ErrorKind::failed);
+        EXPECT_TRUE(fs::exists(cache + "/file"));
+        ASSERT_EQ(::umount2(pods.c_str(), MNT_DETACH), 0);
+        const auto done = remains.remove_volumes({uid});
+        EXPECT_TRUE(done) << done.error().text();
+    }).join();
+}
+
 }  // namespace
 }  // namespace evictd::disk
