@@ -100,6 +100,8 @@ Status check_sees_node(const RemainsPlaces& places) {
     return tl::unexpected(unseen(places.proc, "the node's processes and mounts cannot be seen"));
 }
 
+// Read anew for each pod, not once a pass: it is the last look before its directory goes, and something may be mounted
+// in between. All of it is bounded by `longest_look`, and a pod whose mounts take longer to read stays.
 Status check_mounts_of(const std::string& process, const PodUid& pod) {
     const auto mountinfo = sys::read_file(process + "/mountinfo", most_mountinfo);
     if (!mountinfo && has_ended(process)) return {};
