@@ -146,11 +146,14 @@ Result<PodInApi> read_pod_in_api(std::string_view body) {
     const auto json = parsed(body);
     const auto& metadata = part_at(json, "metadata");
     const auto& status = part_at(json, "status");
+    const auto& annotations = part_at(metadata, "annotations");
     PodInApi pod{.uid = word_at(metadata, "uid"),
                  .node = word_at(part_at(json, "spec"), "nodeName"),
                  .phase = word_at(status, "phase"),
                  .reason = word_at(status, "reason"),
-                 .is_deleting = !word_at(metadata, "deletionTimestamp").empty()};
+                 .is_deleting = !word_at(metadata, "deletionTimestamp").empty(),
+                 .mirror_of = word_at(annotations, "kubernetes.io/config.mirror"),
+                 .hash_of = word_at(annotations, "kubernetes.io/config.hash")};
     if (word_at(json, "kind") != "Pod" || pod.uid.empty()) {
         return fail(ErrorKind::invalid, "API server", "its answer is not a pod: " + excerpt(body));
     }

@@ -60,6 +60,10 @@ struct PodInApi {
     std::string reason;
     bool disruption_target = false;  // the condition is True
     bool is_deleting = false;
+    // Of the static pods that it says it mirrors: kubernetes.io/config.mirror and config.hash, which are the same
+    // where the kubelet has set them. Empty: it says nothing of the kind.
+    std::string mirror_of{};
+    std::string hash_of{};
 };
 // Error: not a pod.
 [[nodiscard]] Result<PodInApi> read_pod_in_api(std::string_view body);

@@ -33,7 +33,9 @@ Result<bool> read_absence(const DesiredPodStatus& pod, const std::string& name, 
         const auto found = codec::read_pod_in_api(reply->body);
         if (!found) return proves_nothing(name, found.error().text());
         if (found->uid.empty()) return proves_nothing(name, "the API server's answer has no UID");
-        return found->uid != pod.pod.value;
+        // A mirror has another UID than the static pod that it stands for, which is there as long as it is.
+        const auto& uid = pod.pod.value;
+        return found->uid != uid && found->mirror_of != uid && found->hash_of != uid;
     }
     const auto refusal = codec::read_refusal(reply->body);
     const bool is_about_it = refusal.reason == "NotFound" && refusal.kind == "pods" && refusal.name == pod.name;

@@ -42,6 +42,19 @@ TEST_F(PodAbsenceTest, IsTheServersOwnWordAboutThatPod) {
     EXPECT_EQ(ask(200, pod_of("uid-1")), false);
 }
 
+// The API server has a static pod only as its mirror, which has a UID of its own; the manifest may give the static pod
+// one that looks like the API server's.
+TEST_F(PodAbsenceTest, AMirrorIsNoOtherPod) {
+    for (const char* annotation : {"kubernetes.io/config.mirror", "kubernetes.io/config.hash"}) {
+        const auto mirror_of = [&](const char* of_uid) {
+            return std::string(R"({"kind":"Pod","metadata":{"name":"web","namespace":"shop","uid":"uid-2",)") +
+                   R"("annotations":{")" + annotation + R"(":")" + of_uid + R"("}},"spec":{}})";
+        };
+        EXPECT_EQ(ask(200, mirror_of("uid-1")), false) << annotation;
+        EXPECT_EQ(ask(200, mirror_of("uid-3")), true) << annotation;
+    }
+}
+
 TEST_F(PodAbsenceTest, AllElseProvesNothing) {
     EXPECT_FALSE(ask(404, "404 page not found")) << "a proxy";
     EXPECT_FALSE(ask(404, status_about("pods", "other")));
