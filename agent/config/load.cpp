@@ -88,6 +88,15 @@ void add_source(const Value& document, Dialect dialect, Settings& settings) {
     }
 }
 
+void warn_of_unused_orphans(const Settings& settings, Config& config) {
+    if (config.agent.disks || config.eviction.garbage.orphans == Orphans::off) return;
+    for (const auto& [name, setting] : settings.agent) {
+        if (name != "gc.orphans") continue;
+        config.warnings.push_back(
+            setting.remark("has no effect without evictd.disks", "set evictd.disks: true").text());
+    }
+}
+
 Config read(const Settings& settings) {
     Draft draft;
     for (const auto& [name, setting] : settings.kubelet) {
@@ -101,6 +110,7 @@ Config read(const Settings& settings) {
         }
     }
     finish(draft);
+    warn_of_unused_orphans(settings, draft.config);
     return draft.config;
 }
 

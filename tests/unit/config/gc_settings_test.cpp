@@ -45,6 +45,16 @@ TEST(GcSettings, AreRead) {
     EXPECT_THAT(describe(*config, false), HasSubstr("registry.example/base/*, *:v?"));
 }
 
+TEST(GcSettings, OrphansWithoutDisksAreWarnedOf) {
+    const auto warnings = [](const std::string& text) { return load(text, "f.yaml").value().warnings; };
+    EXPECT_THAT(
+        warnings("evictd: {gc: {orphans: remove}}"),
+        ElementsAre("f.yaml:1: evictd.gc.orphans: has no effect without evictd.disks (set evictd.disks: true)"));
+    EXPECT_THAT(warnings("evictd: {gc: {orphans: report}, disks: false}"), testing::SizeIs(1));
+    EXPECT_THAT(warnings("evictd: {gc: {orphans: remove}, disks: true}"), testing::IsEmpty());
+    EXPECT_THAT(warnings("evictd: {gc: {orphans: off}}"), testing::IsEmpty());
+}
+
 TEST(GcSettings, AllFaultsAreReportedAtOnceEachWithItsKey) {
     const auto config = load(
         "evictd:\n"
