@@ -24,7 +24,7 @@ export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVER
 tools := tests/tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-kube deps build bench bench-compare bench-disk bench-disk-pressure vm peers check tidy lint fmt fuzz soak image image-arm64 install clean
+.PHONY: help demo test test-kube deps build bench bench-compare bench-disk bench-disk-pressure bench-reclaim vm peers check tidy lint fmt fuzz soak image image-arm64 install clean
 
 help: ## this list
 	@$(tools)/help.sh $(MAKEFILE_LIST)
@@ -73,6 +73,12 @@ bench-disk-pressure: ## crossing of a disk threshold until the decision, beside 
 	@$(tools)/deps.sh build kube
 	@$(tools)/build.sh $(BUILD) evictd evictd_disk_bench vm_load
 	@EVICTD=$(BUILD)/evictd tests/bench/disk/pressure.sh
+
+bench-reclaim: ## how long a garbage collection takes, and what evictions for memory meanwhile do (root, 3 GiB of disk, 4 min)
+	@$(tools)/need_root.sh "make bench-reclaim"
+	@$(tools)/deps.sh build cri
+	@$(tools)/build.sh $(BUILD) evictd cri_pods vm_load
+	@EVICTD=$(BUILD)/evictd tests/bench/disk/reclaim.sh
 
 vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT="6.1-v1 ..." CASES="doctor ..." EVERY=1
 	@$(tools)/deps.sh build vm
