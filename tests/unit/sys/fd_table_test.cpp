@@ -23,36 +23,36 @@ std::size_t places() {
 
 class FdTable : public testing::Test {
 protected:
-    void SetUp() override { ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0); }
-    void TearDown() override { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
+    void SetUp() override { ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0); }
+    void TearDown() override { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0); }
 
-    rlimit before_{};
+    rlimit before{};
 };
 
 // What can be had without a wait later is what the kernel says the table holds.
 TEST_F(FdTable, HasPlacesAndKeepsThemWithoutADescriptor) {
     const Fd lowest_before(::dup(0));
     const std::size_t wanted = 2 * places();
-    if (wanted > before_.rlim_cur) GTEST_SKIP() << "at most " << before_.rlim_cur << " descriptors";
+    if (wanted > before.rlim_cur) GTEST_SKIP() << "at most " << before.rlim_cur << " descriptors";
     grow_fd_table(wanted);
     EXPECT_GE(places(), wanted);
     EXPECT_EQ(Fd(::dup(0)).get(), lowest_before.get() + 1);
 }
 
 TEST_F(FdTable, GrowsNoFurtherThanTheLimit) {
-    const rlimit low{.rlim_cur = places(), .rlim_max = before_.rlim_max};
+    const rlimit low{.rlim_cur = places(), .rlim_max = before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
     grow_fd_table(2 * places());
     EXPECT_EQ(places(), low.rlim_cur);
 }
 
 TEST_F(FdTable, TheSoftLimitBecomesTheHardOne) {
-    const rlimit low{.rlim_cur = 64, .rlim_max = before_.rlim_max};
+    const rlimit low{.rlim_cur = 64, .rlim_max = before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
     raise_fd_limit();
     rlimit now{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &now), 0);
-    EXPECT_EQ(now.rlim_cur, before_.rlim_max);
+    EXPECT_EQ(now.rlim_cur, before.rlim_max);
 }
 
 }  // namespace
