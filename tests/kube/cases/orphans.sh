@@ -22,7 +22,7 @@ left=$(pod_uid left) kept=$(pod_uid kept)
 export left kept
 logs_of() { kubelet_enter sh -c "ls -d /var/log/pods/default_$1_*" > /dev/null 2>&1; }
 runtime_has() { # runtime_has UID
-    "$bin/ctr" -a "$node/sock/containerd.sock" -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.uid\"==$1" | grep -q .
+    grep -q . < <("$bin/ctr" -a "$node/sock/containerd.sock" -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.uid\"==$1")
 }
 read -r kubelet _ < "$node/kubelet.pid"
 check "the kubelet stops" kill -STOP "$kubelet"
