@@ -87,7 +87,7 @@ Tick Agent::observe(Cause cause) {
     tick.observation.victims = parts_.observer.victims(followed_);
     add_victim_disks(tick.observation.victims);
     add_tasks(tick.observation.victims);
-    add_pids(tick.observation);  // after the victims' tasks: what ends in between counts twice, and not never
+    add_pids(tick.observation);  // after the victims' tasks: one that is reaped in between is in that count
     tick.observation.reclaimed = std::exchange(reclaimed_, {});
     tick.observation.rungs = std::exchange(rung_outcomes_, {});
     tick.observation.pod_statuses = std::exchange(pod_status_outcomes_, {});

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/agent.hpp"
+#include "policy/pid_evictions.hpp"
 #include "policy/reading_pace.hpp"
 #include "policy/thresholds.hpp"
 
@@ -44,12 +45,12 @@ void Agent::add_pids(Observation& observation) {
     }
 }
 
-// Where a threshold is on PIDs: a victim's tasks count until something has waited for them.
+// A victim's tasks count until something has waited for them.
 void Agent::add_tasks(std::vector<ObservedVictim>& victims) const {
-    if (!is_wanted(options_.eviction)) {
-        return;
-    }
     for (auto& victim : victims) {
+        if (!policy::are_tasks_followed(victim, state_)) {
+            continue;
+        }
         const auto followed = std::find_if(followed_.begin(), followed_.end(), [&](const observe::Followed& one) {
             return one.pod == victim.pod && one.id == victim.cgroup && one.cgroup;
         });

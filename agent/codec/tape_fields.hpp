@@ -243,18 +243,6 @@ struct Described<Reaping> {
                    field("emptied_at", &Reaping::emptied_at), field("tasks", &Reaping::tasks));
 };
 template <>
-struct Described<DiskWait> {
-    static constexpr auto fields = std::tuple(field("since", &DiskWait::since), field("is_known", &DiskWait::is_known),
-                                              field("calm_since", &DiskWait::calm_since));
-};
-
-template <>
-struct Described<Freeing> {
-    static constexpr auto fields = std::tuple(
-        field("pod", &Freeing::pod), field("pod_name", &Freeing::pod_name), field("cgroup", &Freeing::cgroup),
-        field("emptied_at", &Freeing::emptied_at), field("removed_at", &Freeing::removed_at));
-};
-template <>
 struct Described<PassedOver> {
     static constexpr auto fields =
         std::tuple(field("pod", &PassedOver::pod), field("cgroup", &PassedOver::cgroup),

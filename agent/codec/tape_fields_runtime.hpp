@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What a tape holds of a runtime's inventory, and of what is to go of it. The rest is in tape_fields.hpp.
+// What a tape holds of a runtime's inventory, of what is to go of it, and of what evictions for disk wait for. The rest
+// is in tape_fields.hpp.
 #pragma once
 
 #include <tuple>
@@ -134,6 +135,17 @@ struct Described<Collecting> {
         field("containers_at", &Collecting::containers_at), field("images_at", &Collecting::images_at),
         field("futile_inventory", &Collecting::futile_inventory), field("orphans_at", &Collecting::orphans_at),
         field("unknown", &Collecting::unknown), field("unknown_of", &Collecting::unknown_of));
+};
+template <>
+struct Described<DiskWait> {
+    static constexpr auto fields = std::tuple(field("since", &DiskWait::since), field("is_known", &DiskWait::is_known),
+                                              field("calm_since", &DiskWait::calm_since));
+};
+template <>
+struct Described<Freeing> {
+    static constexpr auto fields = std::tuple(
+        field("pod", &Freeing::pod), field("pod_name", &Freeing::pod_name), field("cgroup", &Freeing::cgroup),
+        field("emptied_at", &Freeing::emptied_at), field("removed_at", &Freeing::removed_at));
 };
 
 }  // namespace evictd::codec

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 // in a second.
 constexpr Duration reaped_soon = 1s;
 constexpr Duration longest_reaping = 10s;
-// A cgroup may be removed soon after its last task, and then nobody can say any more that there is none.
+// Often enough to see that no task is left before the cgroup is removed: afterwards they cannot be counted.
 constexpr Duration look_for_reaping = 100ms;
 
 const ObservedVictim* find(const Reaping& one, const Observation& observation) {
@@ -30,6 +30,15 @@ const ObservedVictim* find(const Reaping& one, const Observation& observation) {
 
 bool is_for_pids(const Eviction& eviction) {
     return !eviction.broken_limit && !eviction.stall && eviction.threshold.threshold.signal == Signal::pid_available;
+}
+
+bool are_tasks_followed(const ObservedVictim& victim, const State& state) {
+    const auto in_flight = [&](const InFlight& one) {
+        return is_for_pids(one.victim.eviction) && one.victim.pod == victim.pod && one.cgroup == victim.cgroup;
+    };
+    const auto reaping = [&](const Reaping& one) { return one.pod == victim.pod && one.cgroup == victim.cgroup; };
+    return std::any_of(state.in_flight.begin(), state.in_flight.end(), in_flight) ||
+           std::any_of(state.reaping.begin(), state.reaping.end(), reaping);
 }
 
 void begin_reaping(const InFlight& flight, const ObservedVictim& seen, State& state) {

@@ -15,6 +15,8 @@
 namespace evictd::policy {
 
 [[nodiscard]] bool is_for_pids(const Eviction& eviction);
+// Whether the tasks that `victim` still holds are counted: it was evicted for PIDs, and evictions for them wait for it.
+[[nodiscard]] bool are_tasks_followed(const ObservedVictim& victim, const State& state);
 // What `state.reaping` begins with for a victim that is gone. `seen` is its entry in the observation.
 void begin_reaping(const InFlight& flight, const ObservedVictim& seen, State& state);
 // Ends those of which no task is left, and in any case after 10 s, as long as the kubelet waits from look to look.

@@ -78,30 +78,6 @@ TEST_F(AgentPids, WhatCannotBeCountedIsNotShort) {
     EXPECT_TRUE(last().decision.evict);
 }
 
-// Tasks that ended count until something has waited for them.
-TEST_F(AgentPids, TheNextGoesWhenNothingOfTheVictimIsLeft) {
-    begin();
-    run(31'769);
-    agent->count_pids();
-    ASSERT_TRUE(last().decision.evict);
-    declare(0_B);
-    tree.line(hog_id).processes = 0;
-    tree.handle(hog_id)->counted_tasks = 400;
-    clock.advance(1ms);
-    events.tell(CgroupLife{CgroupChange::emptied, {hog_id}, "/kubepods/podhog"}, clock.monotonic());
-    turn();
-    EXPECT_FALSE(last().decision.evict);
-    EXPECT_THAT(last().decision.why, HasSubstr("400 tasks of the last evicted pod have ended and still count"));
-    clock.advance(2s);
-    agent->request_look();
-    EXPECT_FALSE(last().decision.evict) << "not after a second either";
-    tree.handle(hog_id)->counted_tasks = 0;
-    clock.advance(100ms);
-    agent->request_look();
-    ASSERT_TRUE(last().decision.evict) << last().decision.why;
-    EXPECT_EQ(last().decision.evict->pod, PodUid{"quiet"});
-}
-
 struct AfterAVictim : AgentPids {
     void SetUp() override {
         begin();
@@ -118,6 +94,21 @@ struct AfterAVictim : AgentPids {
         turn();
     }
 };
+
+// Tasks that ended count until something has waited for them.
+TEST_F(AfterAVictim, TheNextGoesWhenNothingOfTheVictimIsLeft) {
+    is_emptied_with(400);
+    EXPECT_FALSE(last().decision.evict);
+    EXPECT_THAT(last().decision.why, HasSubstr("400 tasks of the last evicted pod have ended and still count"));
+    clock.advance(2s);
+    agent->request_look();
+    EXPECT_FALSE(last().decision.evict) << "not after a second either";
+    tree.handle(hog_id)->counted_tasks = 0;
+    clock.advance(100ms);
+    agent->request_look();
+    ASSERT_TRUE(last().decision.evict) << last().decision.why;
+    EXPECT_EQ(last().decision.evict->pod, PodUid{"quiet"});
+}
 
 // Some of its tasks are waited for, and somebody forks: the rest still explain the shortage.
 TEST_F(AfterAVictim, NoOtherGoesWhereTheThresholdWasClearForAMoment) {

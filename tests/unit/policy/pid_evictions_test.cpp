@@ -66,6 +66,23 @@ TEST(Reaping, EndsOnceNoThresholdIsMetAndNobodyCanCount) {
     EXPECT_FALSE(node.waits(100s, std::nullopt, false));
 }
 
+TEST(Reaping, TasksAreFollowedOfVictimsForPidsOnly) {
+    const ObservedVictim seen{.pod = {"bomb"}, .cgroup = {7}, .populated = false, .held = {}};
+    const ObservedVictim started_anew{.pod = {"bomb"}, .cgroup = {8}, .populated = false, .held = {}};
+    const Bombed node;
+    EXPECT_TRUE(are_tasks_followed(seen, node.state));
+    EXPECT_FALSE(are_tasks_followed(started_anew, node.state));
+    State state;
+    InFlight& flight = state.in_flight.emplace_back();
+    flight.victim.pod = {"bomb"};
+    flight.cgroup = {7};
+    flight.victim.eviction.threshold.threshold.signal = Signal::memory_available;
+    EXPECT_FALSE(are_tasks_followed(seen, state));
+    flight.victim.eviction.threshold.threshold.signal = Signal::pid_available;
+    EXPECT_TRUE(are_tasks_followed(seen, state));
+    EXPECT_FALSE(are_tasks_followed(started_anew, state));
+}
+
 TEST(Reaping, IsLookedForAgainSoon) {
     EXPECT_EQ(next_reaping_clock(Bombed().state, at(100s)), at(100'100ms));
     EXPECT_EQ(next_reaping_clock(State{}, at(100s)), std::nullopt);
