@@ -62,6 +62,12 @@ arm() { # the line is $below tasks away
     line=$(($(running) + below)) threshold=$(($(allowed) - $(running) - below))
 }
 config() { echo "evictionHard: {allocatableMemory.available: 4Mi, pid.available: $threshold}"; }
+oom_kills() { # which of the innocents the kernel ended: their own cgroups say it
+    local pod
+    for pod in "${!innocent_pid[@]}"; do
+        ! grep -qsE '^oom_kill [1-9]' "${hierarchies[0]}/${pod_path[$pod]}"/c1/memory.{oom_control,events} || echo ", the OOM killer ended $pod"
+    done
+}
 picture() { # picture FROM: what was counted since, in twelve lines, until no more than the line was
     local last step next=0 at count
     last=$(awk -v line="$line" '$2 >= line { last = $1 } END { print last }' "$work/tasks")
@@ -100,9 +106,6 @@ title "default/crawler forks, and so does each of its processes"
 count_tasks_beside
 began=${EPOCHREALTIME//[!0-9]/}
 attack crawler bomb || fault "the fork bomb did not start"
-oom_kills() { # what the kernel ended meanwhile, if it tells
-    grep -hE '^oom_kill [1-9]' "${hierarchies[0]}/$name"/kubepods/memory.{oom_control,events} 2> /dev/null | sed 's/^/, /'
-}
 ended() { dies crawler 0; }
 watch_until 20 reported Evicted crawler || fault "default/crawler was not evicted"
 watch_until 10 ended || fault "a process of default/crawler lives"

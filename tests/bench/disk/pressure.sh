@@ -26,21 +26,20 @@ fails() { echo "disk pressure: $1" >&2; exit 2; }
 # ---- a node whose kubelet has a filesystem of its own
 
 rig=$(mktemp -d "${TMPDIR:-/tmp}/evictd-kube.XXXXXX")
-node=$rig/node image=$rig.image loop=
+node=$rig/node image=$rig.image
 export EVICTD_KUBE_RUN=$rig
 end() {
     trap - EXIT
     KEEP=1 "$kube/kubelet_down.sh" > /dev/null 2>&1 # its files go with the filesystem
     umount "$node/kubelet" 2> /dev/null
-    [ -z "$loop" ] || losetup -d "$loop"
     "$kube/down.sh" > /dev/null 2>&1
     rm -rf --one-file-system "$rig" "$image"
     clean_up
 }
 trap 'status=$?; end; exit $status' EXIT
-make_filesystem() {
+make_filesystem() { # its loop device holds the file, and goes with the mount
     mkdir -p "$node/kubelet" && truncate -s 3G "$image" && mkfs.ext4 -q -F -m 0 "$image" &&
-        loop=$(losetup --show -f "$image") && mount "$loop" "$node/kubelet"
+        mount -o loop "$image" "$node/kubelet" && rm "$image"
 }
 kubelet_with() { # kubelet_with THRESHOLDS: anew
     ! recorded "$node/kubelet.pid" || stop_recorded "$node/kubelet.pid"

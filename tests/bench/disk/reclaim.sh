@@ -3,7 +3,7 @@
 # Copyright The evictd authors
 # A real containerd on a filesystem of its own: how long a forced garbage collection takes, and whether an eviction for memory
 # is later while the agent collects. A pod's containers die all the time, in turns with and without a threshold on nodefs that
-# each few of them cross. As root; what it makes only this script sees, and it is deleted afterwards (3 GiB).
+# every few of them cross. As root; what it makes only this script sees, and it is deleted afterwards (3 GiB).
 # usage: reclaim.sh     env: EVICTD (build/evictd), DEAD (50), IMAGES (20), TURNS (5), EVICTIONS (20, in each half of a turn),
 #                       TMPDIR, BENCH_QUICK=1 (1 turn of 5)
 # Exit: 0 the collection took 10 s at most, and the 99th percentile 1.5 times that without at most; 1 not; 2 not measured.
@@ -23,27 +23,26 @@ fails() { echo "reclaim: $1" >&2; tail -n 3 "$work"/*.log >&2 2> /dev/null; exit
 
 # ---- a node: pods that only hold memory have a cgroup and a manifest, one has containers of containerd
 
-fs=$(mktemp -d "${TMPDIR:-/tmp}/evictd-reclaim.XXXXXX")
-image=$fs.image loop=
-export EVICTD_CRI_RUN=$fs/$name # the rig's cgroup is named after it
 "$top/tests/cri/build.sh" > "$work/build.log" 2>&1 || fails "containerd and runc cannot be had here"
+fs=$(mktemp -d "${TMPDIR:-/tmp}/evictd-reclaim.XXXXXX")
+image=$fs.image
+export EVICTD_CRI_RUN=$fs/$name # the rig's cgroup is named after it
 # shellcheck source-path=SCRIPTDIR source=../../cri/lib.sh
 . "$top/tests/cri/lib.sh"
-here=$bench
 crashing=
 end() {
+    trap '' INT TERM HUP
     trap - EXIT
     [ -z "$crashing" ] || kill "$crashing" 2> /dev/null
     [ -z "$agent" ] || kill -TERM "$agent" 2> /dev/null
     "$top/tests/cri/down.sh" > /dev/null 2>&1
     umount --lazy "$fs" 2> /dev/null
-    [ -z "$loop" ] || losetup -d "$loop"
     rm -rf --one-file-system "$fs" "$image"
     clean_up
 }
 trap 'status=$?; end; exit $status' EXIT
-make_filesystem() {
-    truncate -s 3G "$image" && mkfs.ext4 -q -F -m 0 "$image" && loop=$(losetup --show -f "$image") && mount "$loop" "$fs"
+make_filesystem() { # its loop device holds the file, and goes with the mount
+    truncate -s 3G "$image" && mkfs.ext4 -q -F -m 0 "$image" && mount -o loop "$image" "$fs" && rm "$image"
 }
 make_filesystem || fails "no filesystem of its own can be made"
 { find_hierarchies && make_node 512; } || fails "no cgroup with a memory limit can be made"
@@ -99,7 +98,7 @@ keeps_crashing() { while crash 12; do :; done; }
 keeps_crashing > /dev/null 2>> "$work/crashes.log" &
 crashing=$!
 number=1
-evict_one() { # and one more line "US" in $work/with or $work/without
+evict_one() { # and one more line "US" in $work/with or $work/without, unless a timed look chose it: that has no time of a crossing
     local pod=hog$((++number))
     { add_pod "$pod" besteffort "$(uid_of "$number")" && start_in "$pod" "exec $programs/vm_load grow 800"; } || fails "no pod can be started"
     wait_for 20 evicted "$pod" || fails "$pod was not evicted"
@@ -120,10 +119,10 @@ kill -0 "$crashing" 2> /dev/null || fails "the containers ceased to come"
 echo "evictions for memory, crossing to SIGKILL, while a container of 12 MiB dies every moment ($passes collections):"
 sort -n "$work/without" > "$work/a"
 sort -n "$work/with" > "$work/b"
-awk -v took="$took" '
+awk -v took="$took" -v each=$((turns * evictions)) '
     { n[FILENAME]++; value[FILENAME, n[FILENAME]] = $1 }
     function at(file, part,  i) { i = int(part * n[file] + 0.999999); return value[file, i < 1 ? 1 : i] }
-    function row(label, file) { printf "  %-28s median %5.0f us   99th percentile %5.0f us   %d\n", label, at(file, 0.5), at(file, 0.99), n[file] }
+    function row(label, file) { printf "  %-28s median %5.0f us   99th percentile %5.0f us   %d of %d\n", label, at(file, 0.5), at(file, 0.99), n[file], each }
     END {
         row("nothing is collected", ARGV[1]); row("evictd collects", ARGV[2])
         ratio = at(ARGV[2], 0.99) / at(ARGV[1], 0.99)
