@@ -9,7 +9,6 @@
 #include "lib/stall.bpf.h"
 #include "lib/walk.bpf.h"
 
-extern struct mem_cgroup* pods_memcg;
 extern __u32 stall_seen;
 
 /* The rows of the last pass, in memory that the agent maps: a cgroup iterator may hand out no more than its seq_file
@@ -223,19 +222,16 @@ static __always_inline void read_total_again(struct mem_cgroup* root) {
     if (row) row->usage = memcg_usage(root);
 }
 
-/* Called for the pods' root alone: the cgroup iterator itself shows no removed cgroups. What it is for is the
- * cgroup_mutex that it holds meanwhile, so that nothing is made, removed or moved during the pass. */
-SEC("iter/cgroup")
-int read_usage(struct bpf_iter__cgroup* ctx) {
-    struct cgroup* cgroup = ctx->cgroup;
+/* An iterator over the map `settings`, which has one element: what it is for is the rcu_read_lock() around the program,
+ * under which no cgroup of the walk is freed. Not one over cgroups: that would wait for cgroup_mutex, which whoever
+ * moves a process between cgroups, as every start of a container does, holds over an RCU grace period: 10 to 40 ms. */
+SEC("iter/bpf_map_elem")
+int read_usage(struct bpf_iter__bpf_map_elem* ctx) {
     const struct evictd_settings* current = get_settings();
-    if (!cgroup || !current) return 0;
-    struct mem_cgroup* root = memcg_of_cgroup(cgroup);
-    if (!root) return 0;
-    if (cgroup_id(cgroup) == current->pods_root_id) pods_memcg = root; /* for the timer */
-    struct usage_walk usage = {.walk = walk_from(root), .v2 = current->hierarchy_id == 0, .over = seen_at_first};
+    if (!ctx->key || !current || !pods_root_alive(current)) return 0; /* once more without a key, at the end */
+    struct usage_walk usage = {.walk = walk_from(pods_memcg), .v2 = current->hierarchy_id == 0, .over = seen_at_first};
     bpf_loop(WALK_STEPS, usage_step, &usage, 0);
     if (!usage.over) usage_count = EVICTD_MAX_CGROUPS + 1; /* not all of it was read */
-    read_total_again(root);
+    read_total_again(pods_memcg);
     return 0;
 }

@@ -119,12 +119,6 @@ struct sample {
     struct evictd_settings* settings;
 };
 
-/* The pods' cgroup may be gone, or be another one: until the agent has found it there is nothing to compare. */
-static __always_inline bool pods_root_alive(const struct evictd_settings* settings) {
-    return pods_memcg && settings->pods_root_id && memcg_id(pods_memcg) == settings->pods_root_id &&
-           !memcg_dying(pods_memcg);
-}
-
 static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 cache) {
     __u64 limit = memcg_max(pods_memcg), usage = memcg_usage(pods_memcg);
     if (limit == NO_LIMIT) limit = settings->node_capacity;

@@ -26,7 +26,7 @@ namespace evictd::kernel {
 struct Bpf::Loaded : LoadedPrograms {
     explicit Loaded(LoadedPrograms programs) : LoadedPrograms(std::move(programs)) {}
     std::map<std::string, Link> links;  // by program
-    Link usage;                         // of the pods' root; none while there is no root
+    Link usage;                         // none while there is no pods' root
     sys::Fd root;                       // its directory
     bpf_program* exits_program = nullptr;
     Link exits;  // while watch_exits()
@@ -163,7 +163,7 @@ Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
     if (!directory) {
         return tl::unexpected(directory.error());
     }
-    if (feeds("watermark")) {
+    if (feeds("watermark") || feeds("usage")) {
         const auto at =
             attach_cgroup_iterator(loaded_->skeleton->progs.find_pods_root, *directory, BPF_CGROUP_ITER_SELF_ONLY);
         if (auto found = at ? run_iterator(at.get(), "pods' cgroup") : Status(bpf_error("pods' cgroup", errno));
@@ -173,7 +173,7 @@ Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
     }
     if (feeds("usage")) {
         loaded_->usage =
-            attach_cgroup_iterator(loaded_->skeleton->progs.read_usage, *directory, BPF_CGROUP_ITER_SELF_ONLY);
+            attach_map_iterator(loaded_->skeleton->progs.read_usage, bpf_map__fd(loaded_->skeleton->maps.settings));
         if (!loaded_->usage) {
             return bpf_error("usage iterator", errno);
         }

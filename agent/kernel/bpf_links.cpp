@@ -24,6 +24,16 @@ Link attach_cgroup_iterator(bpf_program* program, const sys::Fd& directory, bpf_
     return Link(bpf_program__attach_iter(program, &options));
 }
 
+Link attach_map_iterator(bpf_program* program, int map) {
+    bpf_iter_link_info info{};
+    info.map.map_fd = static_cast<std::uint32_t>(map);
+    bpf_iter_attach_opts options{};
+    options.sz = sizeof(options);
+    options.link_info = &info;
+    options.link_info_len = sizeof(info);
+    return Link(bpf_program__attach_iter(program, &options));
+}
+
 Status run_iterator(const bpf_link* link, const char* what) {
     const sys::Fd iterator(bpf_iter_create(bpf_link__fd(link)));
     if (!iterator) {

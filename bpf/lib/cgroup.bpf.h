@@ -54,14 +54,18 @@ static __attribute__((noinline)) int populated_by_cgroup(struct cgroup* cgroup) 
            LOAD(cgroup, nr_populated_threaded_children);
 }
 
-/* Whether processes are in it or below it, in the kernel's own counters (cgroup_update_populated()): what cgroup.events
- * says on v2, and kept on v1 too. A process whose first thread has ended counts. Exact while cgroup_mutex is held, as
- * the cgroup iterator holds it: nothing moves from one counter to another then. A kernel with neither is unknown, which
- * is not empty. */
-static __always_inline bool is_populated(struct cgroup* cgroup) {
+static __always_inline bool has_populated(struct cgroup* cgroup) {
     if (bpf_core_field_exists(struct cgroup_subsys_state, nr_populated_csets)) return populated_by_css(cgroup);
     if (bpf_core_field_exists(struct cgroup, nr_populated_csets)) return populated_by_cgroup(cgroup);
     return true;
+}
+
+/* Whether processes are in it or below it, in the kernel's own counters (cgroup_update_populated()): what cgroup.events
+ * says on v2, and kept on v1 too. A process whose first thread has ended counts. A process that moves between a cgroup
+ * and one below it enters one counter before it leaves the other, and between two reads it may be seen in neither: only
+ * what is empty twice is empty. A kernel with neither is unknown, which is not empty. */
+static __always_inline bool is_populated(struct cgroup* cgroup) {
+    return has_populated(cgroup) || has_populated(cgroup);
 }
 
 #define CSS_DYING (1 << 4) /* of an unnamed enum in linux/cgroup-defs.h; set by rmdir(2) */

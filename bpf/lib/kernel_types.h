@@ -168,6 +168,11 @@ struct bpf_iter__cgroup {
     struct bpf_iter_meta* meta;
     struct cgroup* cgroup;
 };
+struct bpf_iter__bpf_map_elem {
+    struct bpf_iter_meta* meta;
+    struct bpf_map* map;
+    void *key, *value;
+};
 struct bpf_iter__task_file {
     struct bpf_iter_meta* meta;
     struct task_struct* task;

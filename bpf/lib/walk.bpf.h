@@ -2,7 +2,11 @@
 /* Copyright The evictd authors */
 /* Step by step through a tree of cgroups, as css_next_descendant_pre() goes, removed ones included: the memory
  * controller keeps those in its tree for as long as anything is charged to them. A pod with too many cgroups is one
- * step. What is counted on the way is the caller's. */
+ * step. What is counted on the way is the caller's.
+ *
+ * The caller is under rcu_read_lock(), and needs no lock besides, as css_next_descendant_pre() needs none: a cgroup
+ * that is taken off its list meanwhile still points to its next, and neither is freed before the walk is over. What is
+ * there from beginning to end is entered once. */
 #ifndef EVICTD_BPF_WALK_H
 #define EVICTD_BPF_WALK_H
 
@@ -27,6 +31,15 @@ extern volatile __u32 seen_at_first; /* not bool: the skeleton is C++ too */
 
 static __always_inline struct walk walk_from(void* css) {
     return (struct walk){.root = css, .at = css, .depth = seen_at_first, .seen = seen_at_first};
+}
+
+/* Of the pods' root. */
+extern struct mem_cgroup* pods_memcg;
+
+/* The pods' cgroup may be gone, or be another one: until the agent has found it there is nothing to read. */
+static __always_inline bool pods_root_alive(const struct evictd_settings* settings) {
+    return pods_memcg && settings->pods_root_id && memcg_id(pods_memcg) == settings->pods_root_id &&
+           !memcg_dying(pods_memcg);
 }
 
 /* To the next step: down if `at` was just entered, else on or up. 1: the walk is over. */
