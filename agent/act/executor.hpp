@@ -57,7 +57,11 @@ private:
     void attempt(Outcome& outcome, const port::PodCgroupPtr& cgroup);
     [[nodiscard]] bool is_allowed(Outcome& outcome, const port::PodCgroup& cgroup);
     [[nodiscard]] Status kill_at_once(Outcome& outcome, const port::PodCgroup& cgroup);
-    [[nodiscard]] Struck signal_each(Outcome& outcome, const port::PodCgroup& cgroup);
+    // `killed`: what came of cgroup.kill, where it was tried.
+    [[nodiscard]] Struck strike_all(Outcome& outcome, const port::PodCgroup& cgroup, Status& killed);
+    // Adds those that were signalled to `reached`, in ascending order.
+    [[nodiscard]] Struck signal_each(Outcome& outcome, const port::PodCgroup& cgroup, Strike wanted,
+                                     std::vector<pid_t>& reached);
     void rehearse(Outcome& outcome, const port::PodCgroup& cgroup) const;
 
     const sys::Clock& clock_;

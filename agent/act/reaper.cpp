@@ -82,7 +82,9 @@ struct Reaper::Pursuit {
 
 // SIGKILL to everybody once more: what forked away since then gets it now, and for the others it changes nothing.
 Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, EarlyRelease* release) const {
-    if (victim->can_kill()) {
+    // It may wait for cgroup_mutex. In the first round everybody was struck already, and their memory comes first.
+    const bool kills = victim->can_kill();
+    if (kills && rounds > 0) {
         (void)victim->kill();
     }
     Strike wanted{.signal_number = SIGKILL,
@@ -92,7 +94,11 @@ Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, EarlyRelease* relea
     if (release != nullptr) {
         wanted.after_batch = [release](std::vector<HeldProcess>& held) { release->take_from(held); };
     }
-    return strike(*victim, wanted, clock);
+    Struck struck = strike(*victim, wanted, clock);
+    if (kills && rounds == 0) {
+        (void)victim->kill();
+    }
+    return struck;
 }
 
 // Freezing makes every fork() in flight fail or its child start frozen, and nothing moves: what two walks in succession

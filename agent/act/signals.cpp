@@ -176,7 +176,8 @@ Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Cl
     int visited = 0;
     auto walked = cgroup.each_batch(strike.listing, [&](const port::ProcessBatch& one) {
         const bool may_stop = !struck.signalled.empty() || ++visited > always_visited;
-        if (may_stop && clock.monotonic() >= strike.until) {
+        const bool too_many = strike.most_listed && one.pids.size() > *strike.most_listed;
+        if (too_many || (may_stop && clock.monotonic() >= strike.until)) {
             struck.cut = true;
             return false;
         }

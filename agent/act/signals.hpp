@@ -29,6 +29,8 @@ struct Strike {
     // No new batch is begun from then on; but at least one process is signalled, unless the pod begins with many empty
     // cgroups.
     MonotonicTime until{};
+    // The walk is cut short at a cgroup that lists more. None: at none.
+    std::optional<std::size_t> most_listed{};
     // Each batch's pidfds are closed before the next batch, instead of kept in Struck::to_close: the walk needs few
     // descriptors.
     bool close_at_once = false;

@@ -454,7 +454,7 @@ TEST_F(KillByCgroup, AProcessWhoseMainThreadExitedDies) {
     const auto cgroup = open_pod();
     EXPECT_TRUE(is_populated(*cgroup, true));
     const auto outcome = act_on(ActionKind::kill, cgroup);
-    EXPECT_EQ(outcome.method, "cgroup.kill");
+    EXPECT_EQ(outcome.method, "pidfd");  // one process that does not fork
     EXPECT_TRUE(pod.killed_by(SIGKILL));
     EXPECT_TRUE(eventually([&] { return cgroup->surely_empty(); }));
 }

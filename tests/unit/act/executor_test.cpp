@@ -175,17 +175,52 @@ TEST_F(ExecutorTest, ADryRunCountsAndTouchesNothing) {
     EXPECT_TRUE(after_.victims.empty());
 }
 
-TEST_F(ExecutorTest, WhereTheCgroupCanKillItIsKilledBeforeItIsListedAndEachProcessIsSignalledAsWell) {
+// cgroup.kill may wait for the kernel's cgroup_mutex.
+TEST_F(ExecutorTest, FewProcessesAreSignalledAndCgroupKillIsLeftToTheReaper) {
     Child child;
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
     cgroup->has_kill = true;
     const auto outcome = act_on(ActionKind::kill, cgroup);
-    EXPECT_EQ(outcome.method, "cgroup.kill");
+    EXPECT_EQ(outcome.method, "pidfd");
     EXPECT_EQ(outcome.processes, 1);
-    EXPECT_EQ(cgroup->kills, 1);
-    EXPECT_EQ(cgroup->looks_at_kill, 0);
-    EXPECT_EQ(child.ended_by(), SIGKILL) << "cgroup.kill misses processes whose main thread has exited";
+    EXPECT_EQ(cgroup->kills, 0);
+    EXPECT_EQ(child.ended_by(), SIGKILL);
     EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
+}
+
+TEST_F(ExecutorTest, WhatForksIsKilledAsAWholeAtOnce) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    cgroup->has_kill = true;
+    Executor executor(clock_, after_, false);
+    const Action action{.kind = ActionKind::kill, .pod = {"uid-7"}, .pod_name = "default/bomb", .forks = true};
+    const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
+    EXPECT_EQ(outcomes.front().method, "cgroup.kill");
+    EXPECT_EQ(cgroup->kills, 1);
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+}
+
+TEST_F(ExecutorTest, ManyProcessesAreKilledByTheirCgroupBeforeOneOfThemIsSignalled) {
+    std::vector<std::unique_ptr<Child>> children(65);
+    for (auto& child : children) child = std::make_unique<Child>();
+    std::shared_ptr<ListedCgroup> cgroup;
+    bool alive_at_kill = false;
+    cgroup = std::make_shared<ListedCgroup>([&](int) {
+        if (cgroup->kills == 0) alive_at_kill = children.front()->alive() && children.back()->alive();
+        std::vector<pid_t> list;
+        list.reserve(children.size());
+        for (const auto& child : children) list.push_back(child->pid());
+        return list;
+    });
+    cgroup->has_kill = true;
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.method, "cgroup.kill");
+    EXPECT_EQ(cgroup->kills, 1);
+    EXPECT_EQ(cgroup->looks_at_kill, 1);
+    EXPECT_TRUE(alive_at_kill);
+    EXPECT_EQ(outcome.processes, 65);
+    EXPECT_EQ(children.back()->ended_by(), SIGKILL) << "cgroup.kill misses processes whose main thread has exited";
+    EXPECT_EQ(children.front()->ended_by(), SIGKILL);
 }
 
 TEST_F(ExecutorTest, WhereTheCgroupRefusesToKillEachProcessIsSignalled) {

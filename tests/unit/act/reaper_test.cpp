@@ -179,6 +179,27 @@ TEST(ReaperTest, WithCgroupKillItIsWrittenUntilTheCgroupIsEmptyAndNothingIsFroze
     EXPECT_EQ(child.ended_by(), SIGKILL);
 }
 
+// cgroup.kill may wait for the kernel's cgroup_mutex, and the victim's memory would come later.
+TEST(ReaperTest, TheFirstRoundStrikesBeforeItKillsTheCgroup) {
+    const sys::SystemClock clock;
+    Child child;
+    std::promise<void> over;
+    bool told = false;
+    std::shared_ptr<ListedCgroup> cgroup;
+    cgroup = std::make_shared<ListedCgroup>([&](int) {
+        if (cgroup->kills > 0 && !std::exchange(told, true)) over.set_value();
+        return pids({&child});
+    });
+    cgroup->has_kill = true;
+    auto reaper = make_reaper(clock);
+    reaper->follow(cgroup, false);
+    EXPECT_EQ(over.get_future().wait_for(long_enough), std::future_status::ready);
+    const int looks_of_a_strike = 2;
+    EXPECT_GE(cgroup->looks_at_kill, looks_of_a_strike);
+    reaper.reset();
+    EXPECT_EQ(child.ended_by(), SIGKILL);
+}
+
 // A process that is never where the list is read, until nothing moves any more.
 TEST(ReaperTest, APodThatListsNoProcessThoughTheKernelCountsSomeIsFrozenAndStruck) {
     const sys::SystemClock clock;
