@@ -117,6 +117,12 @@ add_executable(evictd_disk_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/benc
 target_include_directories(evictd_disk_bench PRIVATE ${CMAKE_SOURCE_DIR}/agent)
 target_link_libraries(evictd_disk_bench PRIVATE evictd_disk)
 
+# From SIGKILL until the memory is free, by several ways: tests/bench/memory_back.md.
+file(GLOB memory_back_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/bench/memory_back/*.cpp)
+add_executable(evictd_memory_back EXCLUDE_FROM_ALL ${memory_back_sources})
+target_include_directories(evictd_memory_back PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests/bench)
+target_link_libraries(evictd_memory_back PRIVATE evictd_sys evictd_figures)
+
 # cri_tests: the client of the container runtime on a real one, which tests/cri/run.sh starts.
 file(GLOB cri_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cri/*.cpp)
 add_executable(cri_tests EXCLUDE_FROM_ALL ${cri_tests})
