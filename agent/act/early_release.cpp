@@ -6,10 +6,15 @@
 #include <iterator>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "sys/clock.hpp"
+
 namespace evictd::act {
 
-Result<std::unique_ptr<EarlyRelease>> EarlyRelease::make(Release release) {
-    std::unique_ptr<EarlyRelease> made(new EarlyRelease(std::move(release)));
+Result<std::unique_ptr<EarlyRelease>> EarlyRelease::make(Release release, int urgent_priority) {
+    std::unique_ptr<EarlyRelease> made(new EarlyRelease(std::move(release), urgent_priority));
     // Not drained: at the agent's end the processes give their memory back by exiting.
     auto lane = sys::Lane::make("evictd-release", most_waiting, Duration::zero(), sys::Duty::expendable);
     if (!lane) {
@@ -19,25 +24,56 @@ Result<std::unique_ptr<EarlyRelease>> EarlyRelease::make(Release release) {
     return made;
 }
 
-// Only one thread adds to `waiting`, so what is room here stays room.
-void EarlyRelease::take_from(std::vector<HeldProcess>& held) {
-    const auto count = std::min(held.size(), most_waiting - shared_->waiting);
+// The lowest number that is free: near the limit, few are left.
+void EarlyRelease::expect(std::span<const HeldProcess> doomed) {
+    rlimit limit{};
+    (void)::getrlimit(RLIMIT_NOFILE, &limit);
+    std::vector<HeldProcess> copies;
+    const auto room = reserve(doomed.size());
+    for (const auto& process : doomed.first(room)) {
+        sys::Fd pidfd(::fcntl(process.pidfd.get(), F_DUPFD_CLOEXEC, 0));
+        if (pidfd && static_cast<rlim_t>(pidfd.get()) + spare_descriptors < limit.rlim_cur) {
+            copies.push_back({process.pid, std::move(pidfd)});
+        }
+    }
+    shared_->waiting -= room - copies.size();
+    post(std::move(copies), longest_wait, urgent_priority_);
+}
+
+void EarlyRelease::take_from(std::vector<HeldProcess>& held, bool urgent) {
+    const auto end = held.begin() + static_cast<std::ptrdiff_t>(reserve(held.size()));
+    std::vector<HeldProcess> taken(std::make_move_iterator(held.begin()), std::make_move_iterator(end));
+    held.erase(held.begin(), end);
+    post(std::move(taken), Duration::zero(), urgent ? urgent_priority_ : 0);
+}
+
+// How many of `wanted` there is room for.
+std::size_t EarlyRelease::reserve(std::size_t wanted) {
+    auto waiting = shared_->waiting.load();
+    std::size_t count = 0;
+    do {
+        count = std::min(wanted, most_waiting - waiting);
+    } while (!shared_->waiting.compare_exchange_weak(waiting, waiting + count));
+    return count;
+}
+
+// `wait`: for the kill, of all together.
+void EarlyRelease::post(std::vector<HeldProcess> processes, Duration wait, int priority) {
+    const auto count = processes.size();
     if (count == 0) {
         return;
     }
-    const auto end = held.begin() + static_cast<std::ptrdiff_t>(count);
-    const auto taken =
-        std::make_shared<std::vector<HeldProcess>>(std::make_move_iterator(held.begin()), std::make_move_iterator(end));
-    held.erase(held.begin(), end);
-    shared_->waiting += count;
-    const bool posted = lane_->post([shared = shared_, taken] {
+    const auto taken = std::make_shared<std::vector<HeldProcess>>(std::move(processes));
+    auto work = [shared = shared_, taken, wait] {
+        const sys::SystemClock clock;
+        const auto until = clock.monotonic() + wait;
         for (auto& process : *taken) {
-            shared->release(process);
+            while (!shared->release(process) && clock.monotonic() < until) {}
             process.pidfd.reset();
             --shared->waiting;
         }
-    });
-    if (!posted) {
+    };
+    if (!lane_->post_urgent(std::move(work), priority)) {
         shared_->waiting -= count;
     }
 }

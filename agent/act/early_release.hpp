@@ -2,13 +2,15 @@
 // Copyright The evictd authors
 // Gives the memory of killed processes back before they get scheduled to exit, in a lane of its own:
 // process_mrelease(2) waits for as long as a victim holds its address space locked. A victim that does so holds up
-// this lane and nothing else.
+// this lane and nothing else. Once a process has left its address space, that is taken down by whoever left last, alone,
+// and this call comes too late: so the lane is woken before the kill, and runs before normal threads.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,14 +25,24 @@ public:
     // Processes that wait here at most, each with a descriptor. Few victims have more; with a limit of 200 descriptors
     // the double would leave too few for the kill.
     static constexpr std::size_t most_waiting = 64;
-    using Release = std::function<void(const HeldProcess&)>;
+    // Left to the kill itself, which takes descriptors for each process.
+    static constexpr int spare_descriptors = 64;
+    // Waits for the kill of what it expects, on a CPU: sleeping would take longer than the kill does.
+    static constexpr Duration longest_wait = std::chrono::milliseconds(1);
+    using Release = std::function<bool(const HeldProcess&)>;  // as release_memory()
 
     // A release that does not end may be called until the program ends, beyond the EarlyRelease: what `release` uses
     // has to live as long.
-    static Result<std::unique_ptr<EarlyRelease>> make(Release release);
+    // `urgent_priority`: of SCHED_FIFO, until give_way(); 0: the normal policy.
+    static Result<std::unique_ptr<EarlyRelease>> make(Release release, int urgent_priority = 0);
+
+    // Of those that are killed next, as far as there is room and a descriptor for each. Thread-safe. Does not block.
+    void expect(std::span<const HeldProcess> doomed);
 
     // Takes those out of `held` for which there is room. The rest frees its memory when it exits. Does not block.
-    void take_from(std::vector<HeldProcess>& held);
+    void take_from(std::vector<HeldProcess>& held, bool urgent);
+    // No real-time thread may work for long; this one may be about to free gigabytes. Thread-safe.
+    void give_way() { lane_->give_way(); }
 
 private:
     struct Shared {  // with the lane's thread, which may be left behind
@@ -38,9 +50,13 @@ private:
         Release release;
         std::atomic<std::size_t> waiting = 0;
     };
-    explicit EarlyRelease(Release release) : shared_(std::make_shared<Shared>(std::move(release))) {}
+    EarlyRelease(Release release, int urgent_priority)
+        : shared_(std::make_shared<Shared>(std::move(release))), urgent_priority_(urgent_priority) {}
+    [[nodiscard]] std::size_t reserve(std::size_t wanted);
+    void post(std::vector<HeldProcess> processes, Duration wait, int priority);
 
     std::shared_ptr<Shared> shared_;
+    int urgent_priority_;
     std::unique_ptr<sys::Lane> lane_;
 };
 

@@ -17,6 +17,9 @@ constexpr Duration time_budget = std::chrono::milliseconds(4);
 // the time is stopped by the freezer only.
 constexpr int most_walks = 3;
 
+// Of one pod. The first processes of a pod's containers, if it is ordinary; of more, several exit at once anyway.
+constexpr std::size_t most_expected = 8;
+
 // A walk holds one for each of its levels, 32 at most, and few pods have more than 4; a listing, and some pidfds.
 constexpr std::size_t spare_descriptors = 16;
 
@@ -154,6 +157,14 @@ Status Executor::kill_at_once(Outcome& outcome, const port::PodCgroup& cgroup) {
 // forks or moves away from this first strike is AfterKill's.
 Struck Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup, Strike wanted,
                              std::vector<pid_t>& reached) {
+    std::size_t expected = 0;
+    if (wanted.signal_number == SIGKILL) {
+        wanted.before_batch = [&](std::span<const HeldProcess> doomed) {
+            const auto count = std::min(doomed.size(), most_expected - expected);
+            after_kill_.expect(doomed.first(count));
+            expected += count;
+        };
+    }
     Struck struck;
     for (int walk = 0; walk < most_walks; walk++) {
         struck = strike(cgroup, wanted, clock_);

@@ -30,6 +30,11 @@ constexpr Duration overdue_pause = std::chrono::seconds(5);
 // A fork bomb leaves a normal thread no CPU. So long the thread is urgent, and as long as no walk was cut short: a pod
 // with cgroups by the thousand keeps it busy for longer than a real-time thread may be.
 constexpr Duration urgent_for = std::chrono::seconds(5);
+// The thread that frees memory, at 4 GiB a quarter: half a walk more, and it is a quarter below what a real-time thread
+// may work.
+constexpr Duration release_urgent_for = std::chrono::milliseconds(250);
+// The dying exit before normal threads run, from the second round to here: none needs more, unless it hangs.
+constexpr Duration first_for = std::chrono::seconds(1);
 // What a walk may take: first what `most_frozen_walks` of may take a real-time thread; once one was cut short more,
 // doubled while it is not enough. The longest is some 100,000 cgroups; `most_frozen_walks` of them stay below what the
 // watchdog takes for a lane that hangs (sys/proof_of_life.hpp).
@@ -76,25 +81,26 @@ struct Reaper::Pursuit {
         return walk_limit == first_walk_limit && now - since < urgent_for;
     }
     [[nodiscard]] bool uses_freezer() const { return !victim->can_kill() && victim->can_freeze(); }
-    [[nodiscard]] Struck strike_once(const sys::Clock& clock, EarlyRelease* release) const;
-    [[nodiscard]] Struck strike_frozen(const sys::Clock& clock, const std::optional<std::string>& rungs_path);
+    using AfterBatch = std::function<void(std::vector<HeldProcess>&)>;
+    [[nodiscard]] Struck strike_once(const sys::Clock& clock, const AfterBatch& after) const;
+    [[nodiscard]] Struck strike_frozen(const sys::Clock& clock, const AfterBatch& after,
+                                       const std::optional<std::string>& rungs_path);
 };
 
 // SIGKILL to everybody once more: what forked away since then gets it now, and for the others it changes nothing.
-Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, EarlyRelease* release) const {
+Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, const AfterBatch& after) const {
     // It may wait for cgroup_mutex. In the first round everybody was struck already, and their memory comes first.
     const bool kills = victim->can_kill();
     if (kills && rounds > 0) {
         (void)victim->kill();
     }
-    Strike wanted{.signal_number = SIGKILL,
-                  .listing = rounds > 0 ? port::Listing::thorough : port::Listing::quick,
-                  .until = clock.monotonic() + walk_limit,
-                  .close_at_once = true};
-    if (release != nullptr) {
-        wanted.after_batch = [release](std::vector<HeldProcess>& held) { release->take_from(held); };
-    }
-    Struck struck = strike(*victim, wanted, clock);
+    Struck struck = strike(*victim,
+                           {.signal_number = SIGKILL,
+                            .listing = rounds > 0 ? port::Listing::thorough : port::Listing::quick,
+                            .until = clock.monotonic() + walk_limit,
+                            .close_at_once = true,
+                            .after_batch = after},
+                           clock);
     if (kills && rounds == 0) {
         (void)victim->kill();
     }
@@ -103,17 +109,18 @@ Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, EarlyRelease* relea
 
 // Freezing makes every fork() in flight fail or its child start frozen, and nothing moves: what two walks in succession
 // list is all there is. Only against those who fork or move, because it also keeps the dying from ending.
-Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::optional<std::string>& rungs_path) {
+Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const AfterBatch& after,
+                                      const std::optional<std::string>& rungs_path) {
     const VictimFreeze freeze(*victim, rungs_path);
     if (freeze.trouble().empty()) {
         freezes++;
     } else if (!std::exchange(told_trouble, true)) {
         sys::log::error(victim->path() + ": " + freeze.trouble());
     }
-    Struck struck = strike_once(clock, nullptr);
+    Struck struck = strike_once(clock, after);
     for (int walk = 1; walk < most_frozen_walks && !struck.trouble && !struck.cut; walk++) {
         const auto known = sorted(std::move(struck.listed));
-        struck = strike_once(clock, nullptr);
+        struck = strike_once(clock, after);
         if (!struck.moved && are_all_in(sorted(struck.listed), known)) {
             proved = freeze.trouble().empty() && struck.whole() && struck.listed.empty();
             break;
@@ -122,14 +129,21 @@ Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const std::option
     return struck;
 }
 
-Reaper::Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, int urgent_priority)
-    : clock_(clock), rungs_path_(std::move(rungs_path)), urgent_priority_(urgent_priority) {}
+Reaper::Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, int urgent_priority,
+               Prioritize prioritize)
+    : clock_(clock),
+      rungs_path_(std::move(rungs_path)),
+      urgent_priority_(urgent_priority),
+      prioritize_(std::move(prioritize)) {}
 Reaper::~Reaper() = default;
 
 Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optional<std::string> rungs_path,
-                                             EarlyRelease::Release release, int urgent_priority) {
-    std::unique_ptr<Reaper> reaper(new Reaper(clock, std::move(rungs_path), urgent_priority));
-    auto early = EarlyRelease::make(std::move(release));
+                                             EarlyRelease::Release release, int urgent_priority,
+                                             Prioritize prioritize) {
+    std::unique_ptr<Reaper> reaper(
+        new Reaper(clock, std::move(rungs_path), urgent_priority, std::move(prioritize)));
+    // Below the reaper's, so that this can have it give way on a machine of one CPU.
+    auto early = EarlyRelease::make(std::move(release), std::max(0, urgent_priority - 1));
     if (!early) {
         return tl::unexpected(early.error());
     }
@@ -147,12 +161,15 @@ Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optio
     reaper->lane_->post([made = reaper.get()] {  // the timers are there before there is a victim
         made->arm();
         made->arm_cache();
+        made->arm_release();
     });
     return reaper;
 }
 
 void Reaper::follow(port::PodCgroupPtr victim, bool forks) {
     auto begin = [this, forks, victim = std::move(victim)]() mutable {
+        release_due_ = release_due_.value_or(clock_.monotonic() + release_urgent_for);
+        arm_release();
         const auto same = [&](const auto& pursuit) { return pursuit->victim == victim; };
         if (std::none_of(pursuits_.begin(), pursuits_.end(), same)) {
             auto pursuit = std::make_unique<Pursuit>();
@@ -199,6 +216,26 @@ void Reaper::arm_cache() {
     });
 }
 
+// Counted from the first victim of several.
+void Reaper::arm_release() {
+    (void)lane_->arm(release_timer_, release_due_, [this] {
+        release_due_.reset();
+        release_->give_way();
+    });
+}
+
+// Not in the first round: most have exited by the next, and one that exits at once leaves its address space before
+// EarlyRelease can share the work.
+void Reaper::hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dying) const {
+    if (urgent_priority_ == 0 || pursuit.rounds == 0) {
+        return;
+    }
+    const bool first = clock_.monotonic() - pursuit.since < first_for;
+    for (const auto& process : dying) {
+        prioritize_(process, first ? ExitPriority::first : ExitPriority::normal);
+    }
+}
+
 // One round. True: the kernel says that no process is left, or the cgroup is gone.
 bool Reaper::is_over(Pursuit& pursuit) {
     const auto& victim = *pursuit.victim;
@@ -209,8 +246,14 @@ bool Reaper::is_over(Pursuit& pursuit) {
         }
     }
     const bool freezes = pursuit.evades && pursuit.uses_freezer();
+    const auto after = [&](std::vector<HeldProcess>& held) {
+        hasten(pursuit, held);
+        if (!freezes) {
+            release_->take_from(held, release_due_.has_value());
+        }
+    };
     const auto struck =
-        freezes ? pursuit.strike_frozen(clock_, rungs_path_) : pursuit.strike_once(clock_, release_.get());
+        freezes ? pursuit.strike_frozen(clock_, after, rungs_path_) : pursuit.strike_once(clock_, after);
     if (struck.trouble && struck.trouble->kind == ErrorKind::vanished) {
         return true;
     }

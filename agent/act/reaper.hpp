@@ -5,9 +5,11 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "act/cache_drop.hpp"
 #include "act/early_release.hpp"
 #include "act/executor.hpp"
+#include "act/exit_priority.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::act {
@@ -24,10 +27,13 @@ public:
     // `rungs_path`: a victim is frozen only after that was written beside it (held_rungs.hpp), so that an evictd that
     // is killed leaves none frozen. Empty: not written, for tests. None: that ledger is another evictd's, and nothing
     // is frozen. `release`: of one process's memory.
-    // `urgent_priority`: of SCHED_FIFO, of the first seconds of a kill; 0: the normal policy.
+    // `urgent_priority`: of SCHED_FIFO, of the first seconds of a kill; 0: the normal policy, for the dying too.
+    // `prioritize`: sets their priority.
+    using Prioritize = std::function<void(const HeldProcess&, ExitPriority)>;
     static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::optional<std::string> rungs_path = "",
                                                 EarlyRelease::Release release = release_memory,
-                                                int urgent_priority = 0);
+                                                int urgent_priority = 0, Prioritize prioritize = set_exit_priority);
+    void expect(std::span<const HeldProcess> doomed) override { release_->expect(doomed); }
     void follow(port::PodCgroupPtr victim, bool forks) override;
     void finish_terminating(port::PodCgroupPtr pod) override;
     void drop_cache(port::PodCgroupPtr victim) override;
@@ -38,25 +44,30 @@ public:
 
 private:
     struct Pursuit;
-    Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, int urgent_priority);
+    Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, int urgent_priority, Prioritize prioritize);
     [[nodiscard]] bool pursue(Pursuit& pursuit);
     void pursue_next();
     [[nodiscard]] bool is_over(Pursuit& pursuit);
+    void hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dying) const;
     static void look_for_evasion(Pursuit& pursuit, const Struck& struck);
     void arm();
     void follow_urgency();
     void arm_cache();
+    void arm_release();
     void note(const Pursuit& pursuit);
 
     const sys::Clock& clock_;
     std::optional<std::string> rungs_path_;
     int urgent_priority_;
+    Prioritize prioritize_;
     mutable std::mutex mutex_;
     std::deque<std::pair<CgroupId, KillRounds>> rounds_;  // guarded by mutex_; the newest last
     // Before lane_, whose thread must be gone first.
     std::vector<std::unique_ptr<Pursuit>> pursuits_;
     sys::Timer timer_;        // one for all pursuits: for the next that is due
     sys::Timer cache_timer_;  // for cache_->due()
+    sys::Timer release_timer_;
+    std::optional<MonotonicTime> release_due_;
     std::unique_ptr<EarlyRelease> release_;
     std::unique_ptr<CacheDrop> cache_;  // lane_'s thread uses it
     std::unique_ptr<sys::Lane> lane_;

@@ -160,6 +160,9 @@ void Batch::signal(const port::ProcessBatch& batch) {
         }
         left = left.subspan(done);
         drop_strangers(*still);
+        if (strike_.before_batch) {
+            strike_.before_batch(held_);
+        }
         signal_held();
         if (strike_.after_batch) {
             strike_.after_batch(held_);
@@ -190,12 +193,13 @@ Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Cl
     return struck;
 }
 
-void release_memory(const HeldProcess& process) {
+// Best effort: the process's own exit frees it as well.
+bool release_memory(const HeldProcess& process) {
 #ifdef SYS_process_mrelease
-    (void)syscall(SYS_process_mrelease, process.pidfd.get(),
-                  0U);  // best effort: the process's own exit frees it as well
+    return syscall(SYS_process_mrelease, process.pidfd.get(), 0U) == 0 || errno != EINVAL;
 #else
     (void)process;
+    return true;
 #endif
 }
 

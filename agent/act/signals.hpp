@@ -34,6 +34,7 @@ struct Strike {
     // Each batch's pidfds are closed before the next batch, instead of kept in Struck::to_close: the walk needs few
     // descriptors.
     bool close_at_once = false;
+    std::function<void(const std::vector<HeldProcess>&)> before_batch{};  // with those that are signalled next
     std::function<void(std::vector<HeldProcess>&)> after_batch{};  // with those that were signalled: it may take them
 };
 
@@ -57,7 +58,7 @@ struct Struck {
 [[nodiscard]] Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Clock& clock);
 
 // process_mrelease(2): the dying process's memory comes back now, not when it gets scheduled to exit. Blocks while it
-// frees (some 50 us a MiB). Older kernels than 5.15 do not know it.
-void release_memory(const HeldProcess& process);
+// frees (some 50 us a MiB). Older kernels than 5.15 do not know it. False: the process is not dying yet.
+bool release_memory(const HeldProcess& process);
 
 }  // namespace evictd::act

@@ -145,6 +145,8 @@ void Lane::Core::urgent_is_done(int priority) {
     if (urgent > 0) schedule(thread, SCHED_FIFO, priority);  // asked for in between
 }
 
+void Lane::give_way() { schedule(core_->thread, SCHED_OTHER, 0); }
+
 void Lane::be_urgent(int priority) {
     if (core_->standing.exchange(priority) != priority && core_->urgent == 0) core_->stand();
 }

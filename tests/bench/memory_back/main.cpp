@@ -50,7 +50,7 @@ struct Options {
         "  processes=1 mib=1400 pages=4k|huge sizes=equal|unequal pieces=1 (mappings of a process) spinners=0 (of the\n"
         "  normal policy, beside it) shares=1024 (the pod's CPU weight; BestEffort: 2) rounds=10\n",
         stderr);
-    for (const auto& way : all_ways()) std::fprintf(stderr, "  %-20s %s\n", way.name, way.what);
+    for (const auto& way : all_ways()) std::fprintf(stderr, "  %-22s %s\n", way.name, way.what);
     std::exit(2);
 }
 
@@ -85,7 +85,7 @@ std::vector<Way> chosen(const Options& options) {
     for (const auto& way : all_ways()) {
         const bool named = std::find(options.ways.begin(), options.ways.end(), way.name) != options.ways.end();
         const bool applies = (v2 || !way.cgroup_kill) && (options.unequal || !way.biggest_first);
-        if (options.ways.empty() ? applies : named) ways.push_back(way);
+        if (applies && (options.ways.empty() || named)) ways.push_back(way);
     }
     if (ways.empty()) usage();
     return ways;
@@ -105,7 +105,7 @@ std::vector<std::int64_t> sizes(const Options& options, bool biggest_first) {
 Times once(const Options& options, const Way& way) {
     const PodCgroups cgroups((options.mib_in_all + 64) * mib, options.shares);
     std::vector<Victim> victims;
-    cgroups.set_shares(1024);  // until it is filled
+    cgroups.set_shares(filling_shares);
     for (const auto bytes : sizes(options, way.biggest_first)) {
         victims.emplace_back(cgroups, Holding{bytes, options.huge, options.pieces});
     }
@@ -116,7 +116,7 @@ Times once(const Options& options, const Way& way) {
 
 void print_row(const Way& way, const std::vector<Times>& taken, const std::vector<Times>& reference) {
     if (std::any_of(taken.begin(), taken.end(), [](const Times& times) { return times.refused; })) {
-        std::printf("%-20s refused by this kernel\n", way.name);
+        std::printf("%-22s refused by this kernel\n", way.name);
         return;
     }
     const auto column = [](const std::vector<Times>& from, double Times::*which) {
@@ -125,7 +125,7 @@ void print_row(const Way& way, const std::vector<Times>& taken, const std::vecto
         return values;
     };
     const auto to_1 = spread_of(column(taken, &Times::to_1));
-    std::printf("%-20s %8.1f %8.1f %8.1f %8.1f %9.1f %9.1f", way.name, middle_of(column(taken, &Times::to_10)),
+    std::printf("%-22s %8.1f %8.1f %8.1f %8.1f %9.1f %9.1f", way.name, middle_of(column(taken, &Times::to_10)),
                 middle_of(column(taken, &Times::to_1)), to_1.min, to_1.max, middle_of(column(taken, &Times::gone)),
                 middle_of(column(taken, &Times::released)));
     if (!reference.empty()) {
@@ -146,7 +146,7 @@ int compare(const Options& options) {
             taken[way.name].push_back(once(options, way));
         }
     }
-    std::puts("ms after SIGKILL       <10 %     <1 %      min      max      gone  released   <1 %, ratio to `release`");
+    std::puts("ms after SIGKILL         <10 %     <1 %      min      max      gone  released   <1 %, ratio to `release`");
     for (const auto& way : ways) print_row(way, taken[way.name], taken["release"]);
     return 0;
 }

@@ -20,17 +20,23 @@
 namespace evictd::bench {
 namespace {
 
-constexpr Duration patience = std::chrono::seconds(30);
+constexpr Duration patience = std::chrono::seconds(5);
 constexpr Duration shortest_pause = std::chrono::microseconds(100);
+constexpr Duration longest_spin = std::chrono::milliseconds(1);
 constexpr int pause_per_look = 10;
 constexpr int observer_priority = 20;
 constexpr int release_priority = 10;
 constexpr int victim_priority = 1;
+constexpr Duration raised_after = std::chrono::milliseconds(1);
 constexpr int raised_shares = 262144;  // the most
 
 const sys::SystemClock the_clock;
 
 double milliseconds(Duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+void send_kill(const Victim& victim) {
+    (void)::syscall(SYS_pidfd_send_signal, victim.pidfd(), SIGKILL, nullptr, 0U);
+}
 
 // Threads that wait for the kill, as the agent's do.
 class Releasers {
@@ -49,6 +55,12 @@ public:
     }
 
 private:
+    void release(const Victim& victim) const {
+        const auto until = the_clock.monotonic() + longest_spin;
+        // EINVAL: there is no SIGKILL yet.
+        while (::syscall(SYS_process_mrelease, victim.pidfd(), 0U) != 0 && errno == EINVAL && way_.early &&
+               the_clock.monotonic() < until) {}
+    }
     void work() {
         // The observer's policy is inherited.
         const sched_param priority{.sched_priority = way_.fifo ? release_priority : 0};
@@ -60,7 +72,7 @@ private:
         const auto count = victims_.size();
         for (std::size_t i = way_.share == Share::same ? 0 : next_++; i < count;
              i = way_.share == Share::same ? i + 1 : next_++) {
-            (void)::syscall(SYS_process_mrelease, victims_[i].pidfd(), 0U);
+            release(victims_[i]);
         }
         auto known = last_.load();
         for (const auto now = the_clock.monotonic(); known < now && !last_.compare_exchange_weak(known, now);) {}
@@ -72,36 +84,48 @@ private:
     std::atomic<bool> gone_ = false;
     std::atomic<std::size_t> next_ = 0;
     std::atomic<MonotonicTime> last_{};
-    std::vector<std::thread> threads_;
+    std::vector<std::jthread> threads_;
+};
+
+// glibc 2.36 has neither the call nor the structure.
+struct DeadlineAttributes {
+    std::uint32_t size = 48;
+    std::uint32_t policy = SCHED_DEADLINE;
+    std::uint64_t flags = 1 | 2;  // SCHED_FLAG_RESET_ON_FORK and _RECLAIM: what others leave of the real-time share
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime = 1'000'000;
+    std::uint64_t deadline = 20'000'000;
+    std::uint64_t period = 20'000'000;
 };
 
 // False: refused. With CONFIG_RT_GROUP_SCHED a pod's cgroup has no real-time budget.
 bool raise_victim(Raise raise, pid_t pid) {
     const sched_param priority{.sched_priority = victim_priority};
+    DeadlineAttributes deadline;
     const bool refused =
         (raise == Raise::nice && ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), -20) != 0) ||
-        (raise == Raise::fifo && ::sched_setscheduler(pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0);
+        (raise == Raise::fifo && ::sched_setscheduler(pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0) ||
+        (raise == Raise::deadline && ::syscall(SYS_sched_setattr, pid, &deadline, 0U) != 0);
     return !refused || errno == ESRCH;
 }
 
-bool kill_all(const Way& way, const PodCgroups& cgroups, const std::vector<Victim>& victims) {
-    bool raised = true;
-    if (way.cgroup_kill) {
-        cgroups.kill_all();
-    } else {
-        for (const auto& victim : victims) {
-            (void)::syscall(SYS_pidfd_send_signal, victim.pidfd(), SIGKILL, nullptr, 0U);
-            raised = raise_victim(way.raise, victim.pid()) && raised;
-        }
-    }
-    if (way.raise == Raise::shares) cgroups.set_shares(raised_shares);
-    return raised;
+void kill_all(const Way& way, const PodCgroups& cgroups, const std::vector<Victim>& victims) {
+    if (way.cgroup_kill) return cgroups.kill_all();
+    for (const auto& victim : victims) send_kill(victim);
 }
 
-bool have_ended(const std::vector<Victim>& victims) {
-    return std::all_of(victims.begin(), victims.end(), [](const Victim& victim) {
-        pollfd ended{.fd = victim.pidfd(), .events = POLLIN, .revents = 0};
-        return ::poll(&ended, 1, 0) == 1;
+bool has_ended(const Victim& victim) {
+    pollfd ended{.fd = victim.pidfd(), .events = POLLIN, .revents = 0};
+    return ::poll(&ended, 1, 0) == 1;
+}
+
+// What small processes do not live to see.
+bool raise_all(Raise raise, const PodCgroups& cgroups, const std::vector<Victim>& victims) {
+    std::this_thread::sleep_for(raised_after);
+    if (raise == Raise::shares) cgroups.set_shares(raised_shares);
+    return std::all_of(victims.begin(), victims.end(), [&](const Victim& victim) {
+        return has_ended(victim) || raise_victim(raise, victim.pid());
     });
 }
 
@@ -112,11 +136,15 @@ Times watch(const PodCgroups& cgroups, const std::vector<Victim>& victims, Monot
         const auto look = the_clock.monotonic();
         const auto left = cgroups.usage();
         const auto now = the_clock.monotonic();
-        if (now - begin > patience) die("the memory does not come back");
-        const double since = milliseconds(now - begin);
+        const double since = milliseconds(std::min(now - begin, patience));
+        if (now - begin > patience && times.to_1 == 0) {
+            times.to_10 = times.to_10 > 0 ? times.to_10 : since;
+            times.to_1 = since;
+            cgroups.set_shares(filling_shares);
+        }
         if (times.to_10 == 0 && left < before / 10) times.to_10 = since;
         if (times.to_1 == 0 && left < before / 100) times.to_1 = since;
-        if (times.to_1 > 0 && have_ended(victims)) times.gone = milliseconds(the_clock.monotonic() - begin);
+        if (times.to_1 > 0 && std::all_of(victims.begin(), victims.end(), has_ended)) times.gone = milliseconds(the_clock.monotonic() - begin);
         std::this_thread::sleep_for(std::max<Duration>(shortest_pause, pause_per_look * (now - look)));
     }
     return times;
@@ -128,22 +156,30 @@ const std::vector<Way>& all_ways() {
     static const std::vector<Way> ways{
         {.name = "kill", .what = "SIGKILL and nothing else"},
         {.name = "release", .what = "one thread, one process after the other", .threads = 1},
-        {.name = "biggest-first", .what = "the same, killed and released in that order", .threads = 1, .biggest_first = true},
+        {.name = "biggest-first", .what = "the same, in that order", .threads = 1, .biggest_first = true},
         {.name = "two", .what = "two threads, each process by one", .threads = 2},
-        {.name = "two-biggest-first", .what = "the same, the biggest process first", .threads = 2, .biggest_first = true},
         {.name = "two-same", .what = "two threads, every process by both", .threads = 2, .share = Share::same},
         {.name = "four-same", .what = "four threads, every process by all", .threads = 4, .share = Share::same},
+        {.name = "early", .what = "one thread, woken just before the kill", .threads = 1, .early = true},
+        {.name = "early-biggest-first", .what = "the same, in that order", .threads = 1, .early = true, .biggest_first = true},
+        {.name = "two-early", .what = "two such threads, each process by one", .threads = 2, .early = true},
         {.name = "fifo", .what = "one real-time thread", .threads = 1, .fifo = true},
         {.name = "two-fifo", .what = "two real-time threads, each process by one", .threads = 2, .fifo = true},
-        {.name = "raise-nice", .what = "one thread; the victim at nice -20", .threads = 1, .raise = Raise::nice},
-        {.name = "raise-shares", .what = "one thread; the victim's cgroup at full weight", .threads = 1, .raise = Raise::shares},
-        {.name = "raise-fifo", .what = "one thread; the victim under SCHED_FIFO", .threads = 1, .raise = Raise::fifo},
-        {.name = "kill-shares", .what = "no release; the victim's cgroup at full weight", .raise = Raise::shares},
-        {.name = "kill-fifo", .what = "no release; the victim under SCHED_FIFO", .raise = Raise::fifo},
-        {.name = "fifo-shares", .what = "one real-time thread; the victim's cgroup at full weight", .threads = 1, .fifo = true, .raise = Raise::shares},
-        {.name = "fifo-raise-fifo", .what = "one real-time thread; the victim under SCHED_FIFO", .threads = 1, .fifo = true, .raise = Raise::fifo},
+        {.name = "early-fifo", .what = "one real-time thread, woken just before the kill", .threads = 1, .fifo = true, .early = true},
+        {.name = "two-early-fifo", .what = "two such threads, each process by one", .threads = 2, .fifo = true, .early = true},
+        {.name = "four-early-fifo", .what = "four such threads, each process by one", .threads = 4, .fifo = true, .early = true},
+        {.name = "kill+nice", .what = "no release; the victim at nice -20", .raise = Raise::nice},
+        {.name = "kill+shares", .what = "no release; the victim's cgroup at full weight", .raise = Raise::shares},
+        {.name = "kill+fifo", .what = "no release; the victim under SCHED_FIFO", .raise = Raise::fifo},
+        {.name = "kill+deadline", .what = "no release; the victim under SCHED_DEADLINE", .raise = Raise::deadline},
+        {.name = "release+fifo", .what = "release; the victim under SCHED_FIFO", .threads = 1, .raise = Raise::fifo},
+        {.name = "release+deadline", .what = "release; the victim under SCHED_DEADLINE", .threads = 1, .raise = Raise::deadline},
+        {.name = "early-fifo+shares", .what = "early-fifo; the victim's cgroup at full weight", .threads = 1, .fifo = true, .early = true, .raise = Raise::shares},
+        {.name = "early-fifo+fifo", .what = "early-fifo; the victim under SCHED_FIFO", .threads = 1, .fifo = true, .early = true, .raise = Raise::fifo},
+        {.name = "early-fifo+deadline", .what = "early-fifo; the victim under SCHED_DEADLINE", .threads = 1, .fifo = true, .early = true, .raise = Raise::deadline},
         {.name = "cgroup-kill", .what = "cgroup.kill and nothing else (v2)", .cgroup_kill = true},
         {.name = "cgroup-kill-release", .what = "cgroup.kill, one thread (v2)", .threads = 1, .cgroup_kill = true},
+        {.name = "cgroup-kill-early-fifo", .what = "cgroup.kill, early-fifo (v2)", .threads = 1, .fifo = true, .early = true, .cgroup_kill = true},
     };
     return ways;
 }
@@ -155,8 +191,10 @@ Times measure(const Way& way, const PodCgroups& cgroups, int shares, std::vector
     Releasers releasers(way, victims);
     const auto before = cgroups.usage();
     const auto begin = the_clock.monotonic();
-    const bool raised = kill_all(way, cgroups, victims);
-    releasers.go();
+    if (way.early) releasers.go();
+    kill_all(way, cgroups, victims);
+    if (!way.early) releasers.go();
+    const bool raised = way.raise == Raise::nothing || raise_all(way.raise, cgroups, victims);
     auto times = watch(cgroups, victims, begin, before);
     const auto last = releasers.join();
     times.refused = !raised;

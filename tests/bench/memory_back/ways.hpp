@@ -11,22 +11,26 @@
 namespace evictd::bench {
 
 enum class Share { queue, same };  // each process by one thread; every process by all threads
-enum class Raise { nothing, nice, fifo, shares };
+enum class Raise { nothing, nice, fifo, deadline, shares };
 
 struct Way {
     const char* name;
     const char* what;
     int threads = 0;  // that call process_mrelease(2)
     Share share = Share::queue;
-    bool fifo = false;  // these threads are real-time threads
-    Raise raise = Raise::nothing;  // of the victim, right after its SIGKILL
+    bool fifo = false;   // these threads are real-time threads
+    bool early = false;  // they are woken just before the kill, and wait for it on the CPU
+    Raise raise = Raise::nothing;  // of the victim, 1 ms after its SIGKILL
     bool biggest_first = false;    // killed and released; else the smallest is first
     bool cgroup_kill = false;
 };
 
 [[nodiscard]] const std::vector<Way>& all_ways();
 
-// Milliseconds since just before the first SIGKILL.
+// The CPU weight while memory is filled, and once nobody waits for it any more.
+inline constexpr int filling_shares = 1024;
+
+// Milliseconds since just before the first SIGKILL; 5,000: not by then.
 struct Times {
     double to_10 = 0;  // per cent of the memory is left
     double to_1 = 0;

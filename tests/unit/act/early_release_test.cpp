@@ -18,16 +18,19 @@ constexpr auto released_within = std::chrono::seconds(20);
 TEST(EarlyReleases, FewProcessesWaitForTheReleaseOfTheirMemory) {
     std::promise<void> go_on;
     const auto gone_on = go_on.get_future().share();
-    auto early = EarlyRelease::make([&](const HeldProcess&) { gone_on.wait(); });
+    auto early = EarlyRelease::make([&](const HeldProcess&) {
+        gone_on.wait();
+        return true;
+    });
     ASSERT_TRUE(early);
     std::vector<HeldProcess> held(EarlyRelease::most_waiting + 5);
-    (*early)->take_from(held);
+    (*early)->take_from(held, false);
     EXPECT_EQ(held.size(), 5U);
-    (*early)->take_from(held);
+    (*early)->take_from(held, false);
     EXPECT_EQ(held.size(), 5U);
     go_on.set_value();
     const auto until = std::chrono::steady_clock::now() + released_within;
-    while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held);
+    while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held, false);
     EXPECT_TRUE(held.empty());
 }
 
@@ -41,10 +44,11 @@ TEST(EarlyReleases, OneThatDoesNotEndHoldsUpNoEnd) {
         auto early = EarlyRelease::make([shared](const HeldProcess&) {
             shared->begun.set_value();
             shared->go_on.get_future().wait();
+            return true;
         });
         ASSERT_TRUE(early);
         std::vector<HeldProcess> held(1);
-        (*early)->take_from(held);
+        (*early)->take_from(held, false);
         EXPECT_TRUE(held.empty());
         shared->begun.get_future().wait();
     }

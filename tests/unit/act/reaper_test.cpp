@@ -307,6 +307,7 @@ TEST(ReaperTest, AReleaseOfMemoryThatDoesNotEndHoldsUpNoVictim) {
     auto made = Reaper::make(clock, "", [&](const HeldProcess&) {
         released++;
         gone_on.wait();
+        return true;
     });
     ASSERT_TRUE(made);
     for (int victim = 0; victim < 3; victim++) {
