@@ -26,7 +26,7 @@ public:
     AfterKill& operator=(const AfterKill&) = delete;
     virtual ~AfterKill() = default;
 
-    // Processes that are killed next; perhaps not all of them. Must not block.
+    // Processes that are signalled next; perhaps not all of them. Must not block.
     virtual void expect(std::span<const HeldProcess> /*doomed*/) {}
     // Must not block. A victim that is followed already is no second one. `forks`: of Action.
     virtual void follow(port::PodCgroupPtr victim, bool forks) = 0;

@@ -173,6 +173,8 @@ void Batch::signal(const port::ProcessBatch& batch) {
 
 }  // namespace
 
+HeldProcess hold(pid_t pid) { return {pid, sys::Fd(pidfd_open(pid))}; }
+
 Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Clock& clock) {
     Struck struck;
     Batch batch(strike, struck);

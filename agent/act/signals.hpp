@@ -57,6 +57,9 @@ struct Struck {
 // few descriptors for a batch it is signalled in parts.
 [[nodiscard]] Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Clock& clock);
 
+// Without a descriptor: it has ended, or there is none left.
+[[nodiscard]] HeldProcess hold(pid_t pid);
+
 // process_mrelease(2): the dying process's memory comes back now, not when it gets scheduled to exit. Blocks while it
 // frees (some 50 us a MiB). Older kernels than 5.15 do not know it. False: the process is not dying yet.
 bool release_memory(const HeldProcess& process);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "act/executor.hpp"
+#include "act/exit_priority.hpp"
 #include "act/reaper.hpp"
 #include "act/victim_freeze.hpp"
 #include "fakes/temp_dir.hpp"
@@ -198,6 +200,33 @@ TEST_F(Kill, AProcessOfManyThreadsDiesOnceAndItsMemoryComesBack) {
     kill("kubepods/podthreads");
     EXPECT_TRUE(pod.killed_by(SIGKILL));
     EXPECT_TRUE(eventually([&] { return cgroups_.usage("kubepods/podthreads") < (8_MiB).value; }));
+}
+
+TEST_F(Kill, OnlyWhatIsDyingIsReleased) {
+    cgroups_.make("kubepods/podheld");
+    PodProcess pod(cgroups_, "kubepods/podheld", [](const Line& line) {
+        touch(8_MiB);
+        line.say('r');
+        line.hear();
+    });
+    ASSERT_TRUE(pod.hear());
+    const auto held = act::hold(pod.pid());
+    ASSERT_TRUE(held.pidfd);
+    EXPECT_FALSE(act::release_memory(held));
+    ASSERT_EQ(::kill(pod.pid(), SIGKILL), 0);
+    EXPECT_TRUE(act::release_memory(held));
+}
+
+// Where a pod's cgroup has no real-time budget (v1 with CONFIG_RT_GROUP_SCHED) too.
+TEST_F(Kill, AProcessMayExitFirstAndIsPutBack) {
+    cgroups_.make("kubepods/podslow");
+    const PodProcess pod(cgroups_, "kubepods/podslow");
+    const auto held = act::hold(pod.pid());
+    const auto policy = [&] { return ::sched_getscheduler(pod.pid()) & ~SCHED_RESET_ON_FORK; };
+    act::set_exit_priority(held, act::ExitPriority::first);
+    EXPECT_THAT(policy(), testing::AnyOf(SCHED_FIFO, 6 /* SCHED_DEADLINE */));
+    act::set_exit_priority(held, act::ExitPriority::normal);
+    EXPECT_EQ(policy(), SCHED_OTHER);
 }
 
 // The process goes on in another thread; its main thread is a zombie, which cgroup.kill does not reach.

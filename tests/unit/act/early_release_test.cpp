@@ -2,13 +2,17 @@
 // Copyright The evictd authors
 #include "act/early_release.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+
+#include "fakes/few_descriptors.hpp"
 
 namespace evictd::act {
 namespace {
@@ -32,6 +36,75 @@ TEST(EarlyReleases, FewProcessesWaitForTheReleaseOfTheirMemory) {
     const auto until = std::chrono::steady_clock::now() + released_within;
     while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held, false);
     EXPECT_TRUE(held.empty());
+}
+
+std::vector<HeldProcess> some(std::size_t count) {
+    std::vector<HeldProcess> held;
+    while (held.size() < count) held.push_back({1, sys::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC))});
+    return held;
+}
+
+// What was handed over first has been dealt with when this returns.
+void wait_for_all_before(EarlyRelease& early, std::atomic<int>& calls) {
+    auto last = some(1);
+    const int before = calls;
+    early.take_from(last, false);
+    const auto until = std::chrono::steady_clock::now() + released_within;
+    while (calls <= before && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+}
+
+TEST(EarlyReleases, TheKillOfWhatIsExpectedIsWaitedFor) {
+    std::promise<void> asked;
+    std::promise<void> killed;
+    const auto kill = killed.get_future().share();
+    std::promise<void> released;
+    std::atomic<int> calls = 0;
+    auto early = EarlyRelease::make([&](const HeldProcess& process) {
+        EXPECT_TRUE(process.pidfd);
+        const int call = calls++;
+        if (call == 0) {
+            asked.set_value();
+            kill.wait();
+        } else if (call == 1) {
+            released.set_value();
+        }
+        return call > 0;
+    });
+    ASSERT_TRUE(early);
+    const auto doomed = some(1);
+    (*early)->expect(doomed);
+    asked.get_future().wait();
+    killed.set_value();
+    EXPECT_EQ(released.get_future().wait_for(released_within), std::future_status::ready);
+    EXPECT_TRUE(doomed.front().pidfd) << "the kill needs it";
+}
+
+TEST(EarlyReleases, WhatIsNotKilledIsNotWaitedForLong) {
+    std::atomic<int> calls = 0;
+    auto early = EarlyRelease::make([&](const HeldProcess&) { return calls++, false; });
+    ASSERT_TRUE(early);
+    (*early)->expect(some(3));
+    std::vector<HeldProcess> held(EarlyRelease::most_waiting);
+    const auto until = std::chrono::steady_clock::now() + released_within;
+    (*early)->take_from(held, false);
+    while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held, false);
+    EXPECT_TRUE(held.empty());
+}
+
+TEST(EarlyReleases, TheLastDescriptorsAreLeftToTheKill) {
+    std::atomic<int> calls = 0;
+    auto early = EarlyRelease::make([&](const HeldProcess&) { return calls++, true; });
+    ASSERT_TRUE(early);
+    const auto doomed = some(1);
+    {
+        const fakes::FewDescriptors few(20);
+        (*early)->expect(doomed);
+    }
+    wait_for_all_before(**early, calls);
+    EXPECT_EQ(calls, 1);
+    (*early)->expect(doomed);
+    wait_for_all_before(**early, calls);
+    EXPECT_EQ(calls, 3);
 }
 
 TEST(EarlyReleases, OneThatDoesNotEndHoldsUpNoEnd) {

@@ -17,6 +17,13 @@ namespace {
 using fakes::FewDescriptors;
 
 struct Followed final : AfterKill {
+    void expect(std::span<const HeldProcess> doomed) override {
+        for (const auto& process : doomed) {
+            EXPECT_TRUE(process.pidfd);
+            expected.push_back(process.pid);
+        }
+        if (on_expect) on_expect();
+    }
     void follow(port::PodCgroupPtr victim, bool forks) override {
         victims.push_back(std::move(victim));
         any_forks = any_forks || forks;
@@ -25,6 +32,8 @@ struct Followed final : AfterKill {
     void finish_terminating(port::PodCgroupPtr pod) override { unfinished.push_back(std::move(pod)); }
     std::vector<port::PodCgroupPtr> victims;
     bool any_forks = false;
+    std::vector<pid_t> expected;
+    std::function<void()> on_expect;
     std::vector<port::PodCgroupPtr> unfinished;
 };
 
@@ -84,6 +93,37 @@ TEST_F(ExecutorTest, KillSendsSigkillToEveryProcessAndIsFollowedUp) {
     EXPECT_THAT(after_.victims, testing::ElementsAre(cgroup));
     EXPECT_EQ(cgroup->freezes, 0) << "the first strike does not wait for the freezer";
     EXPECT_FALSE(after_.any_forks);
+}
+
+TEST_F(ExecutorTest, ProcessesAreExpectedToDieBeforeTheyAreSignalled) {
+    Child first;
+    Child second;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&first, &second}); });
+    after_.on_expect = [&] { EXPECT_TRUE(first.alive() && second.alive()); };
+    (void)act_on(ActionKind::kill, cgroup);
+    EXPECT_THAT(after_.expected, testing::UnorderedElementsAre(first.pid(), second.pid()));
+}
+
+TEST_F(ExecutorTest, OfManyProcessesTheFirstAreExpected) {
+    std::vector<std::unique_ptr<Child>> children;
+    while (children.size() < 12) children.push_back(std::make_unique<Child>());
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
+        std::vector<pid_t> all;
+        for (const auto& child : children) all.push_back(child->pid());
+        return all;
+    });
+    cgroup->batch = 3;
+    (void)act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(after_.expected.size(), 8U);
+}
+
+TEST_F(ExecutorTest, NobodyIsExpectedToDieOfSigtermOrInARehearsal) {
+    Child child;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    cgroup->has_kill = true;
+    (void)act_on(ActionKind::kill, cgroup, true);
+    (void)act_on(ActionKind::terminate, cgroup);
+    EXPECT_TRUE(after_.expected.empty());
 }
 
 TEST_F(ExecutorTest, WhatWasChosenForItsForksIsFollowedAsSuch) {

@@ -326,6 +326,57 @@ TEST(ReaperTest, AReleaseOfMemoryThatDoesNotEndHoldsUpNoVictim) {
     made->reset();
 }
 
+// A child that stays in the list until it was asked to exit as others do again.
+TEST(ReaperTest, WhatExitsSlowlyExitsFirstForASecond) {
+    const sys::SystemClock clock;
+    const Child child;
+    int first = 0;
+    int looks_at_first = 0;
+    MonotonicTime put_back;
+    std::promise<void> normal;
+    std::shared_ptr<ListedCgroup> cgroup;
+    cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
+    const auto prioritize = [&](const HeldProcess& process, ExitPriority priority) {
+        EXPECT_EQ(process.pid, child.pid());
+        if (priority == ExitPriority::first) {
+            if (first++ == 0) looks_at_first = cgroup->looks;
+        } else if (!cgroup->counted_empty.exchange(true)) {
+            put_back = clock.monotonic();
+            normal.set_value();
+        }
+    };
+    auto made = Reaper::make(clock, "", [](const HeldProcess&) { return true; }, 1, prioritize);
+    ASSERT_TRUE(made);
+    const auto begun = clock.monotonic();
+    (*made)->follow(cgroup, false);
+    EXPECT_EQ(normal.get_future().wait_for(long_enough), std::future_status::ready);
+    made->reset();
+    EXPECT_GE(first, 1);
+    EXPECT_GE(put_back - begun, std::chrono::seconds(1));
+    EXPECT_GE(looks_at_first, 4) << "two looks a round, and not in the first";
+}
+
+TEST(ReaperTest, WithoutAPriorityOfOurOwnTheDyingHaveNoneEither) {
+    const sys::SystemClock clock;
+    const Child child;
+    std::promise<void> looked;
+    std::shared_ptr<ListedCgroup> cgroup;
+    cgroup = std::make_shared<ListedCgroup>([&](int look) {
+        if (look == 8) {
+            cgroup->counted_empty = true;
+            looked.set_value();
+        }
+        return pids({&child});
+    });
+    auto made = Reaper::make(
+        clock, "", [](const HeldProcess&) { return true; }, 0,
+        [](const HeldProcess&, ExitPriority) { ADD_FAILURE() << "prioritized"; });
+    ASSERT_TRUE(made);
+    (*made)->follow(cgroup, false);
+    EXPECT_EQ(looked.get_future().wait_for(long_enough), std::future_status::ready);
+    made->reset();
+}
+
 TEST(ReaperTest, ARemovedCgroupEndsThePursuit) {
     const sys::SystemClock clock;
     std::promise<void> told;

@@ -165,6 +165,33 @@ TEST(Lane, IsRealTimeForWhatIsUrgentAndNoLonger) {
     EXPECT_EQ(policies, (std::array<int, 4>{SCHED_FIFO, SCHED_FIFO, SCHED_OTHER, SCHED_OTHER}));
 }
 
+TEST(Lane, GivesWayInTheMiddleOfWhatIsUrgent) {
+    const sched_param real_time{.sched_priority = 1};
+    if (sched_setscheduler(0, SCHED_FIFO, &real_time) != 0) GTEST_SKIP() << "may not become SCHED_FIFO here";
+    const sched_param normal{};
+    sched_setscheduler(0, SCHED_OTHER, &normal);
+    std::array<int, 2> policies{-1, -1};
+    std::promise<void> begun;
+    std::promise<void> go_on;
+    {
+        auto lane = Lane::make("gives way");
+        ASSERT_TRUE(lane);
+        ASSERT_TRUE((*lane)->post_urgent(
+            [&] {
+                policies[0] = sched_getscheduler(0);
+                begun.set_value();
+                go_on.get_future().wait();
+                policies[1] = sched_getscheduler(0);
+            },
+            1));
+        begun.get_future().wait();
+        (*lane)->give_way();
+        go_on.set_value();
+    }
+    EXPECT_EQ(policies[0], SCHED_FIFO);
+    EXPECT_EQ(policies[1], SCHED_OTHER);
+}
+
 // As a system call that never returns: it is in the task until the test lets it go on.
 struct Hanging {
     std::promise<void> begun;
