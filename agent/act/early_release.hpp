@@ -2,8 +2,8 @@
 // Copyright The evictd authors
 // Gives the memory of killed processes back before they get scheduled to exit, in a lane of its own:
 // process_mrelease(2) waits for as long as a victim holds its address space locked. A victim that does so holds up
-// this lane and nothing else. Once a process has left its address space, that is taken down by whoever left last, alone,
-// and this call comes too late: so the lane is woken before the kill, and runs before normal threads.
+// this lane and nothing else. Once a process has left its address space, that is taken down by whoever left last,
+// alone, and this call comes too late: so the lane is woken before the kill, and runs before normal threads.
 #pragma once
 
 #include <atomic>

@@ -140,8 +140,7 @@ Reaper::~Reaper() = default;
 Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optional<std::string> rungs_path,
                                              EarlyRelease::Release release, int urgent_priority,
                                              Prioritize prioritize) {
-    std::unique_ptr<Reaper> reaper(
-        new Reaper(clock, std::move(rungs_path), urgent_priority, std::move(prioritize)));
+    std::unique_ptr<Reaper> reaper(new Reaper(clock, std::move(rungs_path), urgent_priority, std::move(prioritize)));
     // Below the reaper's, so that this can have it give way on a machine of one CPU.
     auto early = EarlyRelease::make(std::move(release), std::max(0, urgent_priority - 1));
     if (!early) {

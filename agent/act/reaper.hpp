@@ -31,8 +31,8 @@ public:
     // `prioritize`: sets their priority.
     using Prioritize = std::function<void(const HeldProcess&, ExitPriority)>;
     static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::optional<std::string> rungs_path = "",
-                                                EarlyRelease::Release release = release_memory,
-                                                int urgent_priority = 0, Prioritize prioritize = set_exit_priority);
+                                                EarlyRelease::Release release = release_memory, int urgent_priority = 0,
+                                                Prioritize prioritize = set_exit_priority);
     void expect(std::span<const HeldProcess> doomed) override { release_->expect(doomed); }
     void follow(port::PodCgroupPtr victim, bool forks) override;
     void finish_terminating(port::PodCgroupPtr pod) override;

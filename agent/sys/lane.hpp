@@ -47,7 +47,8 @@ public:
     // the thread has SCHED_FIFO at `priority` (1 to 99), for what was posted before it too. 0, or where the kernel
     // refuses: as post().
     bool post_urgent(Loop::Callback work, int priority);
-    // Thread-safe, before close(): what runs in the lane goes on with the normal policy, as does what was posted so far.
+    // Thread-safe, before close(): what runs in the lane goes on with the normal policy, as does what was posted so
+    // far.
     void give_way();
     // Only from functions that run in the lane: SCHED_FIFO at `priority`, or with 0 the normal policy, until it is
     // called again. Where the kernel refuses, nothing changes. No thread may work for longer than RealtimeLimit without

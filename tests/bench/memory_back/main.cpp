@@ -146,7 +146,8 @@ int compare(const Options& options) {
             taken[way.name].push_back(once(options, way));
         }
     }
-    std::puts("ms after SIGKILL         <10 %     <1 %      min      max      gone  released   <1 %, ratio to `release`");
+    std::puts(
+        "ms after SIGKILL         <10 %     <1 %      min      max      gone  released   <1 %, ratio to `release`");
     for (const auto& way : ways) print_row(way, taken[way.name], taken["release"]);
     return 0;
 }

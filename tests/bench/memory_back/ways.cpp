@@ -34,9 +34,7 @@ const sys::SystemClock the_clock;
 
 double milliseconds(Duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
-void send_kill(const Victim& victim) {
-    (void)::syscall(SYS_pidfd_send_signal, victim.pidfd(), SIGKILL, nullptr, 0U);
-}
+void send_kill(const Victim& victim) { (void)::syscall(SYS_pidfd_send_signal, victim.pidfd(), SIGKILL, nullptr, 0U); }
 
 // Threads that wait for the kill, as the agent's do.
 class Releasers {
@@ -124,9 +122,8 @@ bool has_ended(const Victim& victim) {
 bool raise_all(Raise raise, const PodCgroups& cgroups, const std::vector<Victim>& victims) {
     std::this_thread::sleep_for(raised_after);
     if (raise == Raise::shares) cgroups.set_shares(raised_shares);
-    return std::all_of(victims.begin(), victims.end(), [&](const Victim& victim) {
-        return has_ended(victim) || raise_victim(raise, victim.pid());
-    });
+    return std::all_of(victims.begin(), victims.end(),
+                       [&](const Victim& victim) { return has_ended(victim) || raise_victim(raise, victim.pid()); });
 }
 
 // Looks seldom enough to leave the CPUs to those it watches: it takes a tenth of one.
@@ -144,7 +141,8 @@ Times watch(const PodCgroups& cgroups, const std::vector<Victim>& victims, Monot
         }
         if (times.to_10 == 0 && left < before / 10) times.to_10 = since;
         if (times.to_1 == 0 && left < before / 100) times.to_1 = since;
-        if (times.to_1 > 0 && std::all_of(victims.begin(), victims.end(), has_ended)) times.gone = milliseconds(the_clock.monotonic() - begin);
+        if (times.to_1 > 0 && std::all_of(victims.begin(), victims.end(), has_ended))
+            times.gone = milliseconds(the_clock.monotonic() - begin);
         std::this_thread::sleep_for(std::max<Duration>(shortest_pause, pause_per_look * (now - look)));
     }
     return times;
@@ -161,25 +159,64 @@ const std::vector<Way>& all_ways() {
         {.name = "two-same", .what = "two threads, every process by both", .threads = 2, .share = Share::same},
         {.name = "four-same", .what = "four threads, every process by all", .threads = 4, .share = Share::same},
         {.name = "early", .what = "one thread, woken just before the kill", .threads = 1, .early = true},
-        {.name = "early-biggest-first", .what = "the same, in that order", .threads = 1, .early = true, .biggest_first = true},
+        {.name = "early-biggest-first",
+         .what = "the same, in that order",
+         .threads = 1,
+         .early = true,
+         .biggest_first = true},
         {.name = "two-early", .what = "two such threads, each process by one", .threads = 2, .early = true},
         {.name = "fifo", .what = "one real-time thread", .threads = 1, .fifo = true},
         {.name = "two-fifo", .what = "two real-time threads, each process by one", .threads = 2, .fifo = true},
-        {.name = "early-fifo", .what = "one real-time thread, woken just before the kill", .threads = 1, .fifo = true, .early = true},
-        {.name = "two-early-fifo", .what = "two such threads, each process by one", .threads = 2, .fifo = true, .early = true},
-        {.name = "four-early-fifo", .what = "four such threads, each process by one", .threads = 4, .fifo = true, .early = true},
+        {.name = "early-fifo",
+         .what = "one real-time thread, woken just before the kill",
+         .threads = 1,
+         .fifo = true,
+         .early = true},
+        {.name = "two-early-fifo",
+         .what = "two such threads, each process by one",
+         .threads = 2,
+         .fifo = true,
+         .early = true},
+        {.name = "four-early-fifo",
+         .what = "four such threads, each process by one",
+         .threads = 4,
+         .fifo = true,
+         .early = true},
         {.name = "kill+nice", .what = "no release; the victim at nice -20", .raise = Raise::nice},
         {.name = "kill+shares", .what = "no release; the victim's cgroup at full weight", .raise = Raise::shares},
         {.name = "kill+fifo", .what = "no release; the victim under SCHED_FIFO", .raise = Raise::fifo},
         {.name = "kill+deadline", .what = "no release; the victim under SCHED_DEADLINE", .raise = Raise::deadline},
         {.name = "release+fifo", .what = "release; the victim under SCHED_FIFO", .threads = 1, .raise = Raise::fifo},
-        {.name = "release+deadline", .what = "release; the victim under SCHED_DEADLINE", .threads = 1, .raise = Raise::deadline},
-        {.name = "early-fifo+shares", .what = "early-fifo; the victim's cgroup at full weight", .threads = 1, .fifo = true, .early = true, .raise = Raise::shares},
-        {.name = "early-fifo+fifo", .what = "early-fifo; the victim under SCHED_FIFO", .threads = 1, .fifo = true, .early = true, .raise = Raise::fifo},
-        {.name = "early-fifo+deadline", .what = "early-fifo; the victim under SCHED_DEADLINE", .threads = 1, .fifo = true, .early = true, .raise = Raise::deadline},
+        {.name = "release+deadline",
+         .what = "release; the victim under SCHED_DEADLINE",
+         .threads = 1,
+         .raise = Raise::deadline},
+        {.name = "early-fifo+shares",
+         .what = "early-fifo; the victim's cgroup at full weight",
+         .threads = 1,
+         .fifo = true,
+         .early = true,
+         .raise = Raise::shares},
+        {.name = "early-fifo+fifo",
+         .what = "early-fifo; the victim under SCHED_FIFO",
+         .threads = 1,
+         .fifo = true,
+         .early = true,
+         .raise = Raise::fifo},
+        {.name = "early-fifo+deadline",
+         .what = "early-fifo; the victim under SCHED_DEADLINE",
+         .threads = 1,
+         .fifo = true,
+         .early = true,
+         .raise = Raise::deadline},
         {.name = "cgroup-kill", .what = "cgroup.kill and nothing else (v2)", .cgroup_kill = true},
         {.name = "cgroup-kill-release", .what = "cgroup.kill, one thread (v2)", .threads = 1, .cgroup_kill = true},
-        {.name = "cgroup-kill-early-fifo", .what = "cgroup.kill, early-fifo (v2)", .threads = 1, .fifo = true, .early = true, .cgroup_kill = true},
+        {.name = "cgroup-kill-early-fifo",
+         .what = "cgroup.kill, early-fifo (v2)",
+         .threads = 1,
+         .fifo = true,
+         .early = true,
+         .cgroup_kill = true},
     };
     return ways;
 }

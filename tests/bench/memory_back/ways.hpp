@@ -18,8 +18,8 @@ struct Way {
     const char* what;
     int threads = 0;  // that call process_mrelease(2)
     Share share = Share::queue;
-    bool fifo = false;   // these threads are real-time threads
-    bool early = false;  // they are woken just before the kill, and wait for it on the CPU
+    bool fifo = false;             // these threads are real-time threads
+    bool early = false;            // they are woken just before the kill, and wait for it on the CPU
     Raise raise = Raise::nothing;  // of the victim, 1 ms after its SIGKILL
     bool biggest_first = false;    // killed and released; else the smallest is first
     bool cgroup_kill = false;
@@ -34,8 +34,8 @@ inline constexpr int filling_shares = 1024;
 struct Times {
     double to_10 = 0;  // per cent of the memory is left
     double to_1 = 0;
-    double gone = 0;      // all processes have ended
-    double released = 0;  // the last process_mrelease(2) came back
+    double gone = 0;       // all processes have ended
+    double released = 0;   // the last process_mrelease(2) came back
     bool refused = false;  // the victim could not be raised
 };
 

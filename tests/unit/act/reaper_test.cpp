@@ -345,7 +345,8 @@ TEST(ReaperTest, WhatExitsSlowlyExitsFirstForASecond) {
             normal.set_value();
         }
     };
-    auto made = Reaper::make(clock, "", [](const HeldProcess&) { return true; }, 1, prioritize);
+    auto made = Reaper::make(
+        clock, "", [](const HeldProcess&) { return true; }, 1, prioritize);
     ASSERT_TRUE(made);
     const auto begun = clock.monotonic();
     (*made)->follow(cgroup, false);
