@@ -9,16 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "act/pursuit.hpp"
 #include "act/signals.hpp"
-#include "act/victim_freeze.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::act {
 namespace {
 
-// Between two rounds: a killed process needs about 1 ms to go. A longer pause would let a fork bomb grow back, a
-// shorter one only burns the CPU that the dying need.
-constexpr Duration first_pause = std::chrono::milliseconds(1);
 constexpr Duration longest_pause = std::chrono::milliseconds(100);
 // A round takes at most a tenth of a CPU, whatever the pod does to its cgroups; against a pod that forks or moves,
 // half.
@@ -27,107 +24,15 @@ constexpr int rest_per_work = 9;
 // looked at now and then, so that it dies when the kernel lets it.
 constexpr Duration overdue_after = std::chrono::seconds(30);
 constexpr Duration overdue_pause = std::chrono::seconds(5);
-// A fork bomb leaves a normal thread no CPU. So long the thread is urgent, and as long as no walk was cut short: a pod
-// with cgroups by the thousand keeps it busy for longer than a real-time thread may be.
-constexpr Duration urgent_for = std::chrono::seconds(5);
 // The thread that frees memory, at 4 GiB a quarter: half a walk more, and it is a quarter below what a real-time thread
 // may work.
 constexpr Duration release_urgent_for = std::chrono::milliseconds(250);
 // The dying exit before normal threads run, from the second round to here: none needs more, unless it hangs.
 constexpr Duration first_for = std::chrono::seconds(1);
-// What a walk may take: first what `most_frozen_walks` of may take a real-time thread; once one was cut short more,
-// doubled while it is not enough. The longest is some 100,000 cgroups; `most_frozen_walks` of them stay below what the
-// watchdog takes for a lane that hangs (sys/proof_of_life.hpp).
-constexpr Duration first_walk_limit = std::chrono::milliseconds(50);
-constexpr Duration second_walk_limit = std::chrono::milliseconds(500);
-constexpr Duration longest_walk_limit = std::chrono::seconds(5);
-// Walks under the freezer, until one finds no process that the last did not.
-constexpr int most_frozen_walks = 8;
-// Rounds in which nobody is listed and the kernel still counts tasks. Zombies until they are reaped, as a rule; after
-// these (7 ms) the pod is frozen, to see whether they move.
-constexpr int rounds_without_anybody = 3;
 // Victims whose rounds are kept. There are seldom two.
 constexpr std::size_t most_remembered = 32;
 
-std::vector<pid_t> sorted(std::vector<pid_t> pids) {
-    std::sort(pids.begin(), pids.end());
-    return pids;
-}
-
-// Both in ascending order.
-bool are_all_in(const std::vector<pid_t>& pids, const std::vector<pid_t>& known) {
-    return std::includes(known.begin(), known.end(), pids.begin(), pids.end());
-}
-
 }  // namespace
-
-struct Reaper::Pursuit {
-    port::PodCgroupPtr victim;
-    MonotonicTime since;
-    MonotonicTime due;  // the next round
-    Duration pause = first_pause;
-    Duration walk_limit = first_walk_limit;
-    std::optional<std::vector<pid_t>> seen;  // in the last round
-    bool evades = false;                     // it may fork, or move its processes
-    bool appeared = false;                   // in some round processes were listed that were not before
-    bool proved = false;                     // nobody was listed while it was frozen
-    bool warned = false;
-    bool told_trouble = false;  // of freezing
-    int rounds = 0;
-    int freezes = 0;
-    int empty_rounds = 0;  // in succession
-
-    [[nodiscard]] bool is_urgent(MonotonicTime now) const {
-        return walk_limit == first_walk_limit && now - since < urgent_for;
-    }
-    [[nodiscard]] bool uses_freezer() const { return !victim->can_kill() && victim->can_freeze(); }
-    using AfterBatch = std::function<void(std::vector<HeldProcess>&)>;
-    [[nodiscard]] Struck strike_once(const sys::Clock& clock, const AfterBatch& after) const;
-    [[nodiscard]] Struck strike_frozen(const sys::Clock& clock, const AfterBatch& after,
-                                       const std::optional<std::string>& rungs_path);
-};
-
-// SIGKILL to everybody once more: what forked away since then gets it now, and for the others it changes nothing.
-Struck Reaper::Pursuit::strike_once(const sys::Clock& clock, const AfterBatch& after) const {
-    // It may wait for cgroup_mutex. In the first round everybody was struck already, and their memory comes first.
-    const bool kills = victim->can_kill();
-    if (kills && rounds > 0) {
-        (void)victim->kill();
-    }
-    Struck struck = strike(*victim,
-                           {.signal_number = SIGKILL,
-                            .listing = rounds > 0 ? port::Listing::thorough : port::Listing::quick,
-                            .until = clock.monotonic() + walk_limit,
-                            .close_at_once = true,
-                            .after_batch = after},
-                           clock);
-    if (kills && rounds == 0) {
-        (void)victim->kill();
-    }
-    return struck;
-}
-
-// Freezing makes every fork() in flight fail or its child start frozen, and nothing moves: what two walks in succession
-// list is all there is. Only against those who fork or move, because it also keeps the dying from ending.
-Struck Reaper::Pursuit::strike_frozen(const sys::Clock& clock, const AfterBatch& after,
-                                      const std::optional<std::string>& rungs_path) {
-    const VictimFreeze freeze(*victim, rungs_path);
-    if (freeze.trouble().empty()) {
-        freezes++;
-    } else if (!std::exchange(told_trouble, true)) {
-        sys::log::error(victim->path() + ": " + freeze.trouble());
-    }
-    Struck struck = strike_once(clock, after);
-    for (int walk = 1; walk < most_frozen_walks && !struck.trouble && !struck.cut; walk++) {
-        const auto known = sorted(std::move(struck.listed));
-        struck = strike_once(clock, after);
-        if (!struck.moved && are_all_in(sorted(struck.listed), known)) {
-            proved = freeze.trouble().empty() && struck.whole() && struck.listed.empty();
-            break;
-        }
-    }
-    return struck;
-}
 
 Reaper::Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, int urgent_priority,
                Prioritize prioritize)
@@ -171,10 +76,7 @@ void Reaper::follow(port::PodCgroupPtr victim, bool forks) {
         arm_release();
         const auto same = [&](const auto& pursuit) { return pursuit->victim == victim; };
         if (std::none_of(pursuits_.begin(), pursuits_.end(), same)) {
-            auto pursuit = std::make_unique<Pursuit>();
-            pursuit->victim = std::move(victim);
-            pursuit->since = clock_.monotonic();
-            pursuit->evades = forks;
+            auto pursuit = std::make_unique<Pursuit>(std::move(victim), clock_.monotonic(), forks);
             if (pursuit->uses_freezer()) {
                 (void)pursuit->victim->thaw();  // what was frozen by somebody else dies only when thawed (v1)
             }
@@ -244,41 +146,19 @@ bool Reaper::is_over(Pursuit& pursuit) {
             return true;
         }
     }
-    const bool freezes = pursuit.evades && pursuit.uses_freezer();
+    const bool freezes = pursuit.freezes_next();
     const auto after = [&](std::vector<HeldProcess>& held) {
         hasten(pursuit, held);
         if (!freezes) {
             release_->take_from(held, release_due_.has_value());
         }
     };
-    const auto struck =
-        freezes ? pursuit.strike_frozen(clock_, after, rungs_path_) : pursuit.strike_once(clock_, after);
+    const auto struck = pursuit.strike(clock_, after, rungs_path_);
     if (struck.trouble && struck.trouble->kind == ErrorKind::vanished) {
         return true;
     }
-    if (struck.cut) {
-        pursuit.walk_limit = std::clamp(2 * pursuit.walk_limit, second_walk_limit, longest_walk_limit);
-    }
-    look_for_evasion(pursuit, struck);
+    pursuit.learn_from(struck);
     return pursuit.proved;
-}
-
-// From a list that is not whole nothing is concluded.
-void Reaper::look_for_evasion(Pursuit& pursuit, const Struck& struck) {
-    pursuit.rounds++;
-    if (struck.trouble || struck.cut) {
-        return;
-    }
-    auto listed = sorted(struck.listed);
-    const bool appeared = pursuit.seen && !are_all_in(listed, *pursuit.seen);
-    pursuit.empty_rounds = listed.empty() ? pursuit.empty_rounds + 1 : 0;
-    const bool hides = pursuit.empty_rounds >= rounds_without_anybody;
-    pursuit.evades = appeared || hides;
-    pursuit.appeared = pursuit.appeared || appeared;  // a process that is no longer listed may just be exiting
-    if (hides && !pursuit.uses_freezer() && !pursuit.victim->can_kill()) {
-        pursuit.proved = true;  // v1 without a freezer: there is no better proof
-    }
-    pursuit.seen = std::move(listed);
 }
 
 // For rounds_of(), in another thread.

@@ -22,6 +22,8 @@
 
 namespace evictd::act {
 
+class Pursuit;
+
 class Reaper final : public AfterKill {
 public:
     // `rungs_path`: a victim is frozen only after that was written beside it (held_rungs.hpp), so that an evictd that
@@ -43,13 +45,11 @@ public:
     ~Reaper() override;
 
 private:
-    struct Pursuit;
     Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, int urgent_priority, Prioritize prioritize);
     [[nodiscard]] bool pursue(Pursuit& pursuit);
     void pursue_next();
     [[nodiscard]] bool is_over(Pursuit& pursuit);
     void hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dying) const;
-    static void look_for_evasion(Pursuit& pursuit, const Struck& struck);
     void arm();
     void follow_urgency();
     void arm_cache();

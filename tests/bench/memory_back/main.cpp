@@ -121,6 +121,7 @@ void print_row(const Way& way, const std::vector<Times>& taken, const std::vecto
     }
     const auto column = [](const std::vector<Times>& from, double Times::*which) {
         std::vector<double> values;
+        values.reserve(from.size());
         for (const auto& times : from) values.push_back(times.*which);
         return values;
     };
