@@ -74,7 +74,7 @@ bench-disk-pressure: ## crossing of a disk threshold until the decision, beside 
 	@$(tools)/build.sh $(BUILD) evictd evictd_disk_bench vm_load
 	@EVICTD=$(BUILD)/evictd tests/bench/disk/pressure.sh
 
-bench-reclaim: ## how long a garbage collection takes, and what evictions for memory meanwhile do (root, 3 GiB of disk, 4 min)
+bench-reclaim: ## how long a garbage collection takes, and what evictions for memory meanwhile do (root, 3 GiB of disk, 8 min)
 	@$(tools)/need_root.sh "make bench-reclaim"
 	@$(tools)/deps.sh build cri
 	@$(tools)/build.sh $(BUILD) evictd cri_pods vm_load
