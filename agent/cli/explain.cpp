@@ -117,7 +117,7 @@ Result<std::vector<codec::Event>> delays_before(const std::string& socket, const
         [&](std::string_view line) {
             auto event = codec::event_from_json(line);
             if (event && event->reason == codec::Reason::eviction_delayed && event->time >= earliest &&
-                event->time <= first.time) {
+                event->time <= first.time && (!event->signal || event->signal == first.signal)) {
                 delays.push_back(std::move(*event));
             }
             return true;

@@ -121,6 +121,11 @@ std::string decision_line(const Decision& decision, const Observation& observati
                            {"first", pod_name(awaited->first, observation)},
                            {"ends_in_ns", (awaited->until - observation.at).count()}};
     }
+    if (const auto& unknown = decision.disk_unknown) {
+        line["disk_unknown"] = {{"first", observation.pods[unknown->first].pod->full_name()},
+                                {"count", unknown->count},
+                                {"ends_in_ns", (unknown->until - observation.at).count()}};
+    }
     if (const auto& out = decision.exhaustion) {
         line["exhaustion"] = {{"signal", name(out->signal)},
                               {"left_ns", out->left.count()},

@@ -97,6 +97,7 @@ public:
         for (const auto& edge : tick_.shed) shed(edge);
         for (const auto& outcome : tick_.observation.rungs) rung(outcome);
         if (const auto& awaited = tick_.decision.awaited; awaited && awaited->fresh) delayed(*awaited);
+        if (const auto& unknown = tick_.decision.disk_unknown; unknown && unknown->fresh) delayed(*unknown);
         for (const auto& victim : tick_.decision.failed) finished(victim);
         for (const auto& victim : tick_.decision.finished) finished(victim);
         for (const auto& owed : tick_.decision.owed) not_returned(owed);
@@ -253,6 +254,14 @@ private:
         const NamedPod* largest = named_pod(tick_.runtime_names.get(), awaited.largest.pod);
         event.message = delayed_sentence(awaited, first.empty() ? awaited.first.value : first,
                                          largest != nullptr ? largest->full_name() : "", tick_.observation.at);
+        event.cause = cause_text(tick_.observation.cause);
+    }
+
+    void delayed(const UnknownDiskUsage& unknown) {
+        Event& event = add(Severity::warning, Reason::eviction_delayed, tick_.decided_at);
+        const std::string first = name_pod(event, tick_.observation.pods[unknown.first].pod->uid);
+        event.message = delayed_sentence(unknown, first, tick_.observation.at);
+        event.signal = tick_.decision.ranked_by;
         event.cause = cause_text(tick_.observation.cause);
     }
 

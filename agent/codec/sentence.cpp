@@ -133,6 +133,14 @@ std::string delayed_sentence(const AwaitedPods& awaited, const std::string& firs
            " and may rank before it";
 }
 
+std::string delayed_sentence(const UnknownDiskUsage& unknown, const std::string& first, MonotonicTime now) {
+    const auto others = unknown.count - 1;
+    const std::string pods =
+        "pod " + first + (others == 0 ? "" : " and " + std::to_string(others) + (others == 1 ? " other" : " others"));
+    return "Evictions for disk are delayed for at most " + to_string(rounded_up(unknown.until - now)) +
+           ": the disk usage of " + pods + " is not known yet";
+}
+
 std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run) {
     if (dry_run) return "Dry run: pod " + victim.pod_name + " would have been evicted; nothing was touched";
     const std::string pod = "Pod " + victim.pod_name;

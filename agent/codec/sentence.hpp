@@ -26,6 +26,8 @@ namespace evictd::codec {
 // `first`, `largest`: what those pods are called; the largest's is empty where it is not known.
 [[nodiscard]] std::string delayed_sentence(const AwaitedPods& awaited, const std::string& first,
                                            const std::string& largest, MonotonicTime now);
+[[nodiscard]] std::string delayed_sentence(const UnknownDiskUsage& unknown, const std::string& first,
+                                           MonotonicTime now);
 [[nodiscard]] std::string shed_sentence(const ShedEdge& edge, bool dry_run);
 
 }  // namespace evictd::codec

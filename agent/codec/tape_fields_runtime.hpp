@@ -138,8 +138,9 @@ struct Described<Collecting> {
 };
 template <>
 struct Described<DiskWait> {
-    static constexpr auto fields = std::tuple(field("since", &DiskWait::since), field("is_known", &DiskWait::is_known),
-                                              field("calm_since", &DiskWait::calm_since));
+    static constexpr auto fields =
+        std::tuple(field("since", &DiskWait::since), field("is_known", &DiskWait::is_known),
+                   field("calm_since", &DiskWait::calm_since), field("told", &DiskWait::told));
 };
 template <>
 struct Described<Freeing> {

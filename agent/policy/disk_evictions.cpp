@@ -3,6 +3,7 @@
 #include "disk_evictions.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "evictd/model/signal.hpp"
 #include "evictd/model/text.hpp"
@@ -54,11 +55,20 @@ bool is_for_disk(const Eviction& eviction) {
     return eviction.broken_limit || (!eviction.stall && is_on_disk(eviction.threshold.threshold.signal));
 }
 
-bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state) {
-    if (!state.disk_wait || observation.at >= after(state.disk_wait->since, longest_unknown)) return false;
-    return std::any_of(decision.ranking.begin(), decision.ranking.end(), [&](const RankedPod& ranked) {
-        return could_go(ranked, observation) && is_unknown(ranked, observation);
-    });
+bool waits_for_disk_usage(const Observation& observation, Decision& decision, State& state) {
+    if (!state.disk_wait) return false;
+    const auto until = after(state.disk_wait->since, longest_unknown);
+    if (observation.at >= until) return false;
+    for (const auto& ranked : decision.ranking) {
+        if (!could_go(ranked, observation) || !is_unknown(ranked, observation)) continue;
+        if (decision.disk_unknown) {
+            ++decision.disk_unknown->count;
+        } else {
+            const bool fresh = !std::exchange(state.disk_wait->told, true);
+            decision.disk_unknown = {.first = ranked.pod, .until = until, .fresh = fresh};
+        }
+    }
+    return decision.disk_unknown.has_value();
 }
 
 void follow_disk_pressure(const std::vector<FirstObserved>& merged, const Observation& observation, State& state) {
@@ -111,19 +121,12 @@ std::optional<MonotonicTime> next_freeing_clock(const State& state) {
     return first;
 }
 
-std::string say_disk_unknown(const Decision& decision, const Observation& observation) {
-    std::string first;
-    int others = 0;
-    for (const auto& ranked : decision.ranking) {
-        if (!could_go(ranked, observation) || !is_unknown(ranked, observation)) continue;
-        if (first.empty()) {
-            first = observation.pods[ranked.pod].pod->full_name();
-        } else {
-            ++others;
-        }
+std::string say_disk_unknown(const UnknownDiskUsage& unknown, const Observation& observation) {
+    std::string pods = observation.pods[unknown.first].pod->full_name();
+    if (const auto others = unknown.count - 1; others > 0) {
+        pods += " and " + std::to_string(others) + (others == 1 ? " other pod" : " other pods");
     }
-    if (others > 0) first += " and " + std::to_string(others) + (others == 1 ? " other pod" : " other pods");
-    return "the disk usage of " + first + " is not known yet; no pod is evicted for disk until it is, for at most " +
+    return "the disk usage of " + pods + " is not known yet; no pod is evicted for disk until it is, for at most " +
            span_text(longest_unknown);
 }
 

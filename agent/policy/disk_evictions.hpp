@@ -34,7 +34,8 @@ void follow_disk_pressure(const std::vector<FirstObserved>& merged, const Observ
 // Some pod that could be evicted may keep more than is known of it (PodUsage::disk_partial). For 10 s from the crossing
 // that began the wait, reclaims included: then what is known decides, and a pod of which nothing is known is not chosen
 // (is_known_to_hold()).
-[[nodiscard]] bool waits_for_disk_usage(const Observation& observation, const Decision& decision, const State& state);
+// Fills Decision::disk_unknown then.
+[[nodiscard]] bool waits_for_disk_usage(const Observation& observation, Decision& decision, State& state);
 
 // False: to evict it may free nothing. True of a pod whose usage is wholly known, as the kubelet has it, also if that
 // is nothing.
@@ -49,7 +50,7 @@ void follow_freeing(const EvictionConfig& config, const Observation& observation
 [[nodiscard]] std::optional<MonotonicTime> next_freeing_clock(const State& state);
 
 // "the disk usage of default/web and 2 other pods is not known yet; ..."
-[[nodiscard]] std::string say_disk_unknown(const Decision& decision, const Observation& observation);
+[[nodiscard]] std::string say_disk_unknown(const UnknownDiskUsage& unknown, const Observation& observation);
 // "waiting for the disk space of the last evicted pod (default/web): ..."
 [[nodiscard]] std::string say_freeing(const Observation& observation);
 

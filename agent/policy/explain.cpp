@@ -264,7 +264,7 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
         case Course::evicting:
             return evicting(decision, observation);
         case Course::disk_unknown:
-            return say_disk_unknown(decision, observation) + "; " + first();
+            return say_disk_unknown(*decision.disk_unknown, observation) + "; " + first();
         case Course::reaping:
             return say_reaping(observation) + "; " + first();
         case Course::freeing:

@@ -180,6 +180,14 @@ struct AwaitedPods {
     bool fresh = false;     // evictions wait since this look
 };
 
+// Pods of which it is not known yet what they keep on disk: none is evicted for disk.
+struct UnknownDiskUsage {
+    std::size_t first = 0;  // in Observation::pods: of these the first in the victim order
+    std::size_t count = 1;
+    MonotonicTime until{};  // no longer than this
+    bool fresh = false;     // evictions wait since this look
+};
+
 struct Decision {
     std::vector<MetThreshold> thresholds_met;      // past their grace period, in the order in which they are handled
     std::vector<MetThreshold> thresholds_pending;  // met, but their grace period still runs
@@ -214,6 +222,7 @@ struct Decision {
     std::vector<OwedMemory> owed;                   // what is missing, until it is back
     std::optional<MonotonicTime> next_eviction_at;  // because of it, no pod is evicted for memory before
     std::optional<AwaitedPods> awaited;             // no pod is evicted for memory before they are known
+    std::optional<UnknownDiskUsage> disk_unknown;   // none for disk
     std::vector<Victim> in_flight;                  // being evicted, this look's included
     std::vector<EndedPod> ended;                    // told to the API server and watched, this look's included
     std::vector<EndStep> end_steps;                 // what happened to those since the last look

@@ -133,6 +133,7 @@ struct DiskWait {
     MonotonicTime since;                        // the crossing
     bool is_known = false;                      // it was, at one look since: the next crossing is waited for anew
     std::optional<MonotonicTime> calm_since{};  // no threshold on disk is met
+    bool told = false;                          // an eviction had to wait
 };
 
 struct State {

@@ -37,6 +37,26 @@ TEST(Events, EvictingIsMeasuredFromTheKernelToTheKill) {
     EXPECT_EQ(event.pod->qos, QosClass::best_effort);
 }
 
+TEST(Events, EvictionsThatWaitForDiskUsageAreReportedOnce) {
+    auto tick = sample::calm();
+    UnknownDiskUsage unknown{.until = tick.observation.at + 9291558443ns, .fresh = true};
+    tick.decision.ranked_by = Signal::nodefs_available;
+    tick.decision.disk_unknown = unknown;
+    const auto events = events_of(tick);
+    ASSERT_THAT(reasons(events), ElementsAre("EvictionDelayed"));
+    EXPECT_EQ(events[0].signal, Signal::nodefs_available);
+    const std::string name = tick.observation.pods.at(0).pod->full_name();
+    EXPECT_EQ(events[0].message,
+              "Evictions for disk are delayed for at most 9.3s: the disk usage of pod " + name + " is not known yet");
+    unknown.count = 3;
+    tick.decision.disk_unknown = unknown;
+    EXPECT_THAT(events_of(tick)[0].message,
+                HasSubstr("the disk usage of pod " + name + " and 2 others is not known yet"));
+    unknown.fresh = false;
+    tick.decision.disk_unknown = unknown;
+    EXPECT_THAT(events_of(tick), ::testing::IsEmpty());
+}
+
 TEST(Events, AnEvictionThatWaitsForAManifestIsReportedOnce) {
     auto tick = sample::calm();
     AwaitedPods awaited{.largest = {.pod = {"late"}},

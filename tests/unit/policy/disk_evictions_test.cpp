@@ -67,6 +67,12 @@ TEST(DiskEvictions, WaitForWhatIsNotKnown) {
     auto decision = evict_after_reclaim(node, 0s);
     EXPECT_FALSE(decision.evict);
     EXPECT_NE(decision.why.find("the disk usage of default/late is not known yet"), std::string::npos) << decision.why;
+    ASSERT_TRUE(decision.disk_unknown);
+    EXPECT_EQ(node.observe(1s).pods.at(decision.disk_unknown->first).pod->name, "late");
+    EXPECT_TRUE(decision.disk_unknown->fresh);
+    decision = evict_after_reclaim(node, 1s);
+    ASSERT_TRUE(decision.disk_unknown);
+    EXPECT_FALSE(decision.disk_unknown->fresh);
     node.find("late").usage->disk.volumes = 3_GiB;
     node.find("late").usage->disk_partial = false;
     EXPECT_EQ(evicted(evict_after_reclaim(node, 2s)), "uid-late");
