@@ -90,6 +90,9 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     }
     using policy::MinReclaim;
     const auto& config = options_.eviction;
+    if (config.garbage.orphans != Orphans::off) {
+        observation.left_cgroups = parts_.observer.left(table_);
+    }
     const bool may_act = any_met(disks_met(config, observation.readings, MinReclaim::enforced));
     auto met = disks_met(config, observation.readings, MinReclaim::ignored);
     const bool crossed = any_is_new(met, disks_met_);

@@ -82,13 +82,19 @@ private:
 
 // Members in the order of making. ~Disks ends the threads that use others first.
 struct Disks::Parts {
-    Parts(Config of, const sys::Clock& time, DiskNews told, std::shared_ptr<port::ApiServer> api)
-        : config(std::move(of)), clock(time), news(std::move(told)), absence(std::move(api)) {}
+    Parts(Config of, const sys::Clock& time, DiskNews told, std::shared_ptr<port::ApiServer> api,
+          std::unique_ptr<port::CgroupRemains> left_cgroups)
+        : config(std::move(of)),
+          clock(time),
+          news(std::move(told)),
+          absence(std::move(api)),
+          cgroups(std::move(left_cgroups)) {}
 
     const Config config;
     const sys::Clock& clock;
     DiskNews news;
     reconcile::PodAbsence absence;
+    std::unique_ptr<port::CgroupRemains> cgroups;
     std::shared_ptr<Listener> listener = std::make_shared<Listener>(news.changed);
     std::shared_ptr<cri::Endpoint> endpoint = std::make_shared<cri::Endpoint>(config.container_runtime_endpoint);
     std::optional<disk::Filesystems> filesystems;
@@ -200,6 +206,7 @@ Status Disks::Parts::start_keeper() {
             .on_removal = log_removal,
             .is_gone = [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); },
             .remains = &remains,
+            .cgroups = cgroups.get(),
             .dry_run = config.agent.dry_run,
             .patience = reclaim_patience});
     if (!made) return tl::unexpected(made.error());
@@ -210,8 +217,10 @@ Status Disks::Parts::start_keeper() {
 Disks::Disks(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Result<std::unique_ptr<Disks>> Disks::make(const Config& config, const sys::Clock& clock, DiskNews news,
-                                           std::shared_ptr<port::ApiServer> api) {
-    std::unique_ptr<Disks> made(new Disks(std::make_unique<Parts>(config, clock, std::move(news), std::move(api))));
+                                           std::shared_ptr<port::ApiServer> api,
+                                           std::unique_ptr<port::CgroupRemains> cgroups) {
+    std::unique_ptr<Disks> made(
+        new Disks(std::make_unique<Parts>(config, clock, std::move(news), std::move(api), std::move(cgroups))));
     if (auto started = made->parts_->start_survey(); !started) return tl::unexpected(started.error());
     if (auto started = made->parts_->start_keeper(); !started) return tl::unexpected(started.error());
     if (auto started = made->parts_->start_layers(); !started) return tl::unexpected(started.error());

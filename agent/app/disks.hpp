@@ -18,6 +18,7 @@
 #include "evictd/model/runtime_names.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "evictd/port/api_server.hpp"
+#include "evictd/port/cgroup_remains.hpp"
 #include "observe/pod_disks.hpp"
 #include "sys/clock.hpp"
 
@@ -36,9 +37,10 @@ class Disks {
 public:
     // `clock` must outlive the program's threads. Error: there are no threads to be had. A runtime that is not there or
     // not to be trusted is no error: it is in row().
-    // `api`: null, there is no API server, and orphans stay.
+    // `api`: null, there is no API server, and orphans stay. `cgroups`: null, theirs stay.
     static Result<std::unique_ptr<Disks>> make(const Config& config, const sys::Clock& clock, DiskNews news,
-                                               std::shared_ptr<port::ApiServer> api = nullptr);
+                                               std::shared_ptr<port::ApiServer> api = nullptr,
+                                               std::unique_ptr<port::CgroupRemains> cgroups = nullptr);
     Disks(const Disks&) = delete;
     Disks& operator=(const Disks&) = delete;
     // A removal that is under way is waited for, but not longer than the runtime's next answer.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Wiring's own: the agent, and the functions by which it reaches reconcilers and publishers.
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "app/claims.hpp"
 #include "app/realtime.hpp"
 #include "app/wiring_parts.hpp"
+#include "kernel/cgroup_remains.hpp"
 
 namespace evictd::app {
 namespace {
@@ -110,7 +112,12 @@ Status Wiring::Parts::start_disks() {
     if (!config.agent.disks) {
         return {};
     }
-    auto made = Disks::make(config, clock, disk_news(), api);
+    auto mounts = kernel::hierarchy_mounts(kernel.cgroups->hierarchies());
+    std::unique_ptr<port::CgroupRemains> cgroups;
+    if (mounts) {
+        cgroups = std::make_unique<kernel::CgroupRemains>(std::move(*mounts), kernel.cgroups->candidates());
+    }
+    auto made = Disks::make(config, clock, disk_news(), api, std::move(cgroups));
     if (!made) {
         return tl::unexpected(made.error());
     }

@@ -157,6 +157,10 @@ struct Described<UnknownPod> {
                    field("populated", &UnknownPod::populated));
 };
 template <>
+struct Described<LeftCgroup> {
+    static constexpr auto fields = std::tuple(field("pod", &LeftCgroup::pod), field("path", &LeftCgroup::path));
+};
+template <>
 struct Described<TimedLooks> {
     static constexpr auto fields =
         std::tuple(field("shortest", &TimedLooks::shortest), field("longest", &TimedLooks::longest),
@@ -182,7 +186,8 @@ struct Described<Observation> {
         field("watching", &Observation::watching), field("pod_statuses", &Observation::pod_statuses),
         field("recalled", &Observation::recalled), field("pods_current", &Observation::pods_current),
         field("node", &Observation::node), field("logind", &Observation::logind),
-        field("runtime", &Observation::runtime), field("pods_complete", &Observation::pods_complete));
+        field("runtime", &Observation::runtime), field("pods_complete", &Observation::pods_complete),
+        field("left_cgroups", &Observation::left_cgroups));
 };
 
 // ---- what was remembered

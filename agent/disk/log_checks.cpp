@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "disk/entries.hpp"
-#include "disk/open_below.hpp"
 #include "evictd/model/log_names.hpp"
+#include "sys/open_below.hpp"
 
 namespace evictd::disk {
 namespace {
@@ -70,7 +70,7 @@ bool leads_nowhere(int links, const std::string& name, const std::string& pods_p
     if (!target.starts_with(pods_path + "/")) return false;
     const std::string below(target.substr(pods_path.size() + 1));
     if (below.empty() || !is_plain_path(below)) return false;
-    return !open_below(pods, below.c_str(), O_PATH, Mounts::refuse) && errno == ENOENT;
+    return !sys::open_below(pods, below.c_str(), O_PATH, sys::Mounts::refuse) && errno == ENOENT;
 }
 
 bool has_a_directory(int directory) {

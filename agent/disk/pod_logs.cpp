@@ -12,12 +12,12 @@
 
 #include "disk/entries.hpp"
 #include "disk/log_checks.hpp"
-#include "disk/open_below.hpp"
 #include "disk/remove_tree.hpp"
 #include "evictd/model/log_names.hpp"
 #include "evictd/model/text.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include "sys/open_below.hpp"
 
 namespace evictd::disk {
 namespace {
@@ -75,7 +75,7 @@ sys::Fd LogLister::open_root(const std::string& path) {
 }
 
 sys::Fd LogLister::open_in(const sys::Fd& directory, const std::string& name, const std::string& shown) {
-    auto opened = open_directory_below(directory.get(), name.c_str(), Mounts::refuse);
+    auto opened = sys::open_directory_below(directory.get(), name.c_str(), sys::Mounts::refuse);
     if (!opened && errno != ENOENT) note(below(shown, name), errno);
     return opened;
 }
@@ -172,6 +172,7 @@ Status PodLogs::remove(GarbageKind kind, const std::string& id) {
         case GarbageKind::sandbox:
         case GarbageKind::image:
         case GarbageKind::volume_directory:
+        case GarbageKind::cgroup:
             break;
     }
     return no_such(id, "is no log");
@@ -218,7 +219,7 @@ Status PodLogs::remove_rotated(const std::string& path) const {
     const sys::Fd root(::open(directories_.pods.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!root) return vanished_or(directories_.pods, errno);
     const auto directory =
-        open_directory_below(root.get(), std::string(inside.substr(0, last)).c_str(), Mounts::refuse);
+        sys::open_directory_below(root.get(), std::string(inside.substr(0, last)).c_str(), sys::Mounts::refuse);
     if (!directory) return vanished_or(path, errno);
     struct stat status {};
     if (::fstatat(directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return vanished_or(path, errno);

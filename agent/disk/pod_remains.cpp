@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "disk/entries.hpp"
-#include "disk/open_below.hpp"
 #include "disk/pod_mounts.hpp"
 #include "disk/remove_tree.hpp"
 #include "evictd/model/log_names.hpp"
 #include "evictd/model/text.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
+#include "sys/open_below.hpp"
 
 namespace evictd::disk {
 namespace {
@@ -52,7 +52,7 @@ Status remove_entry(const sys::Fd& directory, const std::string& name, int flags
 }
 
 Result<sys::Fd> open_in(const sys::Fd& directory, const std::string& name) {
-    auto opened = open_directory_below(directory.get(), name.c_str(), Mounts::refuse);
+    auto opened = sys::open_directory_below(directory.get(), name.c_str(), sys::Mounts::refuse);
     if (opened) return opened;
     if (errno == ENOENT) return sys::fail_errno(printable(name), errno);
     return tl::unexpected(left(name, errno).error());

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 
 #include "disk/entries.hpp"
-#include "disk/open_below.hpp"
 #include "evictd/model/log_names.hpp"
 #include "evictd/model/text.hpp"
 #include "sys/file.hpp"
+#include "sys/open_below.hpp"
 
 namespace evictd::disk {
 namespace {
@@ -93,7 +93,7 @@ sys::Fd Lister::open_root(const std::string& path) {
 std::vector<std::string> Lister::directories_in(const sys::Fd& parent, const char* path, const std::string& shown) {
     beat_();
     std::vector<std::string> names;
-    const auto directory = open_directory_below(parent.get(), path, Mounts::refuse);
+    const auto directory = sys::open_directory_below(parent.get(), path, sys::Mounts::refuse);
     if (!directory) {
         if (errno != ENOENT) note(shown, errno);
         return names;
@@ -119,7 +119,7 @@ void Lister::list_volumes(const sys::Fd& pods, const std::string& uid) {
         }
     }
     const std::string hosts = uid + "/etc-hosts";
-    if (open_below(pods.get(), hosts.c_str(), O_PATH, Mounts::refuse))
+    if (sys::open_below(pods.get(), hosts.c_str(), O_PATH, sys::Mounts::refuse))
         add({PodUid{uid}, TreeKind::etc_hosts, {}, hosts});
 }
 
@@ -159,7 +159,7 @@ std::optional<std::string> type_of_mount(std::string_view mountinfo, std::uint64
 
 // Looks at what is mounted there without asking it anything.
 Result<sys::Fd> open_mounted(const sys::Fd& root, const std::string& path) {
-    const auto mounted = open_below(root.get(), path.c_str(), O_PATH | O_DIRECTORY, Mounts::enter);
+    const auto mounted = sys::open_below(root.get(), path.c_str(), O_PATH | O_DIRECTORY, sys::Mounts::enter);
     if (!mounted) return sys::fail_errno(printable(path), errno);
     struct statx status {};
     if (::statx(mounted.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status) != 0) {
@@ -173,7 +173,7 @@ Result<sys::Fd> open_mounted(const sys::Fd& root, const std::string& path) {
     if (std::find(local_filesystems.begin(), local_filesystems.end(), *type) == local_filesystems.end()) {
         return fail(ErrorKind::invalid, printable(path), "a mount of type " + printable(*type) + " is in its place");
     }
-    auto directory = open_directory_below(mounted.get(), ".", Mounts::enter);
+    auto directory = sys::open_directory_below(mounted.get(), ".", sys::Mounts::enter);
     return directory ? Result<sys::Fd>(std::move(directory)) : sys::fail_errno(printable(path), errno);
 }
 
@@ -187,8 +187,8 @@ Result<sys::Fd> open_tree(const PodDirectories& directories, const TreePlace& pl
     const auto root = sys::open(is_of_logs(place.kind) ? directories.logs : directories.pods, O_PATH | O_DIRECTORY);
     if (!root) return tl::unexpected(root.error());
     auto found = place.kind == TreeKind::etc_hosts
-                     ? open_below(root->get(), place.path.c_str(), O_PATH, Mounts::refuse)
-                     : open_directory_below(root->get(), place.path.c_str(), Mounts::refuse);
+                     ? sys::open_below(root->get(), place.path.c_str(), O_PATH, sys::Mounts::refuse)
+                     : sys::open_directory_below(root->get(), place.path.c_str(), sys::Mounts::refuse);
     if (found) return found;
     if (errno == EXDEV && !is_of_logs(place.kind)) return open_mounted(*root, place.path);
     return sys::fail_errno(printable(place.path), errno);

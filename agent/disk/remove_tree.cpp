@@ -14,9 +14,9 @@
 
 #include "disk/entries.hpp"
 #include "disk/inode_set.hpp"
-#include "disk/open_below.hpp"
 #include "evictd/model/text.hpp"
 #include "sys/fd.hpp"
+#include "sys/open_below.hpp"
 
 namespace evictd::disk {
 namespace {
@@ -76,7 +76,7 @@ InodeId id_of(const sys::Fd& directory) {
 
 int Remover::enter(int parent, std::string name) {
     if (levels_.size() >= deepest) return EMLINK;
-    auto directory = open_directory_below(parent, name.c_str(), Mounts::refuse);
+    auto directory = sys::open_directory_below(parent, name.c_str(), sys::Mounts::refuse);
     if (!directory) return errno;
     const auto id = id_of(directory);
     if (id.inode == 0) return EIO;
@@ -122,7 +122,7 @@ int Remover::remove_some(bool& any) {
 
 // Invalid: the last level is not where it was.
 sys::Fd Remover::open_above() {
-    auto above = open_directory_below(current_.get(), "..", Mounts::refuse);
+    auto above = sys::open_directory_below(current_.get(), "..", sys::Mounts::refuse);
     if (!above || id_of(above) != levels_.back().id) above.reset();
     return above;
 }

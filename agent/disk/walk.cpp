@@ -19,8 +19,8 @@
 
 #include "disk/entries.hpp"
 #include "disk/inode_set.hpp"
-#include "disk/open_below.hpp"
 #include "disk/pending_names.hpp"
+#include "sys/open_below.hpp"
 
 namespace evictd::disk {
 namespace {
@@ -167,7 +167,7 @@ void Walk::read_some(Level& level) {
 }
 
 void Walk::descend(Level& level) {
-    auto directory = open_directory_below(level.directory.get(), level.names.front(), Mounts::refuse);
+    auto directory = sys::open_directory_below(level.directory.get(), level.names.front(), sys::Mounts::refuse);
     const int error = directory ? 0 : errno;
     const std::size_t others = name_bytes_ - level.names.held();
     level.names.drop_front();
@@ -220,7 +220,7 @@ bool Walk::reopen(Level& level, int below, std::size_t steps) {
     sys::Fd directory;
     struct statx status {};
     for (; steps > 0; --steps) {
-        auto up = open_directory_below(directory ? directory.get() : below, "..", Mounts::refuse);
+        auto up = sys::open_directory_below(directory ? directory.get() : below, "..", sys::Mounts::refuse);
         if (!up) return false;
         directory = std::move(up);
     }

@@ -2,10 +2,13 @@
 // Copyright The evictd authors
 #include "kernel/hierarchies.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include <libcgroup.h>
 #include <linux/magic.h>
@@ -18,6 +21,7 @@ namespace evictd::kernel {
 namespace {
 
 constexpr std::size_t proc_limit = 1U << 20U;
+constexpr std::size_t mountinfo_limit = 4U << 20U;
 
 std::string mount_point_of(const char* controller) {
     char* path = nullptr;
@@ -60,7 +64,50 @@ std::uint32_t memory_hierarchy_id() {
     return 0;
 }
 
+struct CgroupMount {
+    std::string device;  // the hierarchy
+    std::string shown;   // what of it
+    std::string place;
+};
+
+// "36 35 0:29 /shown /place options [optional fields] - cgroup ..."
+std::vector<CgroupMount> cgroup_mounts(std::string_view mountinfo) {
+    std::vector<CgroupMount> mounts;
+    std::istringstream lines{std::string(mountinfo)};
+    std::string line;
+    while (std::getline(lines, line)) {
+        CgroupMount mount;
+        std::string word;
+        std::string type;
+        std::istringstream words(line);
+        words >> word >> word >> mount.device >> mount.shown >> mount.place;
+        while (words >> word && word != "-") continue;
+        if (words >> type && (type == "cgroup" || type == "cgroup2")) mounts.push_back(std::move(mount));
+    }
+    return mounts;
+}
+
 }  // namespace
+
+std::vector<std::string> hierarchy_mounts(std::string_view mountinfo, const std::string& memory) {
+    const auto mounts = cgroup_mounts(mountinfo);
+    const auto main = std::find_if(mounts.begin(), mounts.end(), [&](const auto& one) { return one.place == memory; });
+    std::vector<std::string> places;
+    if (main == mounts.end()) return {memory};
+    std::set<std::string> devices{main->device};
+    for (const auto& one : mounts) {
+        if (one.shown == main->shown && devices.insert(one.device).second) places.push_back(one.place);
+    }
+    places.push_back(memory);
+    return places;
+}
+
+Result<std::vector<std::string>> hierarchy_mounts(const Hierarchies& hierarchies) {
+    if (hierarchies.v2) return std::vector{hierarchies.memory};
+    const auto mountinfo = sys::read_file("/proc/self/mountinfo", mountinfo_limit);
+    if (!mountinfo) return tl::unexpected(mountinfo.error());
+    return hierarchy_mounts(*mountinfo, hierarchies.memory);
+}
 
 std::string Hierarchies::layout() const {
     if (v2) {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "evictd/model/result.hpp"
 
@@ -24,6 +26,11 @@ struct Hierarchies {
     // "v2", "v1" or "hybrid", as people call it.
     [[nodiscard]] std::string layout() const;
 };
+
+// Where all hierarchies are mounted that a pod may be in, as `mountinfo` (/proc/self/mountinfo) says: those that show
+// the same part of the tree as that of `memory` does, each once, and that one last.
+[[nodiscard]] std::vector<std::string> hierarchy_mounts(std::string_view mountinfo, const std::string& memory);
+[[nodiscard]] Result<std::vector<std::string>> hierarchy_mounts(const Hierarchies& hierarchies);
 
 // Fails with a remedy where the memory controller is not mounted or switched off.
 [[nodiscard]] Result<Hierarchies> find_hierarchies();

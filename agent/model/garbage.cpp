@@ -22,8 +22,9 @@ Bytes bytes_of(std::span<const Garbage> garbage) {
 }
 
 std::string say_garbage(std::span<const Garbage> garbage) {
-    constexpr std::array<std::string_view, 7> several{
-        "containers", "sandboxes", "images", "log directories", "log links", "rotated logs", "volume directories"};
+    constexpr std::array<std::string_view, 8> several{"containers",         "sandboxes", "images",
+                                                      "log directories",    "log links", "rotated logs",
+                                                      "volume directories", "cgroups"};
     static_assert(several.size() == Names<GarbageKind>::words.size());
     std::array<std::size_t, several.size()> counts{};
     for (const Garbage& one : garbage) ++counts[static_cast<std::size_t>(one.kind)];

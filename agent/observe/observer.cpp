@@ -192,6 +192,8 @@ std::vector<UnknownPod> Observer::unknown(const PodTable& table, std::size_t mos
     return oldest_unknown_pods(rows_, table, most);
 }
 
+std::vector<LeftCgroup> Observer::left(const PodTable& table) const { return left_cgroups(rows_, table); }
+
 std::optional<FoundCgroup> Observer::found(CgroupId cgroup) const {
     if (!found_) {
         return std::nullopt;

@@ -47,6 +47,9 @@ public:
     // As of the last look: oldest_unknown_pods().
     [[nodiscard]] std::vector<UnknownPod> unknown(const PodTable& table, std::size_t most) const;
 
+    // As of the last look: left_cgroups().
+    [[nodiscard]] std::vector<LeftCgroup> left(const PodTable& table) const;
+
     // Whose cgroup it was at the last look, the pod's own or one below it; none: nobody's we know.
     [[nodiscard]] std::optional<PodUid> owner_of(CgroupId cgroup, const PodTable& table) const;
 

@@ -50,6 +50,19 @@ std::vector<UnknownPod> unknown_pods(const std::vector<port::CgroupUsage>& rows,
     return with_usage(young, rows, table);
 }
 
+std::vector<LeftCgroup> left_cgroups(const std::vector<port::CgroupUsage>& rows, const PodTable& table) {
+    Wanted all;
+    for (const auto& one : table.unknown()) all[one.cgroup] = &one;
+    std::vector<LeftCgroup> left;
+    for (const auto& one : with_usage(all, rows, table)) {
+        const auto cgroup = one.populated ? nullptr : table.cgroup_of(one.pod);
+        if (cgroup) left.push_back({one.pod, cgroup->path()});
+    }
+    std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.pod < b.pod; });
+    left.resize(std::min(left.size(), most_left_cgroups));
+    return left;
+}
+
 std::vector<UnknownPod> oldest_unknown_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table,
                                             std::size_t most) {
     Wanted oldest;

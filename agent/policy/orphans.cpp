@@ -106,21 +106,25 @@ Runtime part_of(const Runtime& runtime, const LeftoversByPod& pods) {
     return part;
 }
 
-// With the volume directory of each pod, which nobody lists: without the pod's name, which the others have, nobody
-// could be asked about it. Before the log directories: what is left of the volumes is found again by them. After the
-// sandboxes, whose containers had the volumes mounted.
-std::vector<Garbage> with_volumes(std::vector<Garbage> orphans) {
+// With the volume directory of each pod, which nobody lists, and its cgroup: without the pod's name, which the others
+// have, nobody could be asked about it. Before the log directories: what is left is found again by them. After the
+// sandboxes, whose containers had the volumes mounted. The cgroup after the volumes, as in the kubelet: what is in
+// memory of them is charged to it.
+std::vector<Garbage> with_volumes_and_cgroups(std::vector<Garbage> orphans, const std::vector<LeftCgroup>& cgroups) {
     const auto logs = std::stable_partition(orphans.begin(), orphans.end(), [](const Garbage& one) {
         return one.kind == GarbageKind::container || one.kind == GarbageKind::sandbox;
     });
     std::set<std::string> pods;
     for (const Garbage& one : orphans) pods.insert(one.pod.value);
-    std::vector<Garbage> volumes;
-    volumes.reserve(pods.size());
+    std::vector<Garbage> more;
     for (const std::string& pod : pods) {
-        volumes.push_back({GarbageKind::volume_directory, pod, pod, {pod}, std::nullopt, {}});
+        more.push_back({GarbageKind::volume_directory, pod, pod, {pod}, std::nullopt, {}});
     }
-    orphans.insert(logs, volumes.begin(), volumes.end());
+    for (const LeftCgroup& one : cgroups) {
+        if (pods.contains(one.pod.value))
+            more.push_back({GarbageKind::cgroup, one.path, one.path, one.pod, std::nullopt, {}});
+    }
+    orphans.insert(logs, more.begin(), more.end());
     return orphans;
 }
 
@@ -182,12 +186,13 @@ std::vector<Garbage> plan_orphans(const GarbageConfig& config, const Observation
                                  .missing = {}};
     // All that is left in this part of the inventory is an orphan's.
     const auto gone = [](const std::string& /*uid*/) { return PodWord{PodFate::deleted, {}}; };
-    auto orphans = with_volumes(plan_garbage(config, request, part_of(*observation.runtime, pods), gone).removals);
+    auto orphans = with_volumes_and_cgroups(
+        plan_garbage(config, request, part_of(*observation.runtime, pods), gone).removals, observation.left_cgroups);
     std::set<std::string> named;
     for (Garbage& one : orphans) {
         one.orphan_of = pods.at(one.pod.value).name;
-        const bool has_no_name = one.kind == GarbageKind::log_directory || one.kind == GarbageKind::volume_directory;
-        if (has_no_name) one.name = one.orphan_of;
+        const bool has_name = one.kind == GarbageKind::container || one.kind == GarbageKind::sandbox;
+        if (!has_name) one.name = one.orphan_of;
         one.why = "its pod is known to no source for " + to_string(config.orphan_quarantine) + " or longer";
         named.insert(one.pod.value);
     }

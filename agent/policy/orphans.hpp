@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What is left of pods that no source of pods knows: dead containers, sandboxes, volume and log directories. That a pod
-// is not known does not prove that it is gone: it is said to be an orphan only after a quarantine, and goes only once
-// the API server itself says that it has no such pod (GarbageKeeper asks before each removal).
+// What is left of pods that no source of pods knows: dead containers, sandboxes, volume and log directories, empty
+// cgroups. That a pod is not known does not prove that it is gone: it is said to be an orphan only after a quarantine,
+// and goes only once the API server itself says that it has no such pod (GarbageKeeper asks before each removal).
 #pragma once
 
 #include <vector>

@@ -18,16 +18,17 @@ constexpr Duration again = 100ms;
 constexpr Duration list_again_after = 1s;
 constexpr std::size_t most_errors = 8;
 
-bool is_on_disk(GarbageKind kind) {
-    return kind == GarbageKind::log_directory || kind == GarbageKind::log_link || kind == GarbageKind::rotated_log ||
-           kind == GarbageKind::volume_directory;
+bool is_of_runtime(GarbageKind kind) {
+    return kind == GarbageKind::container || kind == GarbageKind::sandbox || kind == GarbageKind::image;
 }
 
 // The runtime has answered, and not with a "done"; of a log: it is none any more; of volumes: they are mounted, or not
-// the kubelet's.
+// the kubelet's; of a cgroup: it is not a pod's, or cgroups are read-only.
 bool is_refusal(GarbageKind kind, const Error& error) {
-    return error.kind == (is_on_disk(kind) ? ErrorKind::invalid : ErrorKind::failed);
+    return error.kind == (is_of_runtime(kind) ? ErrorKind::failed : ErrorKind::invalid);
 }
+
+bool is_only_orphans(GarbageKind kind) { return kind == GarbageKind::volume_directory || kind == GarbageKind::cgroup; }
 
 }  // namespace
 
@@ -183,42 +184,68 @@ std::optional<GarbageOutcome> GarbageKeeper::why_it_lives(const Garbage& one) co
     const auto life = parts_.remains->life(one.pod);
     if (!life) return GarbageOutcome{one.kind, one.id, GarbageStatus::failed, life.error().text()};
     if (!life->empty()) return GarbageOutcome{one.kind, one.id, GarbageStatus::in_use, *life};
-    // Without the logs nobody would know the pod's name, which the API server is asked by.
-    if (one.kind == GarbageKind::log_directory && pass_->with_volumes.contains(one.pod.value)) {
-        return GarbageOutcome{one.kind, one.id, GarbageStatus::in_use, "its pod's volume directory has to go before"};
+    if (one.kind != GarbageKind::cgroup) return std::nullopt;
+    if (parts_.cgroups == nullptr) {
+        return GarbageOutcome{one.kind, one.id, GarbageStatus::failed, "cgroups cannot be removed here"};
     }
+    const auto in_it = parts_.cgroups->life(one.pod, one.id);
+    if (!in_it) return outcome_of(one, tl::unexpected(in_it.error()), GarbageStatus::removed).outcome;
+    if (!in_it->empty()) return GarbageOutcome{one.kind, one.id, GarbageStatus::in_use, *in_it};
     return std::nullopt;
+}
+
+// For what of its pod goes before it. What volumes have in memory is charged to the cgroup, and would be to those
+// above. Without the logs nobody would know the pod's name, which the API server is asked by.
+std::optional<GarbageOutcome> GarbageKeeper::why_it_waits(const Garbage& one) const {
+    const auto found = pass_->left.find(one.pod.value);
+    if (found == pass_->left.end()) return std::nullopt;
+    const Left& left = found->second;
+    const char* before = nullptr;
+    if (one.kind == GarbageKind::cgroup && left.has_volumes) before = "its pod's volume directory has to go before";
+    if (one.kind == GarbageKind::log_directory && left.may_lose_cgroup) before = "its pod's cgroup has to go before";
+    if (one.kind == GarbageKind::log_directory && left.may_lose_volumes) {
+        before = "its pod's volume directory has to go before";
+    }
+    return before == nullptr ? std::nullopt
+                             : std::optional(GarbageOutcome{one.kind, one.id, GarbageStatus::in_use, before});
+}
+
+void GarbageKeeper::note_left(const Garbage& one, const Attempt& attempt) {
+    if (!is_only_orphans(one.kind)) return;
+    const auto status = attempt.outcome.status;
+    const bool may_go = attempt.is_unanswered || status == GarbageStatus::failed || status == GarbageStatus::in_use;
+    Left& left = pass_->left[one.pod.value];
+    if (one.kind == GarbageKind::volume_directory) {
+        left.may_lose_volumes = may_go;
+        left.has_volumes = may_go || status == GarbageStatus::refused;
+    } else {
+        left.may_lose_cgroup = may_go && !left.has_volumes;
+    }
 }
 
 GarbageKeeper::Attempt GarbageKeeper::remove(const Garbage& one) {
     auto attempt = try_to_remove(one);
-    if (one.kind == GarbageKind::volume_directory) {
-        const auto status = attempt.outcome.status;
-        if (attempt.is_unanswered || status == GarbageStatus::failed || status == GarbageStatus::in_use) {
-            pass_->with_volumes.insert(one.pod.value);
-        } else {
-            pass_->with_volumes.erase(one.pod.value);
-        }
-    }
+    note_left(one, attempt);
     return attempt;
+}
+
+// Volumes: nobody listed them, and they may not be there. All else was, by the runtime or right before.
+Status GarbageKeeper::look_at(const Garbage& one) const {
+    return one.kind == GarbageKind::volume_directory ? parts_.remains->check_volumes(one.pod) : Status{};
 }
 
 // The API server first, which takes longer: what the runtime and the kernel say is to be as new as it can be.
 GarbageKeeper::Attempt GarbageKeeper::try_to_remove(const Garbage& one) {
+    if (is_only_orphans(one.kind) && one.orphan_of.empty()) {
+        return {.outcome = {one.kind, one.id, GarbageStatus::failed, "is removed of orphans only"}};
+    }
+    if (auto waits = why_it_waits(one)) return {.outcome = std::move(*waits)};
     if (auto known = why_no_orphan(one)) return {.outcome = std::move(*known)};
     if (auto stays = uses_.why_it_stays(one, inventory_ ? inventory_->sandbox_image : std::string())) {
         return {.outcome = std::move(stays->outcome), .is_unanswered = stays->is_unanswered};
     }
     if (auto lives = why_it_lives(one)) return {.outcome = std::move(*lives)};
-    const bool is_volumes = one.kind == GarbageKind::volume_directory;
-    if (is_volumes && one.orphan_of.empty()) {
-        return {.outcome = {one.kind, one.id, GarbageStatus::failed, "volumes are an orphan's only"}};
-    }
-    if (parts_.dry_run || pass_->desired.report_only) {
-        // Nobody listed it, and it may not be there.
-        const auto looked = is_volumes ? parts_.remains->check_volumes(one.pod) : Status{};
-        return outcome_of(one, looked, GarbageStatus::dry_run);
-    }
+    if (parts_.dry_run || pass_->desired.report_only) return outcome_of(one, look_at(one), GarbageStatus::dry_run);
     return outcome_of(one, carry_out(one), GarbageStatus::removed);
 }
 
@@ -246,6 +273,8 @@ Status GarbageKeeper::carry_out(const Garbage& one) {
             return runtime_.remove_image(one.id);
         case GarbageKind::volume_directory:
             return parts_.remains->remove_volumes(one.pod);
+        case GarbageKind::cgroup:
+            return parts_.cgroups->remove(one.pod, one.id);
         case GarbageKind::log_directory:
         case GarbageKind::log_link:
         case GarbageKind::rotated_log:

@@ -7,14 +7,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "evictd/model/garbage.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/runtime.hpp"
+#include "evictd/port/cgroup_remains.hpp"
 #include "evictd/port/container_runtime.hpp"
 #include "evictd/port/pod_logs.hpp"
 #include "evictd/port/pod_remains.hpp"
@@ -37,6 +38,8 @@ struct GarbageParts {
     std::function<Result<bool>(const PodUid& pod, const std::string& name)> is_gone{};
     // Looked at before an orphan goes; must outlive the keeper. Null: none goes.
     port::PodRemains* remains = nullptr;
+    // Of cgroups, likewise; must outlive the keeper. Null: none goes.
+    port::CgroupRemains* cgroups = nullptr;
     bool dry_run = false;
     // Nothing came back for so long: nothing more is waited for. None: until the deadline.
     std::optional<Duration> patience{};
@@ -67,6 +70,12 @@ private:
         GarbageOutcome outcome;
         bool was_asked_to_remove = false;
     };
+    // Of an orphan, what did not go, or may yet go.
+    struct Left {
+        bool has_volumes = false;
+        bool may_lose_volumes = false;
+        bool may_lose_cgroup = false;
+    };
     struct Pass {
         DesiredGarbage desired;
         std::size_t next = 0;  // of desired.removals
@@ -78,7 +87,7 @@ private:
         std::optional<Bytes> available_before;
         MonotonicTime at;                            // the next measurement, when all are removed
         std::optional<MonotonicTime> last_growth{};  // of what is available, since all were removed
-        std::set<std::string> with_volumes{};        // uids of pods whose volume directory may yet go
+        std::map<std::string, Left> left{};          // by the orphan's uid
         bool is_over = false;                        // its outcome was not taken yet
     };
     struct Attempt {
@@ -100,6 +109,9 @@ private:
     [[nodiscard]] Attempt outcome_of(const Garbage& one, const Status& done, GarbageStatus success) const;
     [[nodiscard]] std::optional<GarbageOutcome> why_no_orphan(const Garbage& one) const;
     [[nodiscard]] std::optional<GarbageOutcome> why_it_lives(const Garbage& one) const;
+    [[nodiscard]] std::optional<GarbageOutcome> why_it_waits(const Garbage& one) const;
+    [[nodiscard]] Status look_at(const Garbage& one) const;
+    void note_left(const Garbage& one, const Attempt& attempt);
     [[nodiscard]] Status carry_out(const Garbage& one);
 
     port::ContainerRuntime& runtime_;

@@ -68,6 +68,7 @@ std::optional<GarbageStays> GarbageUses::why_it_stays(const Garbage& one, const 
             return image(one, sandbox_image);
         case GarbageKind::log_directory:
         case GarbageKind::volume_directory:
+        case GarbageKind::cgroup:
             return directory(one);
         case GarbageKind::log_link:
         case GarbageKind::rotated_log:

@@ -164,6 +164,7 @@ ReclaimOutcome Player::remove(const DesiredGarbage& garbage, StepResult& result)
                 std::erase_if(runtime_.rotated_logs, has_its_path);
                 break;
             case GarbageKind::volume_directory:
+            case GarbageKind::cgroup:
                 break;  // no inventory has them
         }
         outcome.removals.push_back({one.kind, one.id, GarbageStatus::removed, {}});

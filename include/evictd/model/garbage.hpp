@@ -27,16 +27,18 @@ enum class GarbageKind : std::uint8_t {
     log_link,
     rotated_log,
     volume_directory,
+    cgroup,
 };
 template <>
 struct Names<GarbageKind> {
-    static constexpr Words<7> words{"container", "sandbox",     "image",           "log directory",
-                                    "log link",  "rotated log", "volume directory"};
+    static constexpr Words<8> words{"container",   "sandbox",          "image", "log directory", "log link",
+                                    "rotated log", "volume directory", "cgroup"};
 };
 
 struct Garbage {
     GarbageKind kind = GarbageKind::container;
-    std::string id;    // the runtime's; of logs the directory's name, or the path; of volumes the pod's uid
+    // The runtime's; of logs the directory's name, or the path; of volumes the pod's uid; of a cgroup its path.
+    std::string id;
     std::string name;  // for people: "default/web/app", "docker.io/library/nginx:1.27"
     PodUid pod;        // whose it is; empty: an image
     // As the runtime says. Images are counted as they were pulled, and share layers: less may come back. None: unknown.

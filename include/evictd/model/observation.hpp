@@ -118,6 +118,12 @@ struct UnknownPod {
     bool populated = false;
 };
 
+// The cgroup of a pod that no source knows, without a process in it or below it.
+struct LeftCgroup {
+    PodUid pod;
+    std::string path;  // below the mount point of its hierarchy, the same in each
+};
+
 // A manifest that has not come for so long is not expected any more, and the cgroup is left out of observations. It is
 // the kubelet's own period: half of it, and a source on a loaded machine is late; twice as much, and evictd is slower
 // than the kubelet.
@@ -171,6 +177,7 @@ struct Observation {
     // Every source of pods has been read to its end and refuses none of them, and `pods_current`: a pod that is not in
     // `pods` is known to none.
     bool pods_complete = false;
+    std::vector<LeftCgroup> left_cgroups{};  // however old; only while orphans are looked for
 };
 
 }  // namespace evictd

@@ -114,6 +114,10 @@ TEST(Events, EachOrphanIsNamedAndARoutinePassSaysNothingOfPressure) {
     outcome.removals[0].status = GarbageStatus::dry_run;
     tick.observation.reclaimed = outcome;
     EXPECT_THAT(events_of(tick)[0].message, ::testing::StartsWith("Not removed, only reported: log directory"));
+    outcome.orphans[0].kind = outcome.removals[0].kind = GarbageKind::cgroup;
+    outcome.orphans[0].id = outcome.removals[0].id = "/kubepods/podu1";
+    tick.observation.reclaimed = outcome;
+    EXPECT_THAT(events_of(tick)[0].message, ::testing::HasSubstr("cgroup /kubepods/podu1 of pod shop/web"));
     outcome.orphans.clear();
     tick.observation.reclaimed = outcome;
     EXPECT_TRUE(events_of(tick).empty());

@@ -202,9 +202,15 @@ TEST_F(Tapes, WhatIsToGoIsComparedByAReplay) {
     tick.decision.garbage.pass = 3;
     tick.decision.garbage.forced = true;
     const Garbage logs{GarbageKind::log_directory, "a_b_c", "a/b", {"c"}, {}, "its pod is gone"};
-    tick.decision.garbage.removals = GarbageList({logs});
-    EXPECT_THAT(read(writer.look(tick, true)).desired,
-                HasSubstr(R"("garbage":{"pass":3,"forced":true,"removals":["log directory a_b_c"]})"));
+    const Garbage cgroup{GarbageKind::cgroup, "/kubepods/podc", "a/b", {"c"}, {}, "its pod is gone"};
+    tick.decision.garbage.removals = GarbageList({cgroup, logs});
+    tick.observation.left_cgroups = {{PodUid{"c"}, "/kubepods/podc"}};
+    const auto look = read(writer.look(tick, true));
+    EXPECT_THAT(
+        look.desired,
+        HasSubstr(R"("garbage":{"pass":3,"forced":true,"removals":["cgroup /kubepods/podc","log directory a_b_c"]})"));
+    ASSERT_EQ(look.observation.left_cgroups.size(), 1U);
+    EXPECT_EQ(look.observation.left_cgroups[0].path, "/kubepods/podc");
 }
 
 TEST_F(Tapes, AfterAHeaderNothingOfWhatStoodBeforeIsNeeded) {

@@ -129,6 +129,25 @@ TEST_F(Observing, YoungPodsThatNoSourceKnowsAreSeenWithWhatTheyHold) {
     EXPECT_TRUE(observer.unknown(table, 0).empty());
 }
 
+TEST_F(Observing, CgroupsWithoutAProcessThatNoSourceKnowsAreLeftHoweverOldTheyAre) {
+    declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},
+             {.id = 2, .level = 2, .usage = 1_MiB, .processes = 0, .pod = "empty-b"},
+             {.id = 3, .level = 3, .usage = 1_MiB, .processes = 0},
+             {.id = 4, .level = 2, .usage = 1_MiB, .processes = 0, .pod = "lively"},
+             {.id = 5, .level = 3, .usage = 1_MiB, .processes = 1},
+             {.id = 6, .level = 2, .usage = 70_MiB, .processes = 0, .pod = "uid-a"},
+             {.id = 7, .level = 2, .usage = 1_MiB, .processes = 0, .pod = "empty-a"}},
+            {"uid-a"});
+    (void)look();
+    clock.advance(10 * unknown_pod_period);
+    (void)look();
+    const auto left = observer.left(table);
+    ASSERT_EQ(left.size(), 2U);
+    EXPECT_EQ(left[0].pod, PodUid{"empty-a"});
+    EXPECT_EQ(left[1].pod, PodUid{"empty-b"});
+    EXPECT_EQ(left[1].path, table.cgroup_of(PodUid{"empty-b"})->path());
+}
+
 // A pod that is deleted by force: its processes run for its grace period, and it is ranked by what they hold.
 TEST_F(Observing, APodThatLeftTheApiServerIsSeenWithWhatItHoldsWhileItsCgroupIsThere) {
     declare({{.id = 1, .level = 1, .usage = 300_MiB, .limit = 1_GiB},

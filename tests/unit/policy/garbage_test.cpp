@@ -203,6 +203,8 @@ TEST(SayGarbage, CountsByKindAndSumsWhatIsKnown) {
     EXPECT_EQ(say_garbage(garbage), "2 containers and 1 sandbox");
     garbage.push_back({GarbageKind::image, "i", "n", {}, 2_MiB, ""});
     EXPECT_EQ(say_garbage(garbage), "2 containers, 1 sandbox and 1 image, 2Mi");
+    garbage.push_back({GarbageKind::cgroup, "/kubepods/poda", "n", {"a"}, {}, ""});
+    EXPECT_EQ(say_garbage(garbage), "2 containers, 1 sandbox, 1 image and 1 cgroup, 2Mi");
     for (Garbage& one : garbage) one.size = Bytes{INT64_MAX};
     EXPECT_EQ(bytes_of(garbage).value, INT64_MAX);
 }

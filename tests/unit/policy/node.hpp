@@ -83,6 +83,7 @@ struct Node {
     std::vector<Outcome> outcomes{};
     State state{};
     std::vector<UnknownPod> unknown_pods{};
+    std::vector<LeftCgroup> left_cgroups{};
     bool usage_unknown = false;
     bool pods_unlisted = false;
 
@@ -112,6 +113,7 @@ struct Node {
         observation.pods = pods;
         observation.outcomes = outcomes;
         observation.unknown_pods = unknown_pods;
+        observation.left_cgroups = left_cgroups;
         observation.usage_unknown = usage_unknown;
         observation.pods_unlisted = pods_unlisted;
         return observation;

@@ -151,6 +151,19 @@ TEST(Orphans, VolumesOfEachPodGoAfterAllSandboxesAndBeforeAllLogs) {
     }
 }
 
+TEST(Orphans, TheEmptyCgroupOfOneGoesAfterItsVolumesAndThatOfNoOther) {
+    const std::string path = "/kubepods/burstable/pod" + gone;
+    OrphanNode node;
+    node.left_cgroups = {{PodUid{gone}, path}, {PodUid{"0a1b2c3d-0000-4000-8000-00000000000b"}, "/kubepods/podb"}};
+    ASSERT_EQ(node.goes_in_the_end(), "c, s, " + gone + ", " + path + ", " + logs_of_gone)
+        << "without a name nobody can be asked about the other";
+    const Garbage& one = node.state.collecting.routine.removals.begin()[3];
+    EXPECT_EQ(one.kind, GarbageKind::cgroup);
+    EXPECT_EQ(one.pod.value, gone);
+    EXPECT_EQ(one.name, "default/" + gone);
+    EXPECT_EQ(one.orphan_of, "default/" + gone);
+}
+
 TEST(Orphans, ThatAreOnlyReportedAreNamedOnce) {
     OrphanNode node;
     node.config.garbage.orphans = Orphans::report;

@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fakes/fake_cgroup_remains.hpp"
 #include "fakes/fake_clock.hpp"
 #include "fakes/fake_container_runtime.hpp"
 #include "fakes/fake_pod_remains.hpp"
@@ -56,6 +57,7 @@ protected:
         parts.on_removal = [this](const Garbage& /*one*/, const GarbageOutcome& /*outcome*/) { removals++; };
         parts.dry_run = dry_run;
         if (sees_processes) parts.remains = &remains;
+        if (removes_cgroups) parts.cgroups = &cgroups;
         if (has_api_server) {
             parts.is_gone = [this](const PodUid& pod, const std::string& name) {
                 asked.push_back(pod.value + " " + name);
@@ -107,6 +109,8 @@ protected:
     fakes::FakePodLogs logs;
     fakes::FakePodRemains remains;
     bool sees_processes = true;
+    fakes::FakeCgroupRemains cgroups;
+    bool removes_cgroups = true;
     fakes::FakeClock clock;
     std::optional<Bytes> available = 10_GiB;
     std::vector<ReclaimOutcome> told;
@@ -434,9 +438,79 @@ TEST_F(GarbageKeeperTest, VolumesOfAnOrphanGoBeforeItsLogs) {
     EXPECT_EQ(statuses(), std::pair(in_use, in_use)) << "its containers may have it mounted";
 }
 
-TEST_F(GarbageKeeperTest, VolumesAreOnlyAnOrphans) {
+TEST_F(GarbageKeeperTest, VolumesAndCgroupsAreOnlyAnOrphans) {
     EXPECT_EQ(status_of(garbage(GarbageKind::volume_directory, "uid-1")), GarbageStatus::failed);
+    EXPECT_EQ(status_of(garbage(GarbageKind::cgroup, "/kubepods/poduid-1")), GarbageStatus::failed);
     EXPECT_THAT(remains.removed, IsEmpty());
+    EXPECT_THAT(cgroups.removed, IsEmpty());
+}
+
+TEST_F(GarbageKeeperTest, ACgroupStaysWhileItIsSomebodysOrNobodyCanTell) {
+    auto orphan = garbage(GarbageKind::cgroup, "/kubepods/poduid-1");
+    orphan.orphan_of = "shop/web";
+    gone = tl::unexpected(unreachable);
+    EXPECT_EQ(status_of(orphan), GarbageStatus::failed);
+    gone = true;
+    remains.alive = "process 7 is in its cgroup";
+    EXPECT_EQ(status_of(orphan), GarbageStatus::in_use);
+    remains.alive = std::string();
+    cgroups.alive = "a process is in it";
+    EXPECT_EQ(status_of(orphan), GarbageStatus::in_use);
+    cgroups.alive = tl::unexpected(Error{ErrorKind::failed, "/kubepods/poduid-1", "no descriptor", ""});
+    EXPECT_EQ(status_of(orphan), GarbageStatus::failed);
+    cgroups.alive = tl::unexpected(Error{ErrorKind::invalid, "/kubepods/poduid-1", "is no cgroup of that pod", ""});
+    EXPECT_EQ(status_of(orphan), GarbageStatus::refused);
+    cgroups.alive = tl::unexpected(Error{ErrorKind::vanished, "/kubepods/poduid-1", "is not there", ""});
+    EXPECT_EQ(status_of(orphan), GarbageStatus::vanished);
+    cgroups.alive = std::string();
+    auto& sandbox = runtime.all_sandboxes.emplace_back();
+    sandbox.pod = "uid-1";
+    EXPECT_EQ(status_of(orphan), GarbageStatus::in_use) << "its sandbox may be started";
+    runtime.all_sandboxes.clear();
+    removes_cgroups = false;
+    start(false);
+    EXPECT_EQ(status_of(orphan), GarbageStatus::failed);
+    removes_cgroups = true;
+    start(true);
+    EXPECT_EQ(status_of(orphan), GarbageStatus::dry_run);
+    EXPECT_THAT(cgroups.removed, IsEmpty());
+    start(false);
+    EXPECT_EQ(status_of(orphan), GarbageStatus::removed);
+    EXPECT_THAT(cgroups.removed, ElementsAre("uid-1 /kubepods/poduid-1"));
+}
+
+TEST_F(GarbageKeeperTest, TheCgroupOfAnOrphanGoesAfterItsVolumesAndBeforeItsLogs) {
+    auto volumes = garbage(GarbageKind::volume_directory, "uid-1");
+    auto cgroup = garbage(GarbageKind::cgroup, "/kubepods/poduid-1");
+    auto log = garbage(GarbageKind::log_directory, "shop_web_uid-1");
+    volumes.orphan_of = cgroup.orphan_of = log.orphan_of = "shop/web";
+    const auto statuses = [&] {
+        told.clear();
+        keeper->reconcile(pass({volumes, cgroup, log}, ++passes));
+        run();
+        std::vector<GarbageStatus> found;
+        for (const auto& one : told.at(0).removals) found.push_back(one.status);
+        return found;
+    };
+    using enum GarbageStatus;
+    remains.fails = Error{ErrorKind::failed, "uid-1", "is read-only", ""};
+    EXPECT_THAT(statuses(), ElementsAre(failed, in_use, in_use));
+    remains.fails = Error{ErrorKind::invalid, "uid-1", "something of it is mounted", ""};
+    EXPECT_THAT(statuses(), ElementsAre(refused, in_use, removed))
+        << "what is in memory of it is charged to the cgroup";
+    remains.fails.reset();
+    cgroups.fails = Error{ErrorKind::failed, "/kubepods/poduid-1", "Device or resource busy", ""};
+    EXPECT_THAT(statuses(), ElementsAre(removed, failed, in_use)) << "the next pass has to find it";
+    cgroups.alive = "a process is in it";
+    EXPECT_THAT(statuses(), ElementsAre(removed, in_use, in_use));
+    cgroups.alive = std::string();
+    cgroups.fails = Error{ErrorKind::invalid, "/kubepods/poduid-1", "Read-only file system", ""};
+    EXPECT_THAT(statuses(), ElementsAre(removed, refused, removed)) << "it is not tried again";
+    EXPECT_THAT(cgroups.removed, IsEmpty());
+    cgroups.fails.reset();
+    EXPECT_THAT(statuses(), ElementsAre(removed, removed, removed));
+    EXPECT_THAT(cgroups.removed, SizeIs(1));
+    EXPECT_THAT(told.at(0).orphans, SizeIs(3));
 }
 
 TEST_F(GarbageKeeperTest, VolumesAreReportedOnlyWhereTheyAre) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "disk/open_below.hpp"
+#include "sys/open_below.hpp"
 
 #include <cerrno>
 #include <string_view>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace evictd::disk {
+namespace evictd::sys {
 namespace {
 
 int openat2_retrying(int directory, const char* path, const open_how& how) {
@@ -23,16 +23,16 @@ int openat2_retrying(int directory, const char* path, const open_how& how) {
 
 }  // namespace
 
-sys::Fd open_below(int directory, const char* path, int flags, Mounts mounts) {
+Fd open_below(int directory, const char* path, int flags, Mounts mounts) {
     open_how how{};
     how.flags = static_cast<decltype(how.flags)>(flags | O_CLOEXEC | O_NOFOLLOW);
     const bool goes_up = std::string_view(path) == "..";
     how.resolve =
         (goes_up ? 0U : RESOLVE_BENEATH) | RESOLVE_NO_SYMLINKS | (mounts == Mounts::refuse ? RESOLVE_NO_XDEV : 0U);
-    return sys::Fd(openat2_retrying(directory, path, how));
+    return Fd(openat2_retrying(directory, path, how));
 }
 
-sys::Fd open_directory_below(int directory, const char* path, Mounts mounts) {
+Fd open_directory_below(int directory, const char* path, Mounts mounts) {
     constexpr int flags = O_RDONLY | O_DIRECTORY;
     auto fd = open_below(directory, path, flags | O_NOATIME, mounts);
     // It belongs to somebody else, and evictd lacks CAP_FOWNER.
@@ -40,4 +40,4 @@ sys::Fd open_directory_below(int directory, const char* path, Mounts mounts) {
     return fd;
 }
 
-}  // namespace evictd::disk
+}  // namespace evictd::sys

@@ -8,7 +8,7 @@
 
 #include "sys/fd.hpp"
 
-namespace evictd::disk {
+namespace evictd::sys {
 
 enum class Mounts : std::uint8_t {
     enter,
@@ -20,9 +20,9 @@ enum class Mounts : std::uint8_t {
 // last one is opened itself), ENOSYS before Linux 5.6. `path` may have several components; it leads out of the
 // directory only as ".." alone.
 // Always O_CLOEXEC and O_NOFOLLOW; O_NOATIME where that is allowed.
-[[nodiscard]] sys::Fd open_below(int directory, const char* path, int flags, Mounts mounts);
+[[nodiscard]] Fd open_below(int directory, const char* path, int flags, Mounts mounts);
 
 // A directory, to be listed.
-[[nodiscard]] sys::Fd open_directory_below(int directory, const char* path, Mounts mounts);
+[[nodiscard]] Fd open_directory_below(int directory, const char* path, Mounts mounts);
 
-}  // namespace evictd::disk
+}  // namespace evictd::sys
