@@ -4,11 +4,13 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
+#include <stdio.h>  // renameat
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,15 +23,14 @@
 namespace evictd::disk {
 namespace {
 
-// Far deeper than any path; only root makes directories there. Each level is a name in memory, 16 MiB at most.
-constexpr std::size_t deepest = std::size_t{1} << 16U;
+// Names at random, for what is moved up: one that is taken is replaced by another.
+constexpr int most_attempts = 3;
 // Names of directories to be emptied, in all levels; beyond that each level remembers one and finds the others again.
 constexpr std::size_t most_pending = std::size_t{1} << 20U;
 
 Error refused(const char* name, int error) {
     if (error == ELOOP || error == ENOTDIR) return {ErrorKind::invalid, printable(name), "is no directory", ""};
     if (error == EXDEV) return {ErrorKind::invalid, printable(name), "something is mounted there", ""};
-    if (error == EMLINK) return {ErrorKind::invalid, printable(name), "is nested too deep", ""};
     return sys::fail_errno(printable(name), error).value();
 }
 
@@ -37,8 +38,8 @@ Error refused(const char* name, int error) {
 // from: a directory may have been moved out of the tree meanwhile. Each function gives 0 or errno.
 class Remover {
 public:
-    Remover(int parent, const char* name, const sys::Clock& clock, MonotonicTime deadline)
-        : parent_(parent), name_(name), clock_(clock), deadline_(deadline) {}
+    Remover(int parent, const char* name, const sys::Clock& clock, MonotonicTime deadline, std::size_t most_levels)
+        : parent_(parent), name_(name), clock_(clock), deadline_(deadline), most_levels_(most_levels) {}
     Result<TreeRemoval> run();
 
 private:
@@ -48,6 +49,8 @@ private:
         std::vector<std::string> pending{};  // directories in it that are not empty
     };
     [[nodiscard]] int enter(int parent, std::string name);
+    [[nodiscard]] int restart();
+    [[nodiscard]] int move_up(const std::string& name);
     [[nodiscard]] int turn();
     [[nodiscard]] int descend(Level& level);
     // Some of what is in the last level. False: there was nothing.
@@ -61,6 +64,7 @@ private:
     const char* name_;
     const sys::Clock& clock_;
     MonotonicTime deadline_;
+    std::size_t most_levels_;
     sys::Fd current_;  // of the last level
     std::vector<Level> levels_;
     std::size_t pending_ = 0;  // bytes of names, in all levels
@@ -74,8 +78,31 @@ InodeId id_of(const sys::Fd& directory) {
     return {status.st_dev, status.st_ino};
 }
 
+// From the top again, if that is still there.
+int Remover::restart() {
+    levels_.clear();
+    pending_ = 0;
+    const int error = enter(parent_, name_);
+    return error == ENOENT ? 0 : error;
+}
+
+// By handles, as all else: what is moved is in the tree before and after. It is found when the first level is read
+// again.
+int Remover::move_up(const std::string& name) {
+    const auto first = sys::open_directory_below(parent_, name_, sys::Mounts::refuse);
+    if (!first) return errno == ENOENT ? restart() : errno;
+    if (id_of(first) != levels_.front().id) return restart();
+    std::random_device random;
+    int error = EEXIST;
+    for (int i = 0; i < most_attempts && (error == EEXIST || error == ENOTEMPTY || error == ENOTDIR); ++i) {
+        const auto taken = "evictd-" + std::to_string(random()) + std::to_string(random());
+        error = ::renameat(current_.get(), name.c_str(), first.get(), taken.c_str()) == 0 ? 0 : errno;
+    }
+    return error;
+}
+
 int Remover::enter(int parent, std::string name) {
-    if (levels_.size() >= deepest) return EMLINK;
+    if (levels_.size() >= most_levels_) return move_up(name);
     auto directory = sys::open_directory_below(parent, name.c_str(), sys::Mounts::refuse);
     if (!directory) return errno;
     const auto id = id_of(directory);
@@ -132,11 +159,7 @@ int Remover::leave() {
     levels_.pop_back();
     sys::Fd above;
     if (!levels_.empty() && !(above = open_above())) {
-        // From the top again, if that is still there.
-        levels_.clear();
-        pending_ = 0;
-        const int error = enter(parent_, name_);
-        return error == ENOENT ? 0 : error;
+        return restart();
     }
     const int error = ::unlinkat(above ? above.get() : parent_, name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
     if (error == 0) ++removed_;
@@ -166,8 +189,9 @@ Result<TreeRemoval> Remover::run() {
 
 }  // namespace
 
-Result<TreeRemoval> remove_tree(int parent, const char* name, const sys::Clock& clock, MonotonicTime deadline) {
-    return Remover(parent, name, clock, deadline).run();
+Result<TreeRemoval> remove_tree(int parent, const char* name, const sys::Clock& clock, MonotonicTime deadline,
+                                std::size_t most_levels) {
+    return Remover(parent, name, clock, deadline, most_levels).run();
 }
 
 }  // namespace evictd::disk

@@ -36,8 +36,8 @@ public:
 
 class RemoveTreeTest : public testing::Test {
 protected:
-    [[nodiscard]] Result<TreeRemoval> remove(MonotonicTime deadline = far) {
-        return remove_tree(root.get(), "tree", clock, deadline);
+    [[nodiscard]] Result<TreeRemoval> remove(MonotonicTime deadline = far, std::size_t most_levels = default_levels) {
+        return remove_tree(root.get(), "tree", clock, deadline, most_levels);
     }
     [[nodiscard]] MonotonicTime in(Duration time) const {
         return MonotonicTime{std::chrono::milliseconds(clock.ticks)} + time;
@@ -98,6 +98,43 @@ TEST_F(RemoveTreeTest, ADeepTreeTakesTimeInProportion) {
     ASSERT_TRUE(removal) << removal.error().text();
     EXPECT_TRUE(removal->is_done);
     EXPECT_EQ(removal->removed, 20'001U);
+}
+
+// Nobody who goes down step by step is kept from making one that is deeper than names are kept in memory.
+TEST_F(RemoveTreeTest, OneOfAnyDepthGoes) {
+    for (const int levels : {99, 100, 101, 1000, 3333}) {
+        make_chain(levels);
+        const auto removal = remove(far, 100);
+        ASSERT_TRUE(removal) << removal.error().text();
+        EXPECT_TRUE(removal->is_done);
+        EXPECT_EQ(removal->removed, static_cast<std::uint64_t>(2 * levels + 1));
+        EXPECT_FALSE(is_there("tree"));
+    }
+}
+
+TEST_F(RemoveTreeTest, OneThatIsTooDeepToGoAtOnceGoesInSeveralCalls) {
+    make_chain(5000);
+    int calls = 1;
+    for (; calls < 100; ++calls) {
+        const auto removal = remove(in(500ms), 100);
+        ASSERT_TRUE(removal) << removal.error().text();
+        if (removal->is_done) break;
+    }
+    EXPECT_GT(calls, 2);
+    EXPECT_LT(calls, 100) << "each call begins where names are kept";
+    EXPECT_FALSE(is_there("tree"));
+}
+
+TEST_F(RemoveTreeTest, ADeepOneThatIsMovedAwayMeanwhileIsLeftWhereItIs) {
+    make_chain(300);
+    clock.at_tick = [&](int tick) {
+        if (tick == 50) fs::rename(dir.path() + "/tree", dir.path() + "/moved");
+    };
+    const auto removal = remove(far, 100);
+    clock.at_tick = nullptr;
+    ASSERT_TRUE(removal) << removal.error().text();
+    EXPECT_TRUE(removal->is_done);
+    EXPECT_TRUE(is_there("moved/d/d/d"));
 }
 
 TEST_F(RemoveTreeTest, OneThatGrowsAllTheTimeEnds) {
