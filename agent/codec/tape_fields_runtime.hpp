@@ -107,7 +107,8 @@ template <>
 struct Described<GarbageOutcome> {
     static constexpr auto fields =
         std::tuple(field("kind", &GarbageOutcome::kind), field("id", &GarbageOutcome::id),
-                   field("status", &GarbageOutcome::status), field("error", &GarbageOutcome::error));
+                   field("status", &GarbageOutcome::status), field("error", &GarbageOutcome::error),
+                   field("goes_on", &GarbageOutcome::goes_on));
 };
 template <>
 struct Described<DesiredGarbage> {
@@ -125,8 +126,10 @@ struct Described<ReclaimOutcome> {
 };
 template <>
 struct Described<UnknownOwner> {
-    static constexpr auto fields = std::tuple(field("pod", &UnknownOwner::pod), field("since", &UnknownOwner::since),
-                                              field("reported", &UnknownOwner::reported));
+    static constexpr auto fields =
+        std::tuple(field("pod", &UnknownOwner::pod), field("since", &UnknownOwner::since),
+                   field("reported", &UnknownOwner::reported), field("failures", &UnknownOwner::failures),
+                   field("again_at", &UnknownOwner::again_at));
 };
 template <>
 struct Described<Collecting> {

@@ -110,7 +110,7 @@ private:
         const auto removal = remove_tree(parent.get(), name, clock_, deadline_);
         if (removal && removal->is_done) return {};
         if (removal) {
-            return fail(ErrorKind::failed, name,
+            return fail(ErrorKind::exhausted, name,
                         "is larger than can be removed at once: " + std::to_string(removal->removed) +
                             " entries were, and the next removal goes on");
         }

@@ -153,7 +153,7 @@ Status CgroupRemains::remove(const PodUid& pod, const std::string& path) {
     for (const auto& place : *places) {
         const int error = remove_empty_cgroups(place.parent.get(), name, clock, deadline);
         if (error == ETIMEDOUT) {
-            return fail(ErrorKind::failed, printable(path),
+            return fail(ErrorKind::exhausted, printable(path),
                         "has more cgroups below it than can be removed at once; the next removal goes on");
         }
         if (error != 0) return failed(path, error);

@@ -3,6 +3,8 @@
 #include "orphans.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "evictd/model/log_names.hpp"
 #include "garbage.hpp"
+#include "moments.hpp"
 
 namespace evictd::policy {
 
@@ -22,6 +25,15 @@ using KnownPods = std::unordered_set<std::string_view>;
 
 // ConfigSourceAnnotationKey: where the kubelet has a pod from. The kubelet sets it itself, whatever the pod says.
 constexpr const char* source_annotation = "kubernetes.io/config.source";
+
+// There is a pass each minute, so that the first attempts are made at each.
+constexpr Duration first_back_off = std::chrono::seconds(10);
+constexpr Duration longest_back_off = std::chrono::minutes(10);
+constexpr std::int32_t most_doublings = 6;
+
+Duration back_off(std::int32_t failures) {
+    return std::min(longest_back_off, first_back_off * (1 << std::clamp(failures - 1, 0, most_doublings)));
+}
 
 // One that a source has, or had until its cgroup goes, or that has processes.
 KnownPods known_pods(const Observation& observation) {
@@ -148,8 +160,38 @@ void note_unknown(const Runtime& runtime, const KnownPods& known, MonotonicTime 
     collecting.unknown_of = runtime.at;
 }
 
+// Whose volumes or cgroup it is; empty: what it is nobody has to wait for.
+std::string pod_of(const GarbageOutcome& outcome, const std::vector<LeftCgroup>& cgroups) {
+    if (outcome.kind == GarbageKind::volume_directory) return outcome.id;
+    if (outcome.kind != GarbageKind::cgroup) return {};
+    const auto found =
+        std::find_if(cgroups.begin(), cgroups.end(), [&](const LeftCgroup& one) { return one.path == outcome.id; });
+    return found == cgroups.end() ? std::string() : found->pod.value;
+}
+
+bool has_failed(const GarbageOutcome& outcome) {
+    const bool is_bad = outcome.status == GarbageStatus::failed || outcome.status == GarbageStatus::refused;
+    return is_bad && !outcome.goes_on;
+}
+
+// All mounts of the node are looked at before volumes go, and nothing may be otherwise a minute later.
+void note_failures(const Observation& observation, Collecting& collecting) {
+    if (!observation.reclaimed) return;
+    std::map<std::string, bool> failed;
+    for (const GarbageOutcome& outcome : observation.reclaimed->removals) {
+        const std::string pod = pod_of(outcome, observation.left_cgroups);
+        if (!pod.empty()) failed[pod] = failed[pod] || has_failed(outcome);
+    }
+    for (UnknownOwner& one : collecting.unknown) {
+        const auto found = failed.find(one.pod);
+        if (found == failed.end()) continue;
+        one.failures = found->second ? std::min(one.failures, most_doublings) + 1 : 0;
+        one.again_at = found->second ? after(observation.at, back_off(one.failures)) : MonotonicTime{};
+    }
+}
+
 bool is_candidate(const GarbageConfig& config, const UnknownOwner& one, MonotonicTime now) {
-    const bool is_due = now - one.since >= config.orphan_quarantine;
+    const bool is_due = now - one.since >= config.orphan_quarantine && now >= one.again_at;
     return is_due && !(config.orphans == Orphans::report && one.reported);
 }
 
@@ -163,6 +205,7 @@ void follow_orphans(const GarbageConfig& config, const Observation& observation,
         collecting.unknown_of.reset();
         return;
     }
+    note_failures(observation, collecting);
     const bool is_new = collecting.unknown_of != observation.runtime->at && is_whole(observation.runtime->whole);
     if (!is_new && collecting.unknown.empty()) return;
     const KnownPods known = known_pods(observation);

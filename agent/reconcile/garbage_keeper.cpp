@@ -255,6 +255,7 @@ GarbageKeeper::Attempt GarbageKeeper::outcome_of(const Garbage& one, const Statu
         return {.outcome = {one.kind, one.id, GarbageStatus::refused, done.error().text()}};
     }
     auto unknown = unknown_use(one, done.error());
+    unknown.outcome.goes_on = is_only_orphans(one.kind) && done.error().kind == ErrorKind::exhausted;
     return {.outcome = std::move(unknown.outcome),
             .is_unanswered = unknown.is_unanswered,
             .was_asked_to_remove = success == GarbageStatus::removed};

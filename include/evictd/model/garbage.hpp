@@ -67,6 +67,7 @@ struct GarbageOutcome {
     std::string id;
     GarbageStatus status = GarbageStatus::removed;
     std::string error;
+    bool goes_on = false;  // it failed for the time that it takes: some of it went, and more goes with the next pass
 };
 
 // Never changed and shared: State and Decision are copied at each look, also while a pod has to be killed.

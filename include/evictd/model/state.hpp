@@ -96,6 +96,8 @@ struct UnknownOwner {
     std::string pod;  // its uid
     MonotonicTime since;
     bool reported = false;
+    std::int32_t failures = 0;  // passes in a row by which its volumes or its cgroup could not go
+    MonotonicTime again_at{};   // after a failure: nothing of it is tried before
 };
 
 // Garbage collection beside and between reclaims.

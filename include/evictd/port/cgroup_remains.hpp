@@ -23,7 +23,8 @@ public:
     [[nodiscard]] virtual Result<std::string> life(const PodUid& pod, const std::string& path) = 0;
     // life(), and then removes it with those below it, the deepest first, in each hierarchy. No process is ended or
     // moved. Errors as above; `invalid` too where cgroups may not be removed (a read-only mount); `failed`: it has come
-    // to life, or is too large to go at once, and another call may remove it.
+    // to life, and another call may remove it; `exhausted`: it is too large to go at once, and goes on with the next
+    // call.
     [[nodiscard]] virtual Status remove(const PodUid& pod, const std::string& path) = 0;
 };
 

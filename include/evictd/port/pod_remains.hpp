@@ -26,7 +26,7 @@ public:
     [[nodiscard]] virtual Status check_volumes(const PodUid& pod) = 0;
     // check_volumes(), and then removes what the kubelet itself keeps there, and of what volume plugins keep the empty
     // directories only. Errors as above; `invalid` too if something is left, which another call would not remove
-    // either. `failed`: it is too large to go at once, and goes on with the next call.
+    // either. `exhausted`: it is too large to go at once, and goes on with the next call.
     [[nodiscard]] virtual Status remove_volumes(const PodUid& pod) = 0;
 };
 

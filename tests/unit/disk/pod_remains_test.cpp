@@ -144,7 +144,7 @@ TEST_F(PodRemainsTest, AVeryDeepTreeGoesAndALargeOneInSeveralCalls) {
     PodRemains slow({.pods = pods, .proc = proc}, 0s);
     const auto removed = slow.remove_volumes({uid});
     ASSERT_FALSE(removed);
-    EXPECT_EQ(removed.error().kind, ErrorKind::failed);
+    EXPECT_EQ(removed.error().kind, ErrorKind::exhausted);
     const auto done = remains.remove_volumes({uid});
     EXPECT_TRUE(done) << done.error().text();
     EXPECT_FALSE(fs::exists(pod));

@@ -177,6 +177,63 @@ TEST(Orphans, ThatAreOnlyReportedAreNamedOnce) {
     for (int minute = 6; minute < 9; ++minute) EXPECT_EQ(named(node.at_minute(minute)), "") << minute;
 }
 
+// Minutes at which something of the pod is tried, where each outcome has this status.
+std::vector<int> tried_at(OrphanNode& node, GarbageStatus status, bool goes_on = false) {
+    std::vector<int> tried;
+    for (int minute = 0; minute < 60; ++minute) {
+        const Decision decision = node.at_minute(minute);
+        ReclaimOutcome outcome = ReclaimNode::done(decision);
+        if (named(decision).find(gone) != std::string::npos) {
+            tried.push_back(minute);
+            outcome.removals = {{GarbageKind::volume_directory, gone, status, "no", goes_on}};
+        }
+        (void)node.disk(minute * 1min + 2s, 50_GiB, outcome);
+    }
+    return tried;
+}
+
+TEST(Orphans, OneWhoseVolumesCannotGoIsTriedAgainAfterGrowingIntervals) {
+    for (const auto status : {GarbageStatus::failed, GarbageStatus::refused}) {
+        OrphanNode node;
+        EXPECT_THAT(tried_at(node, status), ::testing::ElementsAre(5, 6, 7, 8, 10, 13, 19, 30, 41, 52));
+        EXPECT_LE(node.state.collecting.unknown.at(0).failures, 7);
+    }
+}
+
+TEST(Orphans, OneWhoseVolumesAreLargeOrInUseIsTriedAtEachPass) {
+    OrphanNode large;
+    EXPECT_EQ(tried_at(large, GarbageStatus::failed, true).size(), 55U);
+    OrphanNode used;
+    EXPECT_EQ(tried_at(used, GarbageStatus::in_use).size(), 55U);
+}
+
+TEST(Orphans, AfterASuccessTheIntervalsBeginAnewAndSoTheyDoForAnotherPod) {
+    OrphanNode node;
+    const std::string second = "0a1b2c3d-0000-4000-8000-00000000000b";
+    node.inventory.sandbox("s2", second, 1h);
+    (void)tried_at(node, GarbageStatus::failed);
+    EXPECT_EQ(node.state.collecting.unknown.at(1).failures, 0) << "it is not that one that fails";
+    EXPECT_EQ(named(node.at_minute(60)).find(gone), std::string::npos);
+    const Decision later = node.at_minute(63);
+    ASSERT_NE(named(later).find(gone), std::string::npos);
+    ReclaimOutcome outcome = ReclaimNode::done(later);
+    outcome.removals = {{GarbageKind::volume_directory, gone, GarbageStatus::removed, {}}};
+    (void)node.disk(63min + 2s, 50_GiB, outcome);
+    EXPECT_EQ(node.state.collecting.unknown.at(0).failures, 0);
+    EXPECT_NE(named(node.at_minute(64)).find(gone), std::string::npos);
+}
+
+TEST(Orphans, OneWhoseCgroupCannotGoWaitsToo) {
+    OrphanNode node;
+    node.left_cgroups = {{PodUid{gone}, "/kubepods/pod" + gone}};
+    for (int minute = 0; minute < 5; ++minute) (void)node.at_minute(minute);
+    ReclaimOutcome outcome = ReclaimNode::done(node.at_minute(5));
+    outcome.removals = {{GarbageKind::cgroup, "/kubepods/pod" + gone, GarbageStatus::failed, "busy"}};
+    (void)node.disk(5min + 2s, 50_GiB, outcome);
+    EXPECT_EQ(node.state.collecting.unknown.at(0).failures, 1);
+    EXPECT_EQ(node.state.collecting.unknown.at(0).again_at, at(5min + 12s));
+}
+
 TEST(Orphans, AReclaimTakesNone) {
     OrphanNode node;
     ASSERT_NE(node.goes_in_the_end(), "");

@@ -424,8 +424,12 @@ TEST_F(GarbageKeeperTest, VolumesOfAnOrphanGoBeforeItsLogs) {
         return std::pair(found[GarbageKind::volume_directory], found[GarbageKind::log_directory]);
     };
     using enum GarbageStatus;
-    remains.fails = Error{ErrorKind::failed, "uid-1", "is too large to go at once", ""};
+    remains.fails = Error{ErrorKind::exhausted, "uid-1", "is too large to go at once", ""};
     EXPECT_EQ(statuses(), std::pair(failed, in_use)) << "the next pass has to find it";
+    EXPECT_TRUE(told.at(0).removals.at(0).goes_on);
+    remains.fails = Error{ErrorKind::failed, "uid-1", "Read-only file system", ""};
+    EXPECT_EQ(statuses(), std::pair(failed, in_use));
+    EXPECT_FALSE(told.at(0).removals.at(0).goes_on);
     remains.fails = Error{ErrorKind::invalid, "uid-1", "something of it is mounted", ""};
     EXPECT_EQ(statuses(), std::pair(refused, removed)) << "it is not tried again";
     remains.fails = Error{ErrorKind::vanished, "uid-1", "is not there", ""};
