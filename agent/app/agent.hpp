@@ -143,6 +143,7 @@ private:
     [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning,
                                    observe::LookFor purpose = observe::LookFor::decision);
     void add_disks(Observation& observation, observe::LookFor purpose);
+    void add_left_cgroups(Observation& observation) const;
     void refresh_figures(const Observation& observation);
     [[nodiscard]] RuntimePtr runtime() const;
     void begin_refreshing(MonotonicTime now);

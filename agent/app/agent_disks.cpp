@@ -89,10 +89,8 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
         return;
     }
     using policy::MinReclaim;
+    add_left_cgroups(observation);
     const auto& config = options_.eviction;
-    if (config.garbage.orphans != Orphans::off) {
-        observation.left_cgroups = parts_.observer.left(table_);
-    }
     const bool may_act = any_met(disks_met(config, observation.readings, MinReclaim::enforced));
     auto met = disks_met(config, observation.readings, MinReclaim::ignored);
     const bool crossed = any_is_new(met, disks_met_);
@@ -116,6 +114,18 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     used_figures_ = std::move(figures);
     const bool is_awaited = may_act && observation.at - figures_count_since_ < policy::longest_unknown;
     are_figures_missing_ = is_awaited && any_unknown(observation.pods);
+}
+
+// Of pods that may be orphans, as the last look had it: it takes some looks until one is.
+void Agent::add_left_cgroups(Observation& observation) const {
+    const auto& unknown = state_.collecting.unknown;  // by uid
+    if (unknown.empty()) {
+        return;
+    }
+    observation.left_cgroups = parts_.observer.left(table_, [&](const PodUid& pod) {
+        return std::binary_search(unknown.begin(), unknown.end(), UnknownOwner{pod.value, {}},
+                                  [](const auto& a, const auto& b) { return a.pod < b.pod; });
+    });
 }
 
 // Between the start and the first list there is a runtime without lists: evictions for disk wait for them.

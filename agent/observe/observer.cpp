@@ -192,7 +192,10 @@ std::vector<UnknownPod> Observer::unknown(const PodTable& table, std::size_t mos
     return oldest_unknown_pods(rows_, table, most);
 }
 
-std::vector<LeftCgroup> Observer::left(const PodTable& table) const { return left_cgroups(rows_, table); }
+std::vector<LeftCgroup> Observer::left(const PodTable& table,
+                                       const std::function<bool(const PodUid&)>& is_wanted) const {
+    return left_cgroups(rows_, table, is_wanted);
+}
 
 std::optional<FoundCgroup> Observer::found(CgroupId cgroup) const {
     if (!found_) {

@@ -4,6 +4,7 @@
 // Observation. It judges nothing.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "evictd/model/observation.hpp"
@@ -48,7 +49,8 @@ public:
     [[nodiscard]] std::vector<UnknownPod> unknown(const PodTable& table, std::size_t most) const;
 
     // As of the last look: left_cgroups().
-    [[nodiscard]] std::vector<LeftCgroup> left(const PodTable& table) const;
+    [[nodiscard]] std::vector<LeftCgroup> left(const PodTable& table,
+                                               const std::function<bool(const PodUid&)>& is_wanted) const;
 
     // Whose cgroup it was at the last look, the pod's own or one below it; none: nobody's we know.
     [[nodiscard]] std::optional<PodUid> owner_of(CgroupId cgroup, const PodTable& table) const;

@@ -50,13 +50,20 @@ std::vector<UnknownPod> unknown_pods(const std::vector<port::CgroupUsage>& rows,
     return with_usage(young, rows, table);
 }
 
-std::vector<LeftCgroup> left_cgroups(const std::vector<port::CgroupUsage>& rows, const PodTable& table) {
-    Wanted all;
-    for (const auto& one : table.unknown()) all[one.cgroup] = &one;
+std::vector<LeftCgroup> left_cgroups(const std::vector<port::CgroupUsage>& rows, const PodTable& table,
+                                     const std::function<bool(const PodUid&)>& is_wanted) {
+    Wanted wanted;
+    for (const auto& one : table.unknown()) {
+        if (is_wanted(one.pod)) {
+            wanted[one.cgroup] = &one;
+        }
+    }
     std::vector<LeftCgroup> left;
-    for (const auto& one : with_usage(all, rows, table)) {
+    for (const auto& one : with_usage(wanted, rows, table)) {
         const auto cgroup = one.populated ? nullptr : table.cgroup_of(one.pod);
-        if (cgroup) left.push_back({one.pod, cgroup->path()});
+        if (cgroup) {
+            left.push_back({one.pod, cgroup->path()});
+        }
     }
     std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.pod < b.pod; });
     left.resize(std::min(left.size(), most_left_cgroups));

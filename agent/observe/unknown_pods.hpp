@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "evictd/model/observation.hpp"
@@ -20,10 +21,11 @@ namespace evictd::observe {
 [[nodiscard]] std::vector<UnknownPod> oldest_unknown_pods(const std::vector<port::CgroupUsage>& rows,
                                                           const PodTable& table, std::size_t most);
 
-// A pod's cgroup that is not removed holds some 100 KiB; what is beyond these goes later.
+// They are copied and written to tapes with each look; what is beyond these goes later.
 inline constexpr std::size_t most_left_cgroups = 1024;
 
-// All that have a row and no process, by uid.
-[[nodiscard]] std::vector<LeftCgroup> left_cgroups(const std::vector<port::CgroupUsage>& rows, const PodTable& table);
+// Those of the wanted pods that have a row and no process, by uid.
+[[nodiscard]] std::vector<LeftCgroup> left_cgroups(const std::vector<port::CgroupUsage>& rows, const PodTable& table,
+                                                   const std::function<bool(const PodUid&)>& is_wanted);
 
 }  // namespace evictd::observe

@@ -177,7 +177,7 @@ struct Observation {
     // Every source of pods has been read to its end and refuses none of them, and `pods_current`: a pod that is not in
     // `pods` is known to none.
     bool pods_complete = false;
-    std::vector<LeftCgroup> left_cgroups{};  // however old; only while orphans are looked for
+    std::vector<LeftCgroup> left_cgroups{};  // however old; of pods in Collecting::unknown alone
 };
 
 }  // namespace evictd

@@ -25,6 +25,11 @@ struct AgentDisks : Agents {
                  .want_garbage = [this](const DesiredGarbage& desired) { wanted.push_back(desired); },
                  .has_runtime = [this] { return has_runtime; }};
         declare(100_MiB);
+        if (!left.empty()) {
+            tree.declare({{.id = root_id, .level = 1, .usage = 201_MiB, .limit = 1_GiB},
+                          {.id = hog_id, .level = 2, .usage = 100_MiB, .processes = 1, .pod = "hog"},
+                          {.id = 77, .level = 2, .usage = 1_MiB, .processes = 0, .pod = left}});
+        }
         free(500_GiB);
         make();
     }
@@ -40,6 +45,7 @@ struct AgentDisks : Agents {
                                                           .at = clock.monotonic()};
         }
     }
+    std::string left{};  // of which an empty cgroup is there, and no source knows it
     [[nodiscard]] static SurveyPtr survey_of(const std::string& uid, Bytes used) {
         Survey survey;
         survey.listed = MonotonicTime{1h};
@@ -251,6 +257,29 @@ TEST_F(AgentDisks, AnotherThresholdThatIsMetIsNews) {
     agent->note_disks();
     EXPECT_EQ(records.size(), looks + 1);
     EXPECT_EQ(refreshed.size(), measured + 1) << "what pods kept at the first crossing is old";
+}
+
+TEST_F(AgentDisks, TheEmptyCgroupOfAPodThatMayBeAnOrphanIsSeenAndNoOther) {
+    left = "0a1b2c3d-0000-4000-8000-00000000000a";
+    eviction.garbage.orphans = Orphans::remove;
+    pod_sources = 1;
+    begin();
+    set_pods({.pods = {pod("hog")}, .rejected = {}, .unread = {}, .current = true});
+    const auto look_with = [&](const std::string& directory) {
+        auto runtime = std::make_shared<Runtime>();
+        runtime->whole = {.images = true, .sandboxes = true, .containers = true, .logs = true};
+        clock.advance(1s);
+        runtime->at = clock.monotonic();
+        runtime->log_directories.push_back({directory});
+        agent->note_inventory(runtime);
+        clock.advance(1s);
+        agent->request_look();
+        return last().observation.left_cgroups.size();
+    };
+    ASSERT_TRUE(last().observation.pods_complete);
+    EXPECT_EQ(look_with("shop_web_0a1b2c3d-0000-4000-8000-00000000000b"), 0U) << "nobody could be asked about it";
+    EXPECT_EQ(look_with("shop_web_" + left), 1U);
+    EXPECT_EQ(last().observation.left_cgroups.at(0).pod.value, left);
 }
 
 TEST_F(AgentDisks, AReclaimIsWantedOnceAndItsOutcomeIsInTheNextLook) {

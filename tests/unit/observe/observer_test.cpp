@@ -136,12 +136,13 @@ TEST_F(Observing, CgroupsWithoutAProcessThatNoSourceKnowsAreLeftHoweverOldTheyAr
              {.id = 4, .level = 2, .usage = 1_MiB, .processes = 0, .pod = "lively"},
              {.id = 5, .level = 3, .usage = 1_MiB, .processes = 1},
              {.id = 6, .level = 2, .usage = 70_MiB, .processes = 0, .pod = "uid-a"},
-             {.id = 7, .level = 2, .usage = 1_MiB, .processes = 0, .pod = "empty-a"}},
+             {.id = 7, .level = 2, .usage = 1_MiB, .processes = 0, .pod = "empty-a"},
+             {.id = 8, .level = 2, .usage = 1_MiB, .processes = 0, .pod = "empty-c"}},
             {"uid-a"});
     (void)look();
     clock.advance(10 * unknown_pod_period);
     (void)look();
-    const auto left = observer.left(table);
+    const auto left = observer.left(table, [](const PodUid& pod) { return pod.value != "empty-c"; });
     ASSERT_EQ(left.size(), 2U);
     EXPECT_EQ(left[0].pod, PodUid{"empty-a"});
     EXPECT_EQ(left[1].pod, PodUid{"empty-b"});
