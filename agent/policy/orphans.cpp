@@ -174,9 +174,15 @@ bool has_failed(const GarbageOutcome& outcome) {
     return is_bad && !outcome.goes_on;
 }
 
+// One is reported once something of it is: where the API server could not be asked it is tried again.
+void note_reported(const ReclaimOutcome& done, Collecting& collecting) {
+    std::set<std::string_view> pods;
+    for (const Garbage& one : done.orphans) pods.insert(one.pod.value);
+    for (UnknownOwner& one : collecting.unknown) one.reported = one.reported || pods.contains(one.pod);
+}
+
 // All mounts of the node are looked at before volumes go, and nothing may be otherwise a minute later.
 void note_failures(const Observation& observation, Collecting& collecting) {
-    if (!observation.reclaimed) return;
     std::map<std::string, bool> failed;
     for (const GarbageOutcome& outcome : observation.reclaimed->removals) {
         const std::string pod = pod_of(outcome, observation.left_cgroups);
@@ -205,7 +211,10 @@ void follow_orphans(const GarbageConfig& config, const Observation& observation,
         collecting.unknown_of.reset();
         return;
     }
-    note_failures(observation, collecting);
+    if (observation.reclaimed) {
+        note_failures(observation, collecting);
+        note_reported(*observation.reclaimed, collecting);
+    }
     const bool is_new = collecting.unknown_of != observation.runtime->at && is_whole(observation.runtime->whole);
     if (!is_new && collecting.unknown.empty()) return;
     const KnownPods known = known_pods(observation);
@@ -213,7 +222,8 @@ void follow_orphans(const GarbageConfig& config, const Observation& observation,
     if (is_new) note_unknown(*observation.runtime, known, observation.at, collecting);
 }
 
-std::vector<Garbage> plan_orphans(const GarbageConfig& config, const Observation& observation, Collecting& collecting) {
+std::vector<Garbage> plan_orphans(const GarbageConfig& config, const Observation& observation,
+                                  const Collecting& collecting) {
     if (collecting.unknown_of != observation.runtime->at) return {};
     LeftoversByPod pods;
     for (const UnknownOwner& one : collecting.unknown) {
@@ -231,15 +241,12 @@ std::vector<Garbage> plan_orphans(const GarbageConfig& config, const Observation
     const auto gone = [](const std::string& /*uid*/) { return PodWord{PodFate::deleted, {}}; };
     auto orphans = with_volumes_and_cgroups(
         plan_garbage(config, request, part_of(*observation.runtime, pods), gone).removals, observation.left_cgroups);
-    std::set<std::string> named;
     for (Garbage& one : orphans) {
         one.orphan_of = pods.at(one.pod.value).name;
         const bool has_name = one.kind == GarbageKind::container || one.kind == GarbageKind::sandbox;
         if (!has_name) one.name = one.orphan_of;
         one.why = "its pod is known to no source for " + to_string(config.orphan_quarantine) + " or longer";
-        named.insert(one.pod.value);
     }
-    for (UnknownOwner& one : collecting.unknown) one.reported = one.reported || named.contains(one.pod);
     return orphans;
 }
 

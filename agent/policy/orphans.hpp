@@ -18,9 +18,9 @@ namespace evictd::policy {
 void follow_orphans(const GarbageConfig& config, const Observation& observation, bool shuts_down,
                     Collecting& collecting);
 
-// What goes, in this order. Where orphans are only reported, each pod's are named once.
+// What goes, in this order. Where orphans are only reported, none of a pod of which something was.
 [[nodiscard]] std::vector<Garbage> plan_orphans(const GarbageConfig& config, const Observation& observation,
-                                                Collecting& collecting);
+                                                const Collecting& collecting);
 
 // Some pod of it is known after all, or the sources do not prove anything any more.
 [[nodiscard]] bool is_disproved(const DesiredGarbage& garbage, const Observation& observation);

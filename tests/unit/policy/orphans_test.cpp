@@ -173,8 +173,22 @@ TEST(Orphans, ThatAreOnlyReportedAreNamedOnce) {
     }();
     EXPECT_TRUE(first.garbage.report_only);
     EXPECT_NE(named(first), "");
-    (void)node.disk(5min + 1s, 50_GiB, ReclaimNode::done(first));
+    ReclaimOutcome outcome = ReclaimNode::done(first);
+    outcome.orphans.assign(first.garbage.removals.begin(), first.garbage.removals.end());
+    (void)node.disk(5min + 1s, 50_GiB, outcome);
     for (int minute = 6; minute < 9; ++minute) EXPECT_EQ(named(node.at_minute(minute)), "") << minute;
+}
+
+TEST(Orphans, OneOfWhichTheApiServerCouldNotBeAskedIsReportedLater) {
+    OrphanNode node;
+    node.config.garbage.orphans = Orphans::report;
+    for (int minute = 0; minute < 5; ++minute) (void)node.at_minute(minute);
+    ReclaimOutcome outcome = ReclaimNode::done(node.at_minute(5));
+    for (const auto kind : {GarbageKind::container, GarbageKind::volume_directory}) {
+        outcome.removals.push_back({kind, gone, GarbageStatus::failed, "the API server answered 503"});
+    }
+    (void)node.disk(5min + 1s, 50_GiB, outcome);
+    EXPECT_NE(named(node.at_minute(6)), "");
 }
 
 // Minutes at which something of the pod is tried, where each outcome has this status.
