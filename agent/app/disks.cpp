@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "app/layer_reader.hpp"
-#include "codec/gc_report.hpp"
+#include "app/removal_log.hpp"
 #include "cri/endpoint.hpp"
 #include "cri/runtime.hpp"
 #include "disk/filesystems.hpp"
@@ -54,10 +54,11 @@ std::optional<Bytes> available_on(const port::FilesystemPaths& paths) {
     return counted.empty() ? std::nullopt : std::optional(available);
 }
 
-void log_removal(const Garbage& one, const GarbageOutcome& outcome) {
+void log_removal(RemovalLog& log, const Garbage& one, const GarbageOutcome& outcome) {
+    const auto line = log.line(one, outcome);
+    if (!line) return;
     const bool is_error = outcome.status == GarbageStatus::failed || outcome.status == GarbageStatus::refused;
-    const auto text = "garbage: " + codec::gc_step_text(one, outcome);
-    is_error ? sys::log::warn(text) : sys::log::info(text);
+    is_error ? sys::log::warn(*line) : sys::log::info(*line);
 }
 
 }  // namespace
@@ -95,6 +96,7 @@ struct Disks::Parts {
     DiskNews news;
     reconcile::PodAbsence absence;
     std::unique_ptr<port::CgroupRemains> cgroups;
+    RemovalLog removal_log;  // of the keeper's thread
     std::shared_ptr<Listener> listener = std::make_shared<Listener>(news.changed);
     std::shared_ptr<cri::Endpoint> endpoint = std::make_shared<cri::Endpoint>(config.container_runtime_endpoint);
     std::optional<disk::Filesystems> filesystems;
@@ -203,7 +205,7 @@ Status Disks::Parts::start_keeper() {
                     refresh_filesystems();
                     return news.reclaimed(outcome);
                 },
-            .on_removal = log_removal,
+            .on_removal = [this](const auto& one, const auto& outcome) { log_removal(removal_log, one, outcome); },
             .is_gone = [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); },
             .remains = &remains,
             .cgroups = cgroups.get(),
