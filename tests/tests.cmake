@@ -128,7 +128,7 @@ file(GLOB cri_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cri/*.cpp)
 add_executable(cri_tests EXCLUDE_FROM_ALL ${cri_tests})
 target_include_directories(cri_tests PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests)
 target_compile_options(cri_tests PRIVATE ${test_options})
-target_link_libraries(cri_tests PRIVATE evictd_cri evictd_disk evictd_http evictd_observe evictd_policy evictd_reconcile evictd_sys GTest::gmock GTest::gtest)
+target_link_libraries(cri_tests PRIVATE evictd_cri evictd_disk evictd_http evictd_kernel evictd_observe evictd_policy evictd_reconcile evictd_sys GTest::gmock GTest::gtest)
 evictd_unity(cri_tests)
 
 # cri_pods: pods on a container runtime, for scripts without a kubelet (tests/cri/demo.sh).

@@ -130,6 +130,12 @@ private:
     MonotonicTime deadline_;
 };
 
+// Where all pods have theirs. That it is not there says nothing of one pod: it is not mounted, or elsewhere.
+Error unseen(Error error) {
+    error.kind = ErrorKind::failed;
+    return error;
+}
+
 struct Opened {
     sys::Fd pods;
     sys::Fd pod;
@@ -140,7 +146,7 @@ Result<Opened> open_pod(const std::string& pods, const PodUid& pod) {
         return fail(ErrorKind::invalid, printable(pod.value), "is not the name of a directory");
     }
     auto root = sys::open(pods, O_RDONLY | O_DIRECTORY);
-    if (!root) return tl::unexpected(root.error());
+    if (!root) return tl::unexpected(unseen(root.error()));
     auto directory = open_in(*root, pod.value);
     if (!directory) return tl::unexpected(directory.error());
     return Opened{std::move(*root), std::move(*directory)};

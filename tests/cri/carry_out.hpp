@@ -13,11 +13,11 @@
 
 namespace evictd::cri_test {
 
-// One pass of a keeper of garbage to its end, and what it told. `is_gone`, `remains`: of GarbageParts.
+// One pass of a keeper of garbage to its end, and what it told. `is_gone`, `remains`, `cgroups`: of GarbageParts.
 inline ReclaimOutcome carry_out(std::vector<Garbage> removals, port::ContainerRuntime& runtime, port::PodLogs& logs,
                                 const sys::Clock& clock, std::uint64_t pass,
                                 decltype(reconcile::GarbageParts::is_gone) is_gone = {},
-                                port::PodRemains* remains = nullptr) {
+                                port::PodRemains* remains = nullptr, port::CgroupRemains* cgroups = nullptr) {
     DesiredGarbage desired;
     desired.pass = pass;
     desired.removals = GarbageList(std::move(removals));
@@ -33,6 +33,7 @@ inline ReclaimOutcome carry_out(std::vector<Garbage> removals, port::ContainerRu
     };
     parts.is_gone = std::move(is_gone);
     parts.remains = remains;
+    parts.cgroups = cgroups;
     reconcile::GarbageKeeper keeper(runtime, logs, clock, std::move(parts));
     keeper.reconcile(desired);
     while (keeper.due()) keeper.act_on_time();

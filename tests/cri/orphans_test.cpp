@@ -23,6 +23,8 @@
 #include "disk/pod_remains.hpp"
 #include "fakes/scripted_api_server.hpp"
 #include "fakes/temp_dir.hpp"
+#include "kernel/cgroup_remains.hpp"
+#include "kernel/hierarchies.hpp"
 #include "observe/runtime_inventory.hpp"
 #include "reconcile/pod_absence.hpp"
 #include "runtime_fixture.hpp"
@@ -46,9 +48,19 @@ const std::string mounted = uid_of('c');
 
 std::string logs_of(const std::string& uid) { return "default_" + uid + "_" + uid; }
 
+std::vector<std::string> mounts_of_cgroups() {
+    const auto hierarchies = kernel::find_hierarchies();
+    const auto mounts = hierarchies ? kernel::hierarchy_mounts(*hierarchies) : tl::unexpected(hierarchies.error());
+    EXPECT_TRUE(mounts);
+    return mounts ? *mounts : std::vector<std::string>();
+}
+
 class OrphansTest : public RuntimeFixture {
 protected:
-    OrphansTest() { config.orphans = Orphans::remove; }
+    OrphansTest() {
+        config.orphans = Orphans::remove;
+        fs::create_directories(volumes());
+    }
     void TearDown() override {
         (void)::umount2((mounted_at() + "/0").c_str(), MNT_DETACH);
         (void)::umount2(cache_of(mounted).c_str(), MNT_DETACH);
@@ -98,6 +110,7 @@ protected:
         observation.at = clock.monotonic();
         observation.wall = clock.wall();
         observation.runtime = inventory.look().runtime;
+        observation.left_cgroups = left_cgroups;
         policy::follow_orphans(config, observation, false, collecting);
         EXPECT_TRUE(policy::plan_orphans(config, observation, collecting).empty()) << "before the quarantine";
         observation.at += config.orphan_quarantine;
@@ -106,7 +119,8 @@ protected:
     ReclaimOutcome remove(const std::vector<Garbage>& orphans) {
         return carry_out(
             orphans, *runtime, logs, clock, 1,
-            [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); }, &remains);
+            [this](const PodUid& pod, const std::string& name) { return absence.is_gone(pod, name); }, &remains,
+            &cgroups);
     }
     void answer(const std::vector<Garbage>& orphans, long status) {
         server->ready.clear();
@@ -127,9 +141,13 @@ protected:
     sys::SystemClock clock;
     disk::PodLogs logs{{directory / "pods", directory / "containers"}};
     disk::PodRemains remains{{.pods = volumes()}};
+    const std::string cgroup_root = "/evictd-test-" + std::to_string(::getpid()) + "-orphans";
+    std::vector<std::string> cgroup_mounts = mounts_of_cgroups();
+    kernel::CgroupRemains cgroups{cgroup_mounts, {cgroup_root + "/kubepods"}};
     observe::RuntimeInventory inventory{*runtime, logs, clock};
     GarbageConfig config;
     Collecting collecting;
+    std::vector<LeftCgroup> left_cgroups;
     std::shared_ptr<fakes::ScriptedApiServer> server = std::make_shared<fakes::ScriptedApiServer>();
     reconcile::PodAbsence absence{server};
 };
@@ -146,7 +164,10 @@ TEST_F(OrphansTest, GoOnceTheApiServerSaysSoAndWhatIsAliveStays) {
     for (const auto& one : orphans) EXPECT_EQ(one.orphan_of, "default/" + gone);
 
     answer(orphans, 503);
-    for (const auto& one : remove(orphans).removals) EXPECT_EQ(one.status, GarbageStatus::failed);
+    for (const auto& one : remove(orphans).removals) {
+        const bool waits = one.kind == GarbageKind::log_directory;  // for the volumes
+        EXPECT_EQ(one.status, waits ? GarbageStatus::in_use : GarbageStatus::failed) << one.error;
+    }
     EXPECT_TRUE(has_sandbox(dead));
     EXPECT_TRUE(fs::exists(pods() + "/" + logs_of(gone) + "/app/0.log"));
     EXPECT_TRUE(fs::exists(cache_of(gone) + "/data"));
@@ -200,6 +221,43 @@ TEST_F(OrphansTest, VolumesOfWhichOneIsMountedStayAndTheLogsGo) {
     EXPECT_EQ(status_of(done, GarbageKind::log_directory), GarbageStatus::removed);
     EXPECT_TRUE(fs::exists(cache_of(mounted) + "/kept"));
     EXPECT_TRUE(fs::exists(volumes() + "/" + mounted + "/etc-hosts"));
+}
+
+TEST_F(OrphansTest, ItsEmptyCgroupGoesAfterItsVolumesAndStaysWhileSomethingIsMountedOrAlive) {
+    const std::string path = cgroup_root + "/kubepods/burstable/pod" + mounted;
+    for (const auto& mount : cgroup_mounts) fs::create_directories(mount + path + "/container");
+    const auto is_there = [&] {
+        return std::any_of(cgroup_mounts.begin(), cgroup_mounts.end(),
+                           [&](const auto& mount) { return fs::exists(mount + path); });
+    };
+    left_cgroups = {{PodUid{mounted}, path}};
+    make_logs(mounted);
+    make_volumes(mounted);
+    const auto orphans = plan();
+    ASSERT_EQ(orphans.size(), 3U);
+
+    answer(orphans, 403);
+    EXPECT_EQ(status_of(remove(orphans), GarbageKind::cgroup), GarbageStatus::in_use);
+    const auto sandbox = make_pod(mounted);
+    answer(orphans, 404);
+    EXPECT_EQ(status_of(remove(orphans), GarbageKind::cgroup), GarbageStatus::in_use);
+    EXPECT_TRUE(runtime->stop_sandbox(sandbox));
+    EXPECT_TRUE(runtime->remove_sandbox(sandbox));
+    ASSERT_EQ(::mount("orphan", cache_of(mounted).c_str(), "tmpfs", 0, "size=1m"), 0);
+    answer(orphans, 404);
+    EXPECT_EQ(status_of(remove(orphans), GarbageKind::cgroup), GarbageStatus::in_use) << "it may hold tmpfs's pages";
+    EXPECT_EQ(::umount2(cache_of(mounted).c_str(), MNT_DETACH), 0);
+    make_logs(mounted);
+    EXPECT_TRUE(is_there());
+
+    answer(orphans, 404);
+    for (const auto& one : remove(orphans).removals) EXPECT_EQ(one.status, GarbageStatus::removed) << one.error;
+    EXPECT_FALSE(is_there());
+    for (const auto& mount : cgroup_mounts) {
+        for (const char* below : {"/kubepods/burstable", "/kubepods", ""}) {
+            EXPECT_EQ(::rmdir((mount + cgroup_root + below).c_str()), 0) << mount;
+        }
+    }
 }
 
 // The runtime does not know of every process: a shim that was killed leaves its container's.

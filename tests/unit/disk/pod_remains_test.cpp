@@ -242,6 +242,14 @@ TEST_F(PodRemainsTest, WhatIsMountedIsNotEntered) {
     }).join();
 }
 
+TEST_F(PodRemainsTest, WherePodsAreNotSeenNobodyKnowsWhetherOneHasVolumes) {
+    fs::rename(pods, pods + "-elsewhere");
+    EXPECT_EQ(refused(), ErrorKind::failed) << "not `vanished`: its logs, by which it is found again, have to wait";
+    const auto seen = remains.check_volumes({uid});
+    ASSERT_FALSE(seen);
+    EXPECT_EQ(seen.error().kind, ErrorKind::failed);
+}
+
 // Somebody may mount it writable: not even what is deep in a tree is given up.
 TEST_F(PodRemainsTest, WhatIsReadOnlyIsTriedAgain) {
     std::thread([&] {
