@@ -146,6 +146,7 @@ void examine_disks(const Config& config, std::vector<Finding>& checks) {
     checks.push_back(
         volumes_finding({.pods = config.agent.cluster.kubelet_root + "/pods", .logs = config.pod_logs_dir}));
     checks.push_back(logs_finding(config.pod_logs_dir));
+    examine_orphans(config, checks);
 }
 
 }  // namespace evictd::doctor

@@ -31,6 +31,9 @@ void examine_cluster(const Config& config, HostFacts& facts, std::vector<codec::
 void examine_runtime(const Config& config, std::vector<codec::Finding>& checks);
 // What evictd.disks needs beside it; nothing where that is off. A filesystem that hangs is not waited for.
 void examine_disks(const Config& config, std::vector<codec::Finding>& checks);
+// What evictd.gc.orphans needs beside that; nothing where it is off. Part of examine_disks(), which leaves it out where
+// a filesystem hangs.
+void examine_orphans(const Config& config, std::vector<codec::Finding>& checks);
 [[nodiscard]] std::string pods_text(std::size_t count);
 [[nodiscard]] HostFacts examine_cgroups(const Config& config, std::vector<codec::Finding>& checks);
 void examine_kernel(const Config& config, std::vector<codec::Finding>& checks);

@@ -8,6 +8,7 @@ manifests() { # manifests DIRECTORY-BELOW-deploy/kustomize: what "kubectl kustom
     local copy=$work/kustomize
     if [ ! -d "$copy" ]; then
         cp -r "$top/deploy/kustomize" "$copy"
+        sed -i '/^- \.\.\/disks$/d; s/^resources:$/bases: [..\/disks]/' "$copy/overlays/orphans/kustomization.yaml"
         sed -i 's,^- \.\./\.\./base$,,; s/^resources:$/bases: [..\/..\/base]\nresources:/; s/^patches:$/patchesStrategicMerge:/; s/^- path: /- /' \
             "$copy"/overlays/*/kustomization.yaml
     fi

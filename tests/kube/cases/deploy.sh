@@ -22,7 +22,7 @@ accepted() { # accepted: the manifests on stdin; a server-side dry run
     kubectl apply --dry-run=server -f "$work/manifest.yaml" > "$work/out" 2> "$work/err" && [ ! -s "$work/err" ]
 }
 renders() { manifests "$1" > "$work/$2.yaml" && [ -s "$work/$2.yaml" ] && ! grep -qx '{}' "$work/$2.yaml"; }
-for directory in base overlays/{confined,privileged,conditions-only,dry-run,monitoring,older-kubelet,removals,pods-api,disks} cleanup; do
+for directory in base overlays/{confined,privileged,conditions-only,dry-run,monitoring,older-kubelet,removals,pods-api,disks,orphans} cleanup; do
     file=${directory#overlays/}
     check "$directory renders" renders "$directory" "$file"
     check "the server accepts $directory" accepted < "$work/$file.yaml"
@@ -98,6 +98,14 @@ check "podsAPI equals overlays/pods-api" with "podsAPI: true" -equals "$work/pod
 # kubectl 1.20 adds empty annotations where a generator merges.
 documents_of but Namespace < "$work/disks.yaml" | sed '/^  annotations: {}$/d' > "$work/disks-without.yaml"
 check "disks equals overlays/disks" with "disks: true" -equals "$work/disks-without.yaml"
+documents_of but Namespace < "$work/orphans.yaml" | sed '/^  annotations: {}$/d' > "$work/orphans-without.yaml"
+check "orphans equals overlays/orphans" with $'disks: true\norphans: true' -equals "$work/orphans-without.yaml"
+check "and without disks it changes nothing" with "orphans: true" -equals "$work/base-without.yaml"
+only_reported() {
+    with $'disks: true\norphans: true\nconfig: {evictd: {gc: {orphans: report}}}' > "$work/reported.yaml" &&
+        grep -q 'orphans: report$' "$work/reported.yaml" && ! grep -q 'orphans: remove$' "$work/reported.yaml"
+}
+check "and they are only reported where the configuration says so" only_reported
 elsewhere() {
     with $'disks: true\nhostPaths: {kubelet: /data/kubelet}' > "$work/elsewhere.yaml" &&
         grep -q 'rootDirectory: /data/kubelet$' "$work/elsewhere.yaml" && ! grep -q rootDirectory "$work/disks.yaml"

@@ -4,14 +4,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "doctor/doctor.hpp"
 #include "fakes/temp_dir.hpp"
+#include "kernel/hierarchies.hpp"
 
 namespace evictd::doctor {
 namespace {
@@ -82,6 +86,65 @@ TEST_F(DiskRows, LogsThatAreNotThereStay) {
     std::filesystem::remove_all(dir / "logs");
     EXPECT_NE(row("logs").state, FindingState::ok);
     EXPECT_THAT(row("logs").detail, HasSubstr("logs: No such file or directory"));
+}
+
+struct OrphanRow : DiskRows {
+    OrphanRow() {
+        config.eviction.garbage.orphans = Orphans::remove;
+        config.agent.cluster.kubeconfig = dir / "kubeconfig";
+        config.agent.socket_path = dir / "none.sock";
+    }
+};
+
+TEST_F(OrphanRow, IsNotThereWhereTheyAreOff) {
+    config.eviction.garbage.orphans = Orphans::off;
+    EXPECT_EQ(row("orphans").check, "");
+}
+
+TEST_F(OrphanRow, SaysThatNothingGoesWithoutAnApiServer) {
+    config.agent.cluster.kubeconfig.clear();
+    EXPECT_EQ(row("orphans").state, FindingState::missing);
+    EXPECT_THAT(row("orphans").detail, HasSubstr("without an API server"));
+    EXPECT_THAT(row("orphans").remedy, HasSubstr("evictd.kubeconfig"));
+}
+
+TEST_F(OrphanRow, SaysWhenTheyGoAndThatOnlyAnAgentKnowsWhat) {
+    EXPECT_THAT(row("orphans").chosen, HasSubstr("removed after 10m0s; what is left is not known: no agent answers"));
+    config.eviction.garbage.orphans = Orphans::report;
+    EXPECT_THAT(row("orphans").chosen, HasSubstr("reported after 10m"));
+    config.eviction.garbage.orphans = Orphans::remove;
+    config.agent.dry_run = true;
+    EXPECT_THAT(row("orphans").chosen, HasSubstr("reported after 10m"));
+}
+
+TEST_F(OrphanRow, WhatCannotBeWrittenToIsSaid) {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    if (row("orphans").state == FindingState::missing) GTEST_SKIP() << row("orphans").detail;
+    EXPECT_EQ(row("orphans").state, FindingState::ok) << row("orphans").detail;
+    std::filesystem::remove_all(dir / "logs");
+    EXPECT_EQ(row("orphans").state, FindingState::fallback);
+    EXPECT_EQ(row("orphans").detail, (dir / "logs") + ": No such file or directory: log directories stay");
+    std::filesystem::remove_all(dir / "kubelet/pods");
+    EXPECT_THAT(row("orphans").detail, HasSubstr("volume directories stay, and log directories with them; "));
+    EXPECT_THAT(row("orphans").remedy, HasSubstr("overlays/orphans"));
+    config.eviction.garbage.orphans = Orphans::report;
+    EXPECT_EQ(row("orphans").state, FindingState::ok) << "nothing is written to";
+}
+
+// In mounts of its own thread.
+TEST_F(OrphanRow, AReadOnlyHierarchyOfCgroupsIsSaid) {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    if (row("orphans").state == FindingState::missing) GTEST_SKIP() << row("orphans").detail;
+    const auto hierarchies = kernel::find_hierarchies();
+    ASSERT_TRUE(hierarchies);
+    const auto place = kernel::hierarchy_mounts(*hierarchies).value().front();
+    std::thread([&] {
+        if (::unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "not allowed here";
+        ASSERT_EQ(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
+        ASSERT_EQ(::mount(place.c_str(), place.c_str(), nullptr, MS_BIND, nullptr), 0);
+        ASSERT_EQ(::mount(nullptr, place.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr), 0);
+        EXPECT_EQ(row("orphans").detail, place + ": Read-only file system: cgroups stay");
+    }).join();
 }
 
 }  // namespace

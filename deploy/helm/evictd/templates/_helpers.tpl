@@ -24,6 +24,12 @@ app.kubernetes.io/name: evictd
 {{- $_ := set $own "kubelet" (set $kubelet "rootDirectory" .Values.hostPaths.kubelet) -}}
 {{- end -}}
 {{- end -}}
+{{- if and .Values.disks .Values.orphans -}}
+{{- $gc := default dict (get $own "gc") -}}
+{{- if not (hasKey $gc "orphans") -}}
+{{- $_ := set $own "gc" (set $gc "orphans" "remove") -}}
+{{- end -}}
+{{- end -}}
 {{- if not (or .Values.taints (hasKey $own "nodeStatus")) -}}
 {{- $_ := set $own "nodeStatus" "conditions" -}}
 {{- end -}}

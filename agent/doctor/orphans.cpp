@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// What the removal of orphans needs: the API server's word, processes that can be seen, directories that can be written
+// to. And what is there that the running agent knows no pod of.
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "codec/agent_pods.hpp"
+#include "disk/pod_mounts.hpp"
+#include "disk/pod_trees.hpp"
+#include "doctor/doctor.hpp"
+#include "evictd/model/text.hpp"
+#include "kernel/hierarchies.hpp"
+#include "kube/api_access.hpp"
+#include "publish/status_client.hpp"
+
+namespace evictd::doctor {
+namespace {
+
+using codec::Finding;
+using codec::FindingState;
+using Uids = std::set<std::string>;
+
+// Of no pod.
+constexpr auto no_uid = "00000000-0000-0000-0000-000000000000";
+constexpr std::size_t most_named = 3;
+
+std::string pods_directory(const Config& config) { return config.agent.cluster.kubelet_root + "/pods"; }
+
+// None: no agent answers.
+std::optional<Uids> known_pods(const Config& config) {
+    auto client = publish::StatusClient::connect(config.agent.socket_path);
+    const auto answer = client ? client->ask({}) : tl::unexpected<Error>(client.error());
+    const auto pods = answer ? codec::agent_pods(*answer) : std::nullopt;
+    if (!pods) return std::nullopt;
+    Uids uids;
+    for (const auto& one : *pods) uids.insert(one.pod.uid.value);
+    return uids;
+}
+
+std::string say_left(const Config& config) {
+    const auto known = known_pods(config);
+    if (!known) return "what is left is not known: no agent answers";
+    Uids left;
+    const auto listing = disk::list_trees({.pods = pods_directory(config), .logs = config.pod_logs_dir}, [] {});
+    for (const auto& tree : listing.trees) {
+        if (!known->contains(tree.pod.value)) left.insert(tree.pod.value);
+    }
+    if (left.empty()) return "no directory of a pod that the agent does not know";
+    std::string names;
+    std::size_t named = 0;
+    for (const auto& uid : left) {
+        if (named++ < most_named) names += (names.empty() ? "" : ", ") + printable(uid);
+    }
+    return fmt::format("directories of {} that the agent does not know: {}{}", pods_text(left.size()), names,
+                       left.size() > most_named ? ", ..." : "");
+}
+
+// "PATH: why"; empty: it can be written to.
+std::string why_unwritable(const std::string& path) {
+    if (::access(path.c_str(), R_OK | W_OK | X_OK) == 0) return {};
+    return printable(path) + ": " + std::strerror(errno);
+}
+
+void add(std::string& stays, const std::string& why, const char* what) {
+    if (!why.empty()) stays += (stays.empty() ? "" : "; ") + why + ": " + what;
+}
+
+// Of all hierarchies the first that is read-only.
+std::string why_cgroups_stay() {
+    const auto hierarchies = kernel::find_hierarchies();
+    const auto mounts = hierarchies ? kernel::hierarchy_mounts(*hierarchies) : tl::unexpected(hierarchies.error());
+    if (!mounts) return mounts.error().text();
+    for (const auto& mount : *mounts) {
+        if (auto why = why_unwritable(mount); !why.empty()) return why;
+    }
+    return {};
+}
+
+// Empty: all can go.
+std::string what_stays(const Config& config) {
+    std::string stays;
+    add(stays, why_unwritable(pods_directory(config)), "volume directories stay, and log directories with them");
+    add(stays, why_unwritable(config.pod_logs_dir), "log directories stay");
+    add(stays, why_cgroups_stay(), "cgroups stay");
+    return stays;
+}
+
+Finding worse(Finding finding, FindingState state, std::string detail, std::string remedy) {
+    finding.state = state;
+    finding.detail = std::move(detail);
+    finding.remedy = std::move(remedy);
+    return finding;
+}
+
+Finding orphans_finding(const Config& config) {
+    const auto& garbage = config.eviction.garbage;
+    const bool removes = garbage.orphans == Orphans::remove && !config.agent.dry_run;
+    Finding finding{.check = "orphans", .chosen = {}, .detail = {}, .remedy = {}};
+    finding.chosen = fmt::format("{} after {}; {}", removes ? "removed" : "reported",
+                                 to_string(garbage.orphan_quarantine), say_left(config));
+    if (!kube::find_access(config.agent.cluster)) {
+        return worse(std::move(finding), FindingState::missing,
+                     "nothing is an orphan without an API server, which says that its pod is gone",
+                     "set evictd.kubeconfig, or run evictd as a pod");
+    }
+    if (::geteuid() != 0) {
+        return worse(std::move(finding), FindingState::unknown, "only root sees what can be removed",
+                     "run doctor as root");
+    }
+    const auto seen = disk::process_in_pod({.pods = pods_directory(config)}, {no_uid});
+    if (!seen) {
+        return worse(std::move(finding), FindingState::missing, seen.error().what + ": " + seen.error().why,
+                     "in a container, give it hostPID");
+    }
+    auto stays = removes ? what_stays(config) : std::string();
+    if (stays.empty()) return finding;
+    return worse(std::move(finding), FindingState::fallback, std::move(stays),
+                 "in a container, mount it writable at its own path (deploy/kustomize/overlays/orphans)");
+}
+
+}  // namespace
+
+void examine_orphans(const Config& config, std::vector<Finding>& checks) {
+    if (config.agent.disks && config.eviction.garbage.orphans != Orphans::off) {
+        checks.push_back(orphans_finding(config));
+    }
+}
+
+}  // namespace evictd::doctor
