@@ -4,13 +4,13 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
-#include <stdio.h>  // renameat
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -129,6 +129,7 @@ std::vector<Garbage> with_volumes_and_cgroups(std::vector<Garbage> orphans, cons
     std::set<std::string> pods;
     for (const Garbage& one : orphans) pods.insert(one.pod.value);
     std::vector<Garbage> more;
+    more.reserve(pods.size() + cgroups.size());
     for (const std::string& pod : pods) {
         more.push_back({GarbageKind::volume_directory, pod, pod, {pod}, std::nullopt, {}});
     }
