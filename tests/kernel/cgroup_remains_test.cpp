@@ -13,12 +13,16 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernel/cgroup_fixture.hpp"
+#include "kernel/empty_cgroups.hpp"
 #include "kernel/hierarchies.hpp"
+#include "sys/clock.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::kernel_test {
 namespace {
@@ -118,12 +122,23 @@ TEST_F(CgroupRemainsTest, NothingGoesWhileAProcessIsBelowItInAnyHierarchy) {
     EXPECT_EQ(places_of(of_cgroupfs), 0U);
 }
 
-// rmdir alone, as if a process came between the look and the removal.
-TEST_F(CgroupRemainsTest, TheKernelRefusesToRemoveOneWithAProcess) {
+// Without a look, as if the process had come between that and the removal.
+TEST_F(CgroupRemainsTest, OneThatGetsAProcessMeanwhileStaysAndSoDoesTheProcess) {
     make(of_cgroupfs + "/container");
     enter(mounts.back(), of_cgroupfs + "/container");
-    EXPECT_EQ(::rmdir((mounts.back() + root + of_cgroupfs + "/container").c_str()), -1);
-    EXPECT_EQ(errno, EBUSY);
+    const sys::SystemClock clock;
+    const auto parent = sys::open(mounts.back() + root + "/kubepods/burstable", O_RDONLY | O_DIRECTORY);
+    ASSERT_TRUE(parent);
+    const auto remove = [&] {
+        return kernel::remove_empty_cgroups(parent->get(), "pod" + pod.value, clock,
+                                            clock.monotonic() + std::chrono::seconds(5));
+    };
+    EXPECT_EQ(remove(), EBUSY);
+    EXPECT_EQ(::kill(child, 0), 0);
+    EXPECT_TRUE(fs::exists(mounts.back() + root + of_cgroupfs + "/container"));
+    end();
+    EXPECT_TRUE(eventually([&] { return remove() == 0; }));
+    EXPECT_FALSE(fs::exists(mounts.back() + root + of_cgroupfs));
 }
 
 TEST_F(CgroupRemainsTest, WhatIsNotThatPodsOwnStays) {

@@ -57,6 +57,12 @@ TEST_F(PodAbsenceTest, AMirrorIsNoOtherPod) {
 
 TEST_F(PodAbsenceTest, AllElseProvesNothing) {
     EXPECT_FALSE(ask(404, "404 page not found")) << "a proxy";
+    EXPECT_FALSE(ask(404, "<html><head><title>404 Not Found</title></head><body>pods \"web\" not found</body></html>"));
+    EXPECT_FALSE(ask(404, "")) << "cut off";
+    EXPECT_FALSE(ask(401, status_about("pods", "web", "Unauthorized")));
+    EXPECT_FALSE(ask(401, status_about("pods", "web"))) << "the status counts as well";
+    EXPECT_FALSE(ask(429, status_about("pods", "web")));
+    EXPECT_FALSE(ask(200, "<html>sign in</html>"));
     EXPECT_FALSE(ask(404, status_about("pods", "other")));
     EXPECT_FALSE(ask(404, status_about("namespaces", "web")));
     EXPECT_FALSE(ask(404, status_about("pods", "web", "")));
