@@ -124,7 +124,7 @@ std::optional<Clock> next_clock(const EvictionConfig& config, const Decision& de
     if (const auto clock = next_arrival_clock(config, state, observation)) consider(*clock, NextLookReason::arrival);
     if (const auto clock = next_removal_clock(config, state, observation)) consider(*clock, NextLookReason::removal);
     if (const auto clock = next_freeing_clock(state)) consider(*clock, NextLookReason::victim_timeout);
-    if (const auto clock = next_reaping_clock(state, now)) next.add(*clock, NextLookReason::victim_timeout);
+    if (const auto clock = next_reaping_clock(state, now)) next.add(*clock, NextLookReason::unreaped_tasks);
     if (const auto clock = next_garbage_clock(state, now)) next.add(*clock, NextLookReason::reclaim);
     if (steps.awaited) next.add(*steps.awaited, NextLookReason::awaited);
     return next.clock();

@@ -43,6 +43,7 @@ enum class NextLookReason : std::uint8_t {
     termination_grace,     // a victim's grace period ends
     retry,                 // a kill that failed is retried
     victim_timeout,        // a victim that does not exit no longer holds up the next eviction
+    unreaped_tasks,        // a victim's ended tasks still count against pid.available
     owed_memory,           // a victim's memory is expected back
     trend,                 // timeToExhaustion is measured from look to look
     ladder,                // a pod is on a rung
@@ -62,13 +63,14 @@ enum class NextLookReason : std::uint8_t {
 };
 template <>
 struct Names<NextLookReason> {
-    static constexpr Words<23> words{"period",
+    static constexpr Words<24> words{"period",
                                      "threshold_grace",
                                      "stall_grace",
                                      "transition_period",
                                      "termination_grace",
                                      "retry",
                                      "victim_timeout",
+                                     "unreaped_tasks",
                                      "owed_memory",
                                      "trend",
                                      "ladder",

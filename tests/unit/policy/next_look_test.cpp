@@ -232,6 +232,13 @@ TEST(NextClock, OfAVictim) {
     EXPECT_EQ(clock_of(state).why, Why::retry);
 }
 
+TEST(NextClock, OfTasksThatAreNotReaped) {
+    State state;
+    state.reaping.emplace_back();
+    EXPECT_EQ(clock_of(state).at, at(100ms));
+    EXPECT_EQ(clock_of(state).why, Why::unreaped_tasks);
+}
+
 TEST(NextClock, OfOwedMemoryAndOfRungs) {
     State owing;
     owing.owing.emplace_back().returned_at = boot;
