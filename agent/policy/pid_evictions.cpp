@@ -56,7 +56,7 @@ void follow_reaping(const EvictionConfig& config, const Observation& observation
     std::erase_if(state.reaping, [&](Reaping& one) {
         const auto* const seen = find(one, observation);
         const bool counted = seen != nullptr && seen->tasks;
-        if (counted) one.tasks = seen->tasks;
+        if (counted) one.tasks = std::min(one.tasks.value_or(*seen->tasks), *seen->tasks);
         const Duration patience = one.tasks ? longest_reaping : reaped_soon;
         return one.tasks == 0 || (!counted && !is_short) || observation.at >= after(one.emptied_at, patience);
     });

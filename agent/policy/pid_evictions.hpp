@@ -22,7 +22,8 @@ void begin_reaping(const InFlight& flight, const ObservedVictim& seen, State& st
 // Ends those of which no task is left, and in any case after 10 s, as long as the kubelet waits from look to look.
 // A threshold that is no longer met ends none whose tasks can be counted: the first that something has waited for clear
 // it, and the next fork anywhere on the node meets it again. Where tasks can no longer be counted, because the cgroup
-// was removed, what was counted last holds until the threshold is clear; where they were never counted, 1 s.
+// was removed, what was counted last holds until the threshold is clear; where they were never counted, 1 s. What is left
+// never rises: more tasks in the same cgroup belong to a container that was started anew.
 void follow_reaping(const EvictionConfig& config, const Observation& observation, State& state);
 // When their tasks are to be counted again.
 [[nodiscard]] std::optional<MonotonicTime> next_reaping_clock(const State& state, MonotonicTime now);

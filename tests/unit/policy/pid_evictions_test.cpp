@@ -50,6 +50,19 @@ TEST(Reaping, EndsWithTheLastTask) {
     EXPECT_FALSE(node.waits(109s, 0));
 }
 
+// A container that was started anew in the victim's cgroup forks: its tasks are not the victim's.
+TEST(Reaping, WhatIsLeftNeverRises) {
+    Bombed node;
+    EXPECT_TRUE(node.waits(100s, 200));
+    EXPECT_TRUE(node.waits(101s, 900));
+    EXPECT_EQ(node.state.reaping.front().tasks, 200);
+    EXPECT_TRUE(node.waits(102s, 100));
+    EXPECT_EQ(node.state.reaping.front().tasks, 100);
+    Bombed uncounted{std::nullopt};
+    EXPECT_TRUE(uncounted.waits(100s, 300));
+    EXPECT_EQ(uncounted.state.reaping.front().tasks, 300);
+}
+
 // The first that are waited for clear it, and the next fork meets it again.
 TEST(Reaping, GoesOnWhereTheThresholdIsClearForAMoment) {
     Bombed node;
