@@ -59,6 +59,8 @@ void Agent::add_tasks(std::vector<ObservedVictim>& victims) const {
         }
         if (const auto tasks = followed->cgroup->tasks()) {
             victim.tasks = *tasks;
+        } else {
+            victim.removed = tasks.error().kind == ErrorKind::vanished;
         }
     }
 }

@@ -106,6 +106,7 @@ struct ObservedVictim {
         tasks{};                    // also ended ones, which count until something waited for them; none: not known
     std::optional<bool> on_disk{};  // volumes or containers of it are still there; none: not known
     std::optional<bool> volumes{};  // volumes alone, likewise
+    bool removed = false;           // the cgroup is gone: its tasks cannot be counted any more
 };
 
 // A cgroup that is named as the kubelet names a pod's, and no source knows a pod of that UID: its manifest is late, or

@@ -163,6 +163,8 @@ struct State {
     std::vector<Removal> removals;               // begun; one for each uid
     Collecting collecting{};
     std::vector<Reaping> reaping{};  // evictions for PIDs wait for them
+    // What pid.available was when `reaping` began or was last changed, with all their tasks added.
+    std::optional<Amount> available_once_reaped{};
     std::vector<Freeing> freeing{};  // evictions for disk wait for them
     std::optional<DiskWait> disk_wait{};
     std::optional<MonotonicTime> disk_relieved_at{};  // when the last victim for disk ended: it may have left garbage

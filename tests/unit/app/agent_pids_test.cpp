@@ -123,6 +123,17 @@ TEST_F(AfterAVictim, NoOtherGoesWhereTheThresholdWasClearForAMoment) {
     EXPECT_FALSE(last().decision.evict) << last().decision.why;
 }
 
+TEST_F(AfterAVictim, ASecondBombGoesWhileTheFirstOnesTasksAreLeft) {
+    is_emptied_with(2'000);
+    run(31'769 + 250);
+    agent->request_look();
+    EXPECT_FALSE(last().decision.evict) << last().decision.why;
+    run(31'769 + 251);
+    agent->request_look();
+    ASSERT_TRUE(last().decision.evict) << last().decision.why;
+    EXPECT_EQ(last().decision.evict->pod, PodUid{"quiet"});
+}
+
 TEST_F(AfterAVictim, NoOtherGoesWhereItIsEmptyWhileTheThresholdIsClear) {
     tree.line(hog_id).processes = 1;
     run(31'700);
@@ -133,6 +144,30 @@ TEST_F(AfterAVictim, NoOtherGoesWhereItIsEmptyWhileTheThresholdIsClear) {
     run(31'770);
     agent->count_pids();
     EXPECT_FALSE(last().decision.evict) << last().decision.why;
+}
+
+// Without a free descriptor they cannot be counted for a moment: what was counted last still holds.
+TEST_F(AfterAVictim, NoOtherGoesWhereItsTasksCouldNotBeCountedOnce) {
+    is_emptied_with(400);
+    run(31'700);
+    tree.handle(hog_id)->counted_tasks = fail(ErrorKind::failed, "pids.current", "Too many open files");
+    agent->count_pids();
+    ASSERT_TRUE(last().decision.thresholds_met.empty());
+    run(31'770);
+    agent->count_pids();
+    EXPECT_FALSE(last().decision.thresholds_met.empty());
+    EXPECT_FALSE(last().decision.evict) << last().decision.why;
+}
+
+TEST_F(AfterAVictim, WhereItsCgroupIsRemovedTheNextGoesAfterTheThresholdWasClear) {
+    is_emptied_with(400);
+    run(31'700);
+    tree.handle(hog_id)->counted_tasks = fail(ErrorKind::vanished, "pids.current", "removed");
+    agent->count_pids();
+    ASSERT_TRUE(last().decision.thresholds_met.empty());
+    run(31'770);
+    agent->count_pids();
+    EXPECT_TRUE(last().decision.evict) << last().decision.why;
 }
 
 // Tasks that are waited for between the two counts are in the first of them.

@@ -76,6 +76,18 @@ TEST(TapeJson, ATapeFromBeforeTheChoiceOfGraceGivesPodsTheirOwn) {
     EXPECT_FALSE(pod.qos || pod.has_resources || pod.requests.hugepages);
 }
 
+TEST(TapeJson, OfAStateFromBeforeItWasMeasuredWhatOthersTakeIsNotKnown) {
+    State state;
+    state.available_once_reaped = {7};
+    const auto older = R"({"reaping":[{"pod":"a","cgroup":7,"emptied_at":5,"tasks":600}]})";
+    ValueReader reader({});
+    ASSERT_TRUE(reader.read(ValueReader::Json::parse(older), state)) << reader.fault();
+    EXPECT_EQ(state.reaping.at(0).tasks, 600);
+    EXPECT_EQ(state.available_once_reaped, std::nullopt);
+    state.available_once_reaped = {2'400};
+    EXPECT_THAT(state_line(state), HasSubstr(R"("available_once_reaped":2400,)"));
+}
+
 TEST(TapeJson, FloatsAreBitExact) {
     for (const float value : {0.1F, 0.15F, 1.0F / 3, 1e-45F, -0.0F, 3.4028235e38F, 0.05F}) {
         std::string text;

@@ -24,12 +24,13 @@ struct Bombed {
         seen.tasks = tasks;
         begin_reaping(flight, seen, state);
     }
-    [[nodiscard]] bool waits(Duration since, std::optional<std::int64_t> tasks, bool is_seen = true) {
+    [[nodiscard]] bool waits(Duration since, std::optional<std::int64_t> tasks, bool removed = false) {
         Observation observation;
         observation.at = at(since);
         ObservedVictim seen{.pod = {"bomb"}, .cgroup = {7}, .populated = false, .held = {}};
         seen.tasks = tasks;
-        if (is_seen) observation.victims = {seen};
+        seen.removed = removed;
+        observation.victims = {seen};
         Node node;
         node.set(Bytes{available}, Signal::pid_available, Bytes{32'768});
         observation.readings = node.readings;
@@ -74,9 +75,10 @@ TEST(Reaping, GoesOnWhereTheThresholdIsClearForAMoment) {
 TEST(Reaping, EndsOnceNoThresholdIsMetAndNobodyCanCount) {
     Bombed node;
     node.available = 999;
-    EXPECT_TRUE(node.waits(100s, std::nullopt, false));
+    EXPECT_TRUE(node.waits(100s, std::nullopt, true));
     node.available = 1'000;
-    EXPECT_FALSE(node.waits(100s, std::nullopt, false));
+    EXPECT_TRUE(node.waits(100s, std::nullopt)) << "a count that failed once";
+    EXPECT_FALSE(node.waits(100s, std::nullopt, true));
 }
 
 TEST(Reaping, TasksAreFollowedOfVictimsForPidsOnly) {
@@ -110,9 +112,9 @@ TEST(Reaping, EndsAfterTenSecondsWhateverIsLeft) {
 TEST(Reaping, AfterTheCgroupIsGoneWhatWasCountedLastHolds) {
     Bombed node;
     EXPECT_TRUE(node.waits(100s, 500));
-    EXPECT_TRUE(node.waits(109'999ms, std::nullopt, false));
+    EXPECT_TRUE(node.waits(109'999ms, std::nullopt, true));
     EXPECT_EQ(node.state.reaping.front().tasks, 500);
-    EXPECT_FALSE(node.waits(110s, std::nullopt, false));
+    EXPECT_FALSE(node.waits(110s, std::nullopt, true));
 }
 
 TEST(Reaping, OfWhatWasNeverCountedASecondIsEnough) {
@@ -133,6 +135,72 @@ TEST(Reaping, EvictionsWaitOnlyWhereTheRemainsExplainTheShortage) {
     EXPECT_FALSE(waits_for_reaping(met, State{}));
     const Bombed uncounted{std::nullopt};
     EXPECT_TRUE(waits_for_reaping(met, uncounted.state));
+}
+
+// What a threshold of `quantity` finds, where the bomb left more than that.
+struct SecondBomb : Bombed {
+    explicit SecondBomb(std::int64_t tasks = 2'000) : Bombed(tasks) { EXPECT_TRUE(waits(100s, tasks)); }
+    [[nodiscard]] bool is_waited(std::int64_t left, std::int64_t quantity = 1'000) const {
+        MetThreshold met;
+        met.quantity = {quantity};
+        met.available = {left};
+        return waits_for_reaping(met, state);
+    }
+};
+
+TEST(Reaping, ASecondBombIsNotWaitedForWhereTheFirstLeftMoreThanTheQuantity) {
+    SecondBomb node;
+    EXPECT_TRUE(node.is_waited(150));
+    EXPECT_FALSE(node.is_waited(149));
+    node.available = 450;
+    EXPECT_TRUE(node.waits(101s, 1'700));
+    EXPECT_TRUE(node.is_waited(450)) << "it takes what the first gives back, all but 50";
+    EXPECT_FALSE(node.is_waited(449));
+}
+
+TEST(Reaping, ASmallThresholdToleratesSomeTasksOfOthers) {
+    const SecondBomb node;
+    EXPECT_TRUE(node.is_waited(400 - 64, 100));
+    EXPECT_FALSE(node.is_waited(400 - 65, 100));
+}
+
+TEST(Reaping, GrowthOfOthersIsMeasuredAcrossACountThatFailedAndVictimsThatAreReaped) {
+    SecondBomb node;
+    node.state.reaping.push_back({{"small"}, {8}, at(100s), 0});
+    node.available = 300;
+    EXPECT_TRUE(node.waits(101s, std::nullopt));
+    EXPECT_EQ(node.state.reaping.size(), 1U);
+    EXPECT_TRUE(node.is_waited(150));
+    EXPECT_FALSE(node.is_waited(149));
+}
+
+TEST(Reaping, GrowthOfOthersIsMeasuredAnewWhereTheVictimsChange) {
+    SecondBomb node;
+    node.state.reaping.push_back({{"stuck"}, {8}, at(92s), 5'000});
+    node.available = 100;
+    EXPECT_TRUE(node.waits(102s, 2'000)) << "the stuck one is given up";
+    EXPECT_EQ(node.state.available_once_reaped, Amount{2'100});
+    InFlight second;
+    second.victim.pod = {"second"};
+    second.victim.emptied_at = at(102s);
+    second.victim.eviction.threshold.threshold.signal = Signal::pid_available;
+    ObservedVictim seen{.pod = {"second"}, .cgroup = {}, .populated = false, .held = {}};
+    seen.tasks = 300;
+    begin_reaping(second, seen, node.state);
+    node.available = 50;
+    EXPECT_TRUE(node.waits(102s, 2'000));
+    EXPECT_EQ(node.state.available_once_reaped, Amount{2'350});
+    node.state.reaping.clear();
+    EXPECT_FALSE(node.waits(103s, 0));
+    EXPECT_EQ(node.state.available_once_reaped, std::nullopt);
+}
+
+TEST(Reaping, GrowthOfOthersIsMeasuredFromTheFirstCount) {
+    Bombed node{std::nullopt};
+    EXPECT_TRUE(node.waits(100s, std::nullopt));
+    EXPECT_EQ(node.state.available_once_reaped, std::nullopt);
+    EXPECT_TRUE(node.waits(100s, 600));
+    EXPECT_EQ(node.state.available_once_reaped, Amount{1'000});
 }
 
 }  // namespace
