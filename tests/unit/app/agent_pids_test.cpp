@@ -125,11 +125,15 @@ TEST_F(AfterAVictim, NoOtherGoesWhereTheThresholdWasClearForAMoment) {
 
 TEST_F(AfterAVictim, ASecondBombGoesWhileTheFirstOnesTasksAreLeft) {
     is_emptied_with(2'000);
-    run(31'769 + 250);
-    agent->request_look();
+    const auto look_at = [&](std::int64_t tasks) {
+        run(tasks);
+        clock.advance(100ms);
+        agent->request_look();
+        EXPECT_EQ(reading()->available.value, 32'768 - tasks);
+    };
+    look_at(31'769 + 250);
     EXPECT_FALSE(last().decision.evict) << last().decision.why;
-    run(31'769 + 251);
-    agent->request_look();
+    look_at(31'769 + 251);
     ASSERT_TRUE(last().decision.evict) << last().decision.why;
     EXPECT_EQ(last().decision.evict->pod, PodUid{"quiet"});
 }

@@ -85,7 +85,7 @@ TEST(TapeJson, OfAStateFromBeforeItWasMeasuredWhatOthersTakeIsNotKnown) {
     EXPECT_EQ(state.reaping.at(0).tasks, 600);
     EXPECT_EQ(state.available_once_reaped, std::nullopt);
     state.available_once_reaped = {2'400};
-    EXPECT_THAT(state_line(state), HasSubstr(R"("available_once_reaped":2400,)"));
+    EXPECT_THAT(state_line(state), HasSubstr(R"("available_once_reaped":2400)"));
 }
 
 TEST(TapeJson, FloatsAreBitExact) {
