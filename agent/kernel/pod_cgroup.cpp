@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <mutex>
@@ -130,6 +129,9 @@ Result<port::PodCgroupPtr> CgroupHandle::open(const Hierarchies& hierarchies, co
     }
     if (!hierarchies.pids.empty()) {
         handle->pids_ = hierarchies.pids + path;
+        if (stat(handle->pids_.c_str(), &status) == 0) {
+            handle->pids_id_ = status.st_ino;
+        }
     }
     auto kill_file = sys::openat(handle->memory_.get(), "cgroup.kill", O_WRONLY);
     if (kill_file) {
@@ -238,31 +240,6 @@ Result<bool> CgroupHandle::holds_us() const {
         return found ? Walk::stop : Walk::on;
     });
     return found || searched ? Result<bool>(found) : tl::unexpected(searched.error());
-}
-
-// v1: every task of the subtree is charged to its pids cgroup from its fork until it is reaped, wherever it moves.
-bool CgroupHandle::surely_empty() const {
-    if (v2_) {
-        const auto any = populated();
-        return any && !*any;
-    }
-    const auto left = tasks();
-    return left && *left == 0;
-}
-
-Result<std::int64_t> CgroupHandle::tasks() const {
-    if (!v2_ && pids_.empty()) {
-        return fail(ErrorKind::failed, path_, "no pids controller counts its tasks");
-    }
-    const auto directory = v2_ ? sys::openat(memory_.get(), ".", directory_flags) : sys::open(pids_, directory_flags);
-    const auto text = directory ? read_file_at(directory->get(), "pids.current") : tl::unexpected(directory.error());
-    if (!text) {
-        return tl::unexpected(text.error());
-    }
-    std::int64_t count = 0;
-    const auto parsed = std::from_chars(text->data(), text->data() + text->size(), count);
-    return parsed.ec == std::errc() ? Result<std::int64_t>(count)
-                                    : fail(ErrorKind::failed, path_ + "/pids.current", "is not a number");
 }
 
 // A pod makes as many cgroups as it likes, and each takes 8 us of a real-time thread: no more are searched than the BPF

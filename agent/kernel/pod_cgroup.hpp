@@ -7,8 +7,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "evictd/port/cgroups.hpp"
 #include "kernel/cgroup_walk.hpp"
@@ -42,6 +45,7 @@ public:
 private:
     CgroupHandle() = default;
     [[nodiscard]] Result<sys::Fd> open_freezer() const;
+    [[nodiscard]] Result<sys::Fd> open_pids() const;
     [[nodiscard]] Status each_process(int top, const std::function<Walk(pid_t)>& visit,
                                       std::size_t* left = nullptr) const;
     using VisitBatch = std::function<bool(const port::ProcessBatch&)>;
@@ -51,11 +55,12 @@ private:
     CgroupId id_;
     std::string path_;
     bool v2_ = false;
-    sys::Fd memory_;       // the directory in the memory hierarchy
-    std::string pids_;     // the directory in v1's pids hierarchy; empty: there is none, or it is v2
-    std::string mount_;    // of the memory hierarchy
-    std::string freezer_;  // the directory in v1's freezer hierarchy; empty: there is none, or it is v2
-    sys::Fd kill_file_;    // cgroup.kill, opened before it is needed
+    sys::Fd memory_;                // the directory in the memory hierarchy
+    std::string pids_;              // the directory in v1's pids hierarchy; empty: there is none, or it is v2
+    std::optional<ino_t> pids_id_;  // its inode; none: it was not there yet
+    std::string mount_;             // of the memory hierarchy
+    std::string freezer_;           // the directory in v1's freezer hierarchy; empty: there is none, or it is v2
+    sys::Fd kill_file_;             // cgroup.kill, opened before it is needed
 };
 
 // For PodCgroup::holds_us() of every handle, once at the start: where no namespace says which cgroup is ours (in a

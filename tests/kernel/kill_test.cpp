@@ -537,6 +537,33 @@ TEST_F(Kill, ACgroupMadeAnewUnderTheSameNameIsNotTouched) {
     EXPECT_EQ(held->processes().error().kind, ErrorKind::vanished);
 }
 
+// Also where nothing but its pids cgroup was made anew, or that came after the handle.
+TEST_F(Kill, TasksOfACgroupMadeAnewUnderTheSameNameAreNotCounted) {
+    if (hierarchies().pids.empty()) GTEST_SKIP() << "pids is not a hierarchy of its own";
+    const auto has_vanished = [](const port::PodCgroupPtr& cgroup) {
+        const auto tasks = cgroup->tasks();
+        return !tasks && tasks.error().kind == ErrorKind::vanished;
+    };
+    cgroups_.make("kubepods/podreborn");
+    const auto pids = hierarchies().pids + cgroups_.path("kubepods/podreborn");
+    const auto held = open_cgroup(cgroups_, "kubepods/podreborn");
+    ASSERT_EQ(::rmdir(pids.c_str()), 0);
+    const auto early = open_cgroup(cgroups_, "kubepods/podreborn");
+    EXPECT_TRUE(has_vanished(held));
+    ASSERT_EQ(::mkdir(pids.c_str(), 0755), 0);
+    PodProcess innocent(cgroups_, "kubepods/podreborn");
+    EXPECT_TRUE(has_vanished(held));
+    EXPECT_FALSE(held->surely_empty());
+    EXPECT_EQ(open_cgroup(cgroups_, "kubepods/podreborn")->tasks().value_or(-1), 1);
+    EXPECT_EQ(early->tasks().value_or(-1), 1);
+    const auto memory = hierarchies().memory + cgroups_.path("kubepods/podreborn");
+    ASSERT_EQ(::kill(innocent.pid(), SIGKILL), 0);
+    ASSERT_TRUE(innocent.killed_by(SIGKILL));
+    ASSERT_TRUE(eventually([&] { return ::rmdir(memory.c_str()) == 0; }));
+    EXPECT_TRUE(has_vanished(early));
+    ASSERT_EQ(::mkdir(memory.c_str(), 0755), 0);
+}
+
 TEST_F(Kill, APodWithoutACgroupHasVanished) {
     EXPECT_EQ(act_on(ActionKind::kill, nullptr).status, OutcomeStatus::vanished);
 }
