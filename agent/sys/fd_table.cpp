@@ -3,13 +3,24 @@
 #include "sys/fd_table.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 
 #include "sys/fd.hpp"
+#include "sys/log.hpp"
 
 namespace evictd::sys {
+namespace {
+
+void say_not_grown(int error_number) {
+    log::warn("could not enlarge the table of file descriptors: " + std::generic_category().message(error_number) +
+              "; under a fork bomb a kill may wait for the kernel to do it");
+}
+
+}  // namespace
 
 void raise_fd_limit() {
     rlimit limit{};
@@ -21,11 +32,13 @@ void raise_fd_limit() {
 
 void grow_fd_table(std::size_t count) {
     rlimit limit{};
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return say_not_grown(errno);
     const auto places = std::min<rlim_t>(count, limit.rlim_cur);
+    if (places == 0) return;
     const Fd any(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!any || places == 0) return;
+    if (!any) return say_not_grown(errno);
     const Fd last(::fcntl(any.get(), F_DUPFD_CLOEXEC, static_cast<int>(places - 1)));
+    if (!last) say_not_grown(errno);
 }
 
 }  // namespace evictd::sys

@@ -14,7 +14,8 @@ void raise_fd_limit();
 // Places for `count` descriptors, or for as many as the limit allows. The kernel makes a table larger when its last
 // place is taken; in a process with threads that open() or pidfd_open() waits for an RCU grace period
 // (expand_fdtable()), which under a fork bomb takes seconds. A table never becomes smaller, so none of these is needed
-// in the end. 8 bytes of kernel memory a place. Best before there are threads: then it does not wait itself.
+// in the end. 8 bytes of kernel memory a place. Best before there are threads: then it does not wait itself. Without
+// them all else works; it is logged.
 void grow_fd_table(std::size_t count);
 
 }  // namespace evictd::sys

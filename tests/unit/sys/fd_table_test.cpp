@@ -46,6 +46,19 @@ TEST_F(FdTable, GrowsNoFurtherThanTheLimit) {
     EXPECT_EQ(places(), low.rlim_cur);
 }
 
+TEST_F(FdTable, LogsThatItCouldNotGrow) {
+    const auto wanted = 2 * places();
+    testing::internal::CaptureStderr();
+    const rlimit low{.rlim_cur = static_cast<rlim_t>(Fd(::dup(0)).get()), .rlim_max = before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+    grow_fd_table(wanted);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(
+        testing::internal::GetCapturedStderr(),
+        "evictd: warning: could not enlarge the table of file descriptors: Too many open files; under a fork bomb "
+        "a kill may wait for the kernel to do it\n");
+}
+
 TEST_F(FdTable, TheSoftLimitBecomesTheHardOne) {
     const rlimit low{.rlim_cur = 64, .rlim_max = before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
