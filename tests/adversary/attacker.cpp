@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -74,6 +75,7 @@ constexpr const char* usage =
     "  withhold DIR GO            mount a FUSE file DIR/f that answers no write until the file GO is there\n"
     "  dirty FILE                 dirty a mapping of FILE and have it written back\n"
     "  unreaped COMMAND...        run a command and never reap it; prints its pid\n"
+    "  adopt COMMAND...           the same, and all that it leaves behind is not reaped either\n"
     "  notified SOCKET MS         own SOCKET as systemd owns NOTIFY_SOCKET; print what comes for MS\n";
 
 using Words = std::vector<std::string>;
@@ -434,6 +436,11 @@ void unreaped(const Words& words) {
     rest();
 }
 
+void adopt(const Words& words) {
+    if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) die_errno("prctl");
+    unreaped(words);
+}
+
 void notified(const Words& words) {
     const int sock = bound_socket(words.at(0), SOCK_DGRAM);
     ready();
@@ -463,7 +470,7 @@ const std::map<std::string, std::function<void(const Words&)>>& modes() {
         {"score", score},       {"chains", chains},     {"lock", lock},
         {"unreaped", unreaped}, {"notified", notified}, {"withhold", withhold},
         {"unmapped", unmapped}, {"dirty", dirty},       {"breathe", breathe},
-        {"limits", limits},     {"bomb", bomb},
+        {"limits", limits},     {"bomb", bomb},         {"adopt", adopt},
     };
     return all;
 }
