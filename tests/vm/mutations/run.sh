@@ -40,7 +40,7 @@ compile() { # to a log; shown if it fails
     if command -v ccache > /dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
     if ! { cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DEVICTD_WERROR=OFF \
         -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -DNDEBUG" "${launcher[@]}" &&
-        ninja -C "$build" evictd vm_tools without_bpf; } > "$directory/build.log" 2>&1; then
+        ninja -C "$build" evictd evictd_node_bench vm_tools without_bpf; } > "$directory/build.log" 2>&1; then
         tail -n 30 "$directory/build.log" >&2
         die "the build of $1 failed ($directory/build.log)"
     fi
