@@ -11,6 +11,7 @@
 
 #include "event_ended.hpp"
 #include "event_id.hpp"
+#include "event_latency.hpp"
 #include "event_notice.hpp"
 #include "event_orphan.hpp"
 #include "event_owed.hpp"
@@ -44,25 +45,6 @@ bool is_for_disk_threshold(const Eviction& eviction) {
 EventThreshold event_threshold(const MetThreshold& met) {
     return {met.threshold.hard(),       met.quantity,           met.available, met.capacity,
             met.threshold.grace_period, met.threshold.time_left};
-}
-
-// A span that both ends bound. Clocks are one and the same, so a negative one is a source's rounding: 0.
-std::optional<Duration> between(MonotonicTime from, MonotonicTime to) {
-    if (from == MonotonicTime{} || to == MonotonicTime{}) return std::nullopt;
-    return std::max(to - from, Duration::zero());
-}
-
-EventLatency latency(const Cause& cause, MonotonicTime decided_at, MonotonicTime delivered_at) {
-    EventLatency result;
-    result.decide = between(cause.detected_at, decided_at);
-    result.act = between(decided_at, delivered_at);
-    // A stall trigger carries the time at which we read it: when the kernel saw the crossing is not known.
-    if (cause.kind == CauseKind::kernel_event && cause.event &&
-        !std::holds_alternative<StallTriggered>(cause.event->kind)) {
-        result.detect = between(cause.event->time, cause.detected_at);
-        result.total = between(cause.event->time, delivered_at);
-    }
-    return result;
 }
 
 std::string cause_text(const Cause& cause) {
@@ -140,7 +122,7 @@ private:
         event.message = shed_sentence(edge, tick_.dry_run);
         event.cause = cause_text(tick_.observation.cause);
         event.error = edge.error;
-        if (edge.error.empty()) event.latency = latency(tick_.observation.cause, tick_.decided_at, edge.at);
+        if (edge.error.empty()) event.latency = latency_to_kill(tick_.observation.cause, tick_.decided_at, edge.at);
         name_pod(event, edge.pod.pod);
     }
 
@@ -243,8 +225,8 @@ private:
         event.id = eviction_id(eviction.pod, tick_.observation.cause);
         tell_threshold(eviction, event);
         event.cause = cause_text(tick_.observation.cause);
-        event.latency = latency(tick_.observation.cause, done != nullptr ? done->decided_at : tick_.decided_at,
-                                signalled ? done->delivered_at : MonotonicTime{});
+        event.latency = latency_to_kill(tick_.observation.cause, done != nullptr ? done->decided_at : tick_.decided_at,
+                                        signalled ? done->delivered_at : MonotonicTime{});
         if (done != nullptr) event.error = done->error;
     }
 
@@ -311,18 +293,6 @@ private:
 
 EventPod event_pod(const Pod& pod) {
     return {pod.name_space, pod.name, pod.uid.value, std::nullopt, pod.priority.value_or(0)};
-}
-
-EventLatency latency_of(const Victim& victim) {
-    EventLatency result;
-    if (victim.eviction.immediate) {
-        result = latency(victim.cause, victim.decided_at, victim.killed_at);
-    } else {
-        // Between the cause and this kill lies the grace period, which is no latency of ours.
-        result.act = between(victim.decided_at, victim.killed_at);
-    }
-    result.empty = between(victim.killed_at, victim.emptied_at);
-    return result;
 }
 
 std::vector<Event> events_of(const Record& record) {

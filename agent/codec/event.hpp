@@ -119,9 +119,6 @@ struct Event {
 // Whose event it is. Without the QoS class, which is the policy's to say.
 [[nodiscard]] EventPod event_pod(const Pod& pod);
 
-// A victim's way from the kernel's event to its last process. Also what status shows of it.
-[[nodiscard]] EventLatency latency_of(const Victim& victim);
-
 // The moment `at` of the look `observation`, for people.
 [[nodiscard]] inline WallTime wall_time(const Observation& observation, MonotonicTime at) {
     return observation.wall + (at - observation.at);

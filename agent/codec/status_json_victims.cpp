@@ -8,6 +8,7 @@
 
 #include "event.hpp"
 #include "event_id.hpp"
+#include "event_latency.hpp"
 #include "evictd/model/text.hpp"
 #include "kernel_events.hpp"
 #include "stall_json.hpp"

@@ -14,6 +14,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "codec/event.hpp"
+#include "codec/event_latency.hpp"
 #include "publish/prometheus_api.hpp"
 #include "publish/prometheus_gauges.hpp"
 #include "sys/clock.hpp"
