@@ -113,16 +113,19 @@ void Batch::drop_strangers(const std::vector<pid_t>& still) {
     });
 }
 
+// Whom the signal did not reach is not held any more: nothing is done to them.
 void Batch::signal_held() {
-    for (const auto& process : held_) {
-        if (pidfd_send_signal(process.pidfd.get(), strike_.signal_number) == 0) {
+    std::erase_if(held_, [&](const HeldProcess& process) {
+        const int error = pidfd_send_signal(process.pidfd.get(), strike_.signal_number) == 0 ? 0 : errno;
+        if (error == 0) {
             struck_.signalled.push_back(process.pid);
-        } else if (errno != ESRCH) {
+        } else if (error != ESRCH) {
             refuse(
-                sys::fail_errno("signal " + std::to_string(strike_.signal_number), errno, "run as root with CAP_KILL")
+                sys::fail_errno("signal " + std::to_string(strike_.signal_number), error, "run as root with CAP_KILL")
                     .value());
         }
-    }
+        return error != 0;
+    });
 }
 
 void Batch::put_away() {

@@ -3,12 +3,20 @@
 // In a thread of its own, so each test waits for what the reaper was last told: that nobody is left.
 #include "act/reaper.hpp"
 
+#include <array>
+#include <atomic>
+#include <csignal>
 #include <future>
 #include <memory>
 #include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "child_processes.hpp"
 #include "fakes/few_descriptors.hpp"
@@ -355,6 +363,51 @@ TEST(ReaperTest, WhatExitsSlowlyExitsFirstForASecond) {
     EXPECT_GE(first, 1);
     EXPECT_GE(put_back - begun, std::chrono::seconds(1));
     EXPECT_GE(looks_at_first, 4) << "two looks a round, and not in the first";
+}
+
+// Of this thread, and of those that it makes.
+void give_up_cap_kill() {
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+    ASSERT_EQ(::syscall(SYS_capget, &header, sets.data()), 0);
+    sets[0].effective &= ~(1U << CAP_KILL);
+    ASSERT_EQ(::syscall(SYS_capset, &header, sets.data()), 0);
+}
+
+TEST(ReaperTest, WhatTheSignalDidNotReachStaysAsItIs) {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    const pid_t other = ::fork();
+    if (other == 0) {
+        if (::setresuid(65534, 65534, 65534) != 0) ::_exit(1);
+        (void)::raise(SIGSTOP);
+        ::_exit(0);
+    }
+    ASSERT_EQ(::waitpid(other, nullptr, WUNTRACED), other);
+    std::atomic<int> prioritized = 0;
+    std::thread([&] {
+        give_up_cap_kill();
+        const sys::SystemClock clock;
+        std::promise<void> looked;
+        std::shared_ptr<ListedCgroup> cgroup;
+        cgroup = std::make_shared<ListedCgroup>([&](int look) {
+            if (look == 8) {
+                cgroup->counted_empty = true;
+                looked.set_value();
+            }
+            return std::vector<pid_t>{other};
+        });
+        auto made = Reaper::make(
+            clock, "", [](const HeldProcess&) { return true; }, 1,
+            [&](const HeldProcess&, ExitPriority) { prioritized++; });
+        ASSERT_TRUE(made);
+        (*made)->follow(cgroup, false);
+        EXPECT_EQ(looked.get_future().wait_for(long_enough), std::future_status::ready);
+        made->reset();
+    }).join();
+    EXPECT_EQ(prioritized, 0);
+    EXPECT_EQ(::waitpid(other, nullptr, WNOHANG), 0) << "it lives";
+    (void)::kill(other, SIGKILL);
+    (void)::waitpid(other, nullptr, 0);
 }
 
 TEST(ReaperTest, WithoutAPriorityOfOurOwnTheDyingHaveNoneEither) {
