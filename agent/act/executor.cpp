@@ -89,9 +89,10 @@ bool Executor::is_allowed(Outcome& outcome, const port::PodCgroup& cgroup) {
 
 // What a strike comes to that all of the pod's processes took, one after the other. To write cgroup.kill takes the
 // kernel's cgroup_mutex, which whoever moves a process between cgroups, as every start of a container does, holds for
-// 10 to 40 ms: it is AfterKill's then. Of a pod that forks, or has many processes, this thread does it, and before it
-// turns to one of many. cgroup.kill does not reach a process whose main thread has exited (measured on Linux 6.18), so
-// that each process is signalled in any case, and that listing is the record's.
+// 10 to 40 ms: it is AfterKill's then. Of a pod that forks, also between the walk and the signals, or has many
+// processes, this thread does it, and before it turns to one of many. cgroup.kill does not reach a process whose main
+// thread has exited (measured on Linux 6.18), so that each process is signalled in any case, and that listing is the
+// record's.
 Struck Executor::strike_all(Outcome& outcome, const port::PodCgroup& cgroup, Status& killed) {
     const bool kill = outcome.action.kind == ActionKind::kill;
     Strike wanted{.signal_number = kill ? SIGKILL : SIGTERM, .until = clock_.monotonic() + time_budget};
@@ -101,7 +102,7 @@ Struck Executor::strike_all(Outcome& outcome, const port::PodCgroup& cgroup, Sta
         wanted.most_listed = most_before_cgroup_kill;
         struck = signal_each(outcome, cgroup, wanted, reached);
         wanted.most_listed.reset();
-        if (struck.whole() && !reached.empty() && !outcome.action.forks) {
+        if (struck.whole() && !reached.empty() && !outcome.action.forks && has_only(cgroup, reached)) {
             return struck;
         }
         killed = kill_at_once(outcome, cgroup);
@@ -188,6 +189,18 @@ Struck Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup, St
         struck.trouble.reset();  // it went away under our signals
     }
     return struck;
+}
+
+bool Executor::has_only(const port::PodCgroup& cgroup, const std::vector<pid_t>& reached) const {
+    const auto until = clock_.monotonic() + time_budget;
+    bool only = true;
+    const auto walked = cgroup.each_batch(port::Listing::quick, [&](const port::ProcessBatch& batch) {
+        only = clock_.monotonic() < until && std::all_of(batch.pids.begin(), batch.pids.end(), [&](pid_t pid) {
+                   return std::binary_search(reached.begin(), reached.end(), pid);
+               });
+        return only;
+    });
+    return only && (walked || walked.error().kind == ErrorKind::vanished);
 }
 
 // The same walk, as far as one goes that touches nothing.

@@ -64,6 +64,8 @@ private:
     // Adds those that were signalled to `reached`, in ascending order.
     [[nodiscard]] Struck signal_each(Outcome& outcome, const port::PodCgroup& cgroup, Strike wanted,
                                      std::vector<pid_t>& reached);
+    // Whether all that are in it, as far as one quick walk can tell, are among `reached`.
+    [[nodiscard]] bool has_only(const port::PodCgroup& cgroup, const std::vector<pid_t>& reached) const;
     void rehearse(Outcome& outcome, const port::PodCgroup& cgroup) const;
 
     const sys::Clock& clock_;

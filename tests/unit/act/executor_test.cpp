@@ -240,6 +240,22 @@ TEST_F(ExecutorTest, WhatForksIsKilledAsAWholeAtOnce) {
     EXPECT_EQ(child.ended_by(), SIGKILL);
 }
 
+// Nobody said that it forks: a process of it did while its others were signalled.
+TEST_F(ExecutorTest, WhatForksUnderTheSignalsIsKilledAsAWholeAtOnce) {
+    Child parent;
+    const Child born;
+    const int looks_of_a_strike = 2;
+    const auto cgroup = std::make_shared<ListedCgroup>(
+        [&](int look) { return look < looks_of_a_strike ? pids({&parent}) : pids({&born}); });
+    cgroup->has_kill = true;
+    const auto outcome = act_on(ActionKind::kill, cgroup);
+    EXPECT_EQ(outcome.status, OutcomeStatus::delivered);
+    EXPECT_EQ(outcome.method, "cgroup.kill");
+    EXPECT_EQ(outcome.processes, 1);
+    EXPECT_EQ(cgroup->kills, 1);
+    EXPECT_EQ(parent.ended_by(), SIGKILL);
+}
+
 TEST_F(ExecutorTest, ManyProcessesAreKilledByTheirCgroupBeforeOneOfThemIsSignalled) {
     std::vector<std::unique_ptr<Child>> children(65);
     for (auto& child : children) child = std::make_unique<Child>();
