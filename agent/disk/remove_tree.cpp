@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <random>
 #include <string>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include "disk/entries.hpp"
-#include "disk/inode_set.hpp"
 #include "evictd/model/text.hpp"
 #include "sys/fd.hpp"
 #include "sys/open_below.hpp"
@@ -34,6 +34,24 @@ Error refused(const char* name, int error) {
     return sys::fail_errno(printable(name), error).value();
 }
 
+// Of a directory. The number alone is another's as soon as this one is gone: of two with the same, one was born later.
+// A filesystem that keeps no births has but the number.
+struct Identity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::int64_t born = 0;
+    std::uint32_t born_ns = 0;
+    friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+Identity id_of(const sys::Fd& directory) {
+    struct statx status {};
+    if (::statx(directory.get(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) != 0) return {};
+    const std::uint64_t device = (std::uint64_t{status.stx_dev_major} << 32U) | status.stx_dev_minor;
+    if ((status.stx_mask & STATX_BTIME) == 0) return {device, status.stx_ino};
+    return {device, status.stx_ino, status.stx_btime.tv_sec, status.stx_btime.tv_nsec};
+}
+
 // Goes down to a directory without directories, empties it, and up again by "..", if that still leads to where it came
 // from: a directory may have been moved out of the tree meanwhile. Each function gives 0 or errno.
 class Remover {
@@ -45,7 +63,7 @@ public:
 private:
     struct Level {
         std::string name;
-        InodeId id;
+        Identity id;
         std::vector<std::string> pending{};  // directories in it that are not empty
     };
     [[nodiscard]] int enter(int parent, std::string name);
@@ -71,12 +89,6 @@ private:
     std::uint64_t removed_ = 0;
     EntryReader reader_;
 };
-
-InodeId id_of(const sys::Fd& directory) {
-    struct stat status {};
-    if (::fstat(directory.get(), &status) != 0) return {};
-    return {status.st_dev, status.st_ino};
-}
 
 // From the top again, if that is still there.
 int Remover::restart() {

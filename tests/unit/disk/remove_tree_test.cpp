@@ -163,6 +163,37 @@ TEST_F(RemoveTreeTest, WhatWasMovedOutOfItIsLeftAndSoIsWhereItIsNow) {
     EXPECT_TRUE(is_there("elsewhere/precious"));
 }
 
+// The kernel gives the number of a directory that is gone to the next one that is made; not in memory.
+TEST_F(RemoveTreeTest, WhereItWasMovedToIsLeftAlsoIfThatHasTheNumberOfWhereItWas) {
+    const fakes::TempDir disk;
+    for (const auto* name : {"tree", "tree/a", "tree/a/b", "outside"}) fs::create_directory(disk / name);
+    for (const auto* name : {"one", "two"}) disk.write(std::string("tree/a/b/") + name, "");
+    const auto number_of_inode = [&](const std::string& below) {
+        struct stat status {};
+        return ::stat((disk / below).c_str(), &status) == 0 ? status.st_ino : 0;
+    };
+    const auto number = number_of_inode("tree/a");
+    bool has_number = false;
+    clock.at_tick = [&](int) {
+        if (fs::exists(disk / "tree/a/b/one") == fs::exists(disk / "tree/a/b/two")) return;
+        fs::rename(disk / "tree/a/b", disk / "outside/b");
+        fs::remove(disk / "tree/a");
+        for (int i = 0; i < 64 && !has_number; ++i) {
+            const auto made = "outside/" + std::to_string(i);
+            fs::create_directory(disk / made);
+            has_number = number_of_inode(made) == number;
+            if (has_number) fs::rename(disk / made, disk / "outside/x");
+        }
+        if (!has_number) return;
+        disk.write("outside/x/dear", "");
+        fs::rename(disk / "outside/b", disk / "outside/x/b");
+    };
+    const auto top = open_tree(disk.path());
+    EXPECT_TRUE(remove_tree(top.get(), "tree", clock, far));
+    if (!has_number) GTEST_SKIP() << "this filesystem gives other numbers";
+    EXPECT_TRUE(fs::exists(disk / "outside/x/dear"));
+}
+
 TEST_F(RemoveTreeTest, LinksAreRemovedAndNotFollowed) {
     const auto top = make_directory(root, "tree");
     const auto elsewhere = make_directory(root, "elsewhere");
