@@ -21,7 +21,45 @@ Result<std::unique_ptr<EarlyRelease>> EarlyRelease::make(Release release, int ur
         return tl::unexpected(lane.error());
     }
     made->lane_ = std::move(*lane);
+    if (auto started = made->start_watch(); !started) {
+        return tl::unexpected(started.error());
+    }
     return made;
+}
+
+// Not by the thread that kills or the reaper's: the one has its own to do, the other may wait for the kernel's
+// cgroup_mutex or walk for seconds. Above the lane that it has give way: on one CPU it would not run otherwise.
+Status EarlyRelease::start_watch() {
+    if (urgent_priority_ == 0) {
+        return {};
+    }
+    auto watch = sys::Lane::make("evictd-give-way");
+    if (!watch) {
+        return tl::unexpected(watch.error());
+    }
+    watch_ = std::move(*watch);
+    watch_->post([this] {  // the timer is there before there is a victim
+        watch_->be_urgent(urgent_priority_ + 1);
+        give_way_at(std::nullopt);
+    });
+    return {};
+}
+
+void EarlyRelease::give_way_at(std::optional<MonotonicTime> due) {
+    (void)watch_->arm(timer_, due, [this] {
+        is_urgent_ = false;
+        lane_->give_way();
+    });
+}
+
+void EarlyRelease::begin() {
+    if (!watch_ || is_urgent_.exchange(true)) {
+        return;
+    }
+    const auto due = sys::SystemClock().monotonic() + urgent_for;
+    if (!watch_->post([this, due] { give_way_at(due); })) {
+        is_urgent_ = false;
+    }
 }
 
 // The lowest number that is free: near the limit, few are left.
@@ -37,14 +75,15 @@ void EarlyRelease::expect(std::span<const HeldProcess> doomed) {
         }
     }
     shared_->waiting -= room - copies.size();
-    post(std::move(copies), longest_wait, urgent_priority_);
+    begin();
+    post(std::move(copies), longest_wait);
 }
 
-void EarlyRelease::take_from(std::vector<HeldProcess>& held, bool urgent) {
+void EarlyRelease::take_from(std::vector<HeldProcess>& held) {
     const auto end = held.begin() + static_cast<std::ptrdiff_t>(reserve(held.size()));
     std::vector<HeldProcess> taken(std::make_move_iterator(held.begin()), std::make_move_iterator(end));
     held.erase(held.begin(), end);
-    post(std::move(taken), Duration::zero(), urgent ? urgent_priority_ : 0);
+    post(std::move(taken), Duration::zero());
 }
 
 // How many of `wanted` there is room for.
@@ -58,7 +97,7 @@ std::size_t EarlyRelease::reserve(std::size_t wanted) {
 }
 
 // `wait`: for the kill, of all together.
-void EarlyRelease::post(std::vector<HeldProcess> processes, Duration wait, int priority) {
+void EarlyRelease::post(std::vector<HeldProcess> processes, Duration wait) {
     const auto count = processes.size();
     if (count == 0) {
         return;
@@ -73,7 +112,7 @@ void EarlyRelease::post(std::vector<HeldProcess> processes, Duration wait, int p
             --shared->waiting;
         }
     };
-    if (!lane_->post_urgent(std::move(work), priority)) {
+    if (!lane_->post_urgent(std::move(work), is_urgent_ ? urgent_priority_ : 0)) {
         shared_->waiting -= count;
     }
 }

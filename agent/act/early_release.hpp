@@ -3,13 +3,15 @@
 // Gives the memory of killed processes back before they get scheduled to exit, in a lane of its own:
 // process_mrelease(2) waits for as long as a victim holds its address space locked. A victim that does so holds up
 // this lane and nothing else. Once a process has left its address space, that is taken down by whoever left last,
-// alone, and this call comes too late: so the lane is woken before the kill, and runs before normal threads.
+// alone, and this call comes too late: so the lane is woken before the kill, and runs before normal threads, but not
+// for long. A second lane, which does nothing else and waits for nothing, puts it back.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,20 +31,24 @@ public:
     static constexpr int spare_descriptors = 64;
     // Waits for the kill of what it expects, on a CPU: sleeping would take longer than the kill does.
     static constexpr Duration longest_wait = std::chrono::milliseconds(1);
+    // Counted from the first victim of several. At 4 GiB a quarter: a quarter of what a real-time thread may work
+    // (app/realtime.hpp), beyond which it is the kill path's thread that loses its priority.
+    static constexpr Duration urgent_for = std::chrono::milliseconds(250);
     using Release = std::function<bool(const HeldProcess&)>;  // as release_memory()
 
     // A release that does not end may be called until the program ends, beyond the EarlyRelease: what `release` uses
     // has to live as long.
-    // `urgent_priority`: of SCHED_FIFO, until give_way(); 0: the normal policy.
+    // `urgent_priority`: of SCHED_FIFO, for `urgent_for`; 0: the normal policy.
     static Result<std::unique_ptr<EarlyRelease>> make(Release release, int urgent_priority = 0);
 
-    // Of those that are killed next, as far as there is room and a descriptor for each. Thread-safe. Does not block.
+    // A victim: from now on it is urgent, unless it is already. Thread-safe, as all of these. Does not block.
+    void begin();
+
+    // Of those that are killed next, as far as there is room and a descriptor for each. Does not block.
     void expect(std::span<const HeldProcess> doomed);
 
     // Takes those out of `held` for which there is room. The rest frees its memory when it exits. Does not block.
-    void take_from(std::vector<HeldProcess>& held, bool urgent);
-    // No real-time thread may work for long; this one may be about to free gigabytes. Thread-safe.
-    void give_way() { lane_->give_way(); }
+    void take_from(std::vector<HeldProcess>& held);
 
 private:
     struct Shared {  // with the lane's thread, which may be left behind
@@ -53,11 +59,16 @@ private:
     EarlyRelease(Release release, int urgent_priority)
         : shared_(std::make_shared<Shared>(std::move(release))), urgent_priority_(urgent_priority) {}
     [[nodiscard]] std::size_t reserve(std::size_t wanted);
-    void post(std::vector<HeldProcess> processes, Duration wait, int priority);
+    void post(std::vector<HeldProcess> processes, Duration wait);
+    [[nodiscard]] Status start_watch();
+    void give_way_at(std::optional<MonotonicTime> due);
 
     std::shared_ptr<Shared> shared_;
     int urgent_priority_;
+    std::atomic<bool> is_urgent_ = false;
     std::unique_ptr<sys::Lane> lane_;
+    sys::Timer timer_;                  // of watch_
+    std::unique_ptr<sys::Lane> watch_;  // its thread uses lane_; none where nothing is urgent
 };
 
 }  // namespace evictd::act

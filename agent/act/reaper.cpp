@@ -24,9 +24,6 @@ constexpr int rest_per_work = 9;
 // looked at now and then, so that it dies when the kernel lets it.
 constexpr Duration overdue_after = std::chrono::seconds(30);
 constexpr Duration overdue_pause = std::chrono::seconds(5);
-// The thread that frees memory, at 4 GiB a quarter: half a walk more, and it is a quarter below what a real-time thread
-// may work.
-constexpr Duration release_urgent_for = std::chrono::milliseconds(250);
 // The dying exit before normal threads run, from the second round to here: none needs more, unless it hangs.
 constexpr Duration first_for = std::chrono::seconds(1);
 // Victims whose rounds are kept. There are seldom two.
@@ -65,15 +62,13 @@ Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optio
     reaper->lane_->post([made = reaper.get()] {  // the timers are there before there is a victim
         made->arm();
         made->arm_cache();
-        made->arm_release();
     });
     return reaper;
 }
 
 void Reaper::follow(port::PodCgroupPtr victim, bool forks) {
     auto begin = [this, forks, victim = std::move(victim)]() mutable {
-        release_due_ = release_due_.value_or(clock_.monotonic() + release_urgent_for);
-        arm_release();
+        release_->begin();
         const auto same = [&](const auto& pursuit) { return pursuit->victim == victim; };
         if (std::none_of(pursuits_.begin(), pursuits_.end(), same)) {
             auto pursuit = std::make_unique<Pursuit>(std::move(victim), clock_.monotonic(), forks);
@@ -117,14 +112,6 @@ void Reaper::arm_cache() {
     });
 }
 
-// Counted from the first victim of several.
-void Reaper::arm_release() {
-    (void)lane_->arm(release_timer_, release_due_, [this] {
-        release_due_.reset();
-        release_->give_way();
-    });
-}
-
 // Not in the first round: most have exited by the next, and one that exits at once leaves its address space before
 // EarlyRelease can share the work.
 void Reaper::hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dying) const {
@@ -150,7 +137,7 @@ bool Reaper::is_over(Pursuit& pursuit) {
     const auto after = [&](std::vector<HeldProcess>& held) {
         hasten(pursuit, held);
         if (!freezes) {
-            release_->take_from(held, release_due_.has_value());
+            release_->take_from(held);
         }
     };
     const auto struck = pursuit.strike(clock_, after, rungs_path_);

@@ -53,7 +53,6 @@ private:
     void arm();
     void follow_urgency();
     void arm_cache();
-    void arm_release();
     void note(const Pursuit& pursuit);
 
     const sys::Clock& clock_;
@@ -66,8 +65,6 @@ private:
     std::vector<std::unique_ptr<Pursuit>> pursuits_;
     sys::Timer timer_;        // one for all pursuits: for the next that is due
     sys::Timer cache_timer_;  // for cache_->due()
-    sys::Timer release_timer_;
-    std::optional<MonotonicTime> release_due_;
     std::unique_ptr<EarlyRelease> release_;
     std::unique_ptr<CacheDrop> cache_;  // lane_'s thread uses it
     std::unique_ptr<sys::Lane> lane_;

@@ -28,13 +28,13 @@ TEST(EarlyReleases, FewProcessesWaitForTheReleaseOfTheirMemory) {
     });
     ASSERT_TRUE(early);
     std::vector<HeldProcess> held(EarlyRelease::most_waiting + 5);
-    (*early)->take_from(held, false);
+    (*early)->take_from(held);
     EXPECT_EQ(held.size(), 5U);
-    (*early)->take_from(held, false);
+    (*early)->take_from(held);
     EXPECT_EQ(held.size(), 5U);
     go_on.set_value();
     const auto until = std::chrono::steady_clock::now() + released_within;
-    while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held, false);
+    while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held);
     EXPECT_TRUE(held.empty());
 }
 
@@ -77,8 +77,8 @@ TEST(EarlyReleases, WhatIsNotKilledIsNotWaitedForLong) {
     (*early)->expect(some(3));
     std::vector<HeldProcess> held(EarlyRelease::most_waiting);
     const auto until = std::chrono::steady_clock::now() + released_within;
-    (*early)->take_from(held, false);
-    while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held, false);
+    (*early)->take_from(held);
+    while (!held.empty() && std::chrono::steady_clock::now() < until) (*early)->take_from(held);
     EXPECT_TRUE(held.empty());
 }
 
@@ -97,7 +97,7 @@ TEST(EarlyReleases, TheLastDescriptorsAreLeftToTheKill) {
             (*early)->expect(doomed);
         }
         std::vector<HeldProcess> last(1);
-        (*early)->take_from(last, false);  // comes after it
+        (*early)->take_from(last);  // comes after it
         ASSERT_EQ(end.get_future().wait_for(released_within), std::future_status::ready);
         EXPECT_EQ(called, left == 100);
     }
@@ -117,7 +117,7 @@ TEST(EarlyReleases, OneThatDoesNotEndHoldsUpNoEnd) {
         });
         ASSERT_TRUE(early);
         std::vector<HeldProcess> held(1);
-        (*early)->take_from(held, false);
+        (*early)->take_from(held);
         EXPECT_TRUE(held.empty());
         shared->begun.get_future().wait();
     }

@@ -365,6 +365,45 @@ TEST(ReaperTest, WhatExitsSlowlyExitsFirstForASecond) {
     EXPECT_GE(looks_at_first, 4) << "two looks a round, and not in the first";
 }
 
+// The lane that would have it give way is busy with another victim.
+TEST(ReaperTest, AReleaseGivesWayInTimeThoughTheReaperIsBusy) {
+    const sys::SystemClock clock;
+    std::atomic<pid_t> releasing = 0;
+    std::atomic<bool> enough = false;
+    auto made = Reaper::make(
+        clock, "",
+        [&](const HeldProcess&) {
+            releasing = ::gettid();
+            while (!enough) {}
+            return true;
+        },
+        3, [](const HeldProcess&, ExitPriority) {});
+    ASSERT_TRUE(made);
+    std::promise<void> walking;
+    std::atomic<int> looks = 0;
+    const auto slow = std::make_shared<ListedCgroup>([&](int) -> Result<std::vector<pid_t>> {
+        if (looks++ == 0) walking.set_value();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        return fail(ErrorKind::vanished, "/kubepods/pod7", "gone");
+    });
+    (*made)->follow(slow, false);
+    walking.get_future().wait();
+    Child child;
+    std::vector<HeldProcess> doomed;
+    doomed.push_back(hold(child.pid()));
+    (*made)->expect(doomed);
+    (void)::kill(child.pid(), SIGKILL);
+    const auto victim = std::make_shared<ListedCgroup>([&](int) { return std::vector<pid_t>{}; });
+    victim->counted_empty = true;
+    (*made)->follow(victim, false);
+    while (releasing == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    const int policy = ::sched_getscheduler(releasing);
+    enough = true;
+    made->reset();
+    EXPECT_EQ(policy & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
+}
+
 // Of this thread, and of those that it makes.
 void give_up_cap_kill() {
     __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
