@@ -53,9 +53,15 @@ void EarlyRelease::give_way_at(std::optional<MonotonicTime> due) {
 }
 
 void EarlyRelease::begin() {
-    if (!watch_ || is_urgent_.exchange(true)) {
-        return;
+    if (become_urgent()) {
+        end_in_time();
     }
+}
+
+// False: it is already, or never.
+bool EarlyRelease::become_urgent() { return watch_ && !is_urgent_.exchange(true); }
+
+void EarlyRelease::end_in_time() {
     const auto due = sys::SystemClock().monotonic() + urgent_for;
     if (!watch_->post([this, due] { give_way_at(due); })) {
         is_urgent_ = false;
@@ -75,8 +81,11 @@ void EarlyRelease::expect(std::span<const HeldProcess> doomed) {
         }
     }
     shared_->waiting -= room - copies.size();
-    begin();
+    const bool begins = become_urgent();
     post(std::move(copies), longest_wait);
+    if (begins) {
+        end_in_time();
+    }
 }
 
 void EarlyRelease::take_from(std::vector<HeldProcess>& held) {

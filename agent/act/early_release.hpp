@@ -61,6 +61,8 @@ private:
     [[nodiscard]] std::size_t reserve(std::size_t wanted);
     void post(std::vector<HeldProcess> processes, Duration wait);
     [[nodiscard]] Status start_watch();
+    [[nodiscard]] bool become_urgent();
+    void end_in_time();
     void give_way_at(std::optional<MonotonicTime> due);
 
     std::shared_ptr<Shared> shared_;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,7 +24,7 @@ struct SchedAttributes {
     std::uint64_t deadline = 0;
     std::uint64_t period = 0;
 };
-constexpr std::uint32_t deadline_policy = 6;
+constexpr int deadline_policy = 6;
 constexpr std::uint64_t reset_on_fork = 1;
 constexpr std::uint64_t reclaim = 2;
 // A twentieth of a CPU, so that 19 fit on each. The kernel refuses to promise more.
@@ -33,7 +32,7 @@ constexpr std::uint64_t promised_ns = 1'000'000;
 constexpr std::uint64_t period_ns = 20'000'000;
 
 bool promise_deadline(pid_t pid) {
-    SchedAttributes wanted{.policy = deadline_policy,
+    SchedAttributes wanted{.policy = std::uint32_t{deadline_policy},
                            .flags = reset_on_fork | reclaim,
                            .runtime = promised_ns,
                            .deadline = period_ns,
@@ -41,29 +40,37 @@ bool promise_deadline(pid_t pid) {
     return syscall(SYS_sched_setattr, pid, &wanted, 0U) == 0;
 }
 
-bool is_normal(int policy) { return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE; }
+bool is_normal(int policy) {
+    const int plain = policy & ~SCHED_RESET_ON_FORK;
+    return plain == SCHED_OTHER || plain == SCHED_BATCH || plain == SCHED_IDLE;
+}
+
+bool is_deadline(int policy) { return policy >= 0 && (policy & ~SCHED_RESET_ON_FORK) == deadline_policy; }
 
 }  // namespace
 
-// There is no such call for a pidfd. A number is given away again only after all others, so not in the microseconds
-// between here and the call.
-void set_exit_priority(const HeldProcess& process, ExitPriority priority) {
-    pollfd ended{.fd = process.pidfd.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&ended, 1, 0) == 1) {
-        return;
+// There are no such calls for a pidfd. What took the number in between is put back.
+bool set_exit_priority(const HeldProcess& process, ExitPriority priority) {
+    if (has_ended(process)) {
+        return false;
     }
     const int policy = sched_getscheduler(process.pid);
-    const bool is_first = policy >= 0 && !is_normal(policy & ~SCHED_RESET_ON_FORK);
-    if (policy < 0 || is_first == (priority == ExitPriority::first)) {
-        return;
+    if (policy < 0 || is_normal(policy) == (priority == ExitPriority::normal)) {
+        return is_deadline(policy);
     }
     const sched_param none{};
-    const sched_param lowest{.sched_priority = lowest_priority};
     if (priority == ExitPriority::normal) {
         (void)sched_setscheduler(process.pid, SCHED_OTHER | SCHED_RESET_ON_FORK, &none);
-    } else if (sched_setscheduler(process.pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) != 0) {
-        (void)promise_deadline(process.pid);
+        return false;
     }
+    const sched_param lowest{.sched_priority = lowest_priority};
+    const bool fifo = sched_setscheduler(process.pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) == 0;
+    const bool deadline = !fifo && promise_deadline(process.pid);
+    if (has_ended(process)) {
+        (void)sched_setscheduler(process.pid, policy, &none);
+        return false;
+    }
+    return deadline;
 }
 
 }  // namespace evictd::act

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,8 +120,12 @@ void Reaper::hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dyin
         return;
     }
     const bool first = clock_.monotonic() - pursuit.since < first_for;
+    // Those before evictd's own threads leave it a CPU: there may be another pod to kill.
+    const auto most_before_us = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+    int before_us = 0;
     for (const auto& process : dying) {
-        prioritize_(process, first ? ExitPriority::first : ExitPriority::normal);
+        const bool may = first && before_us < most_before_us;
+        before_us += prioritize_(process, may ? ExitPriority::first : ExitPriority::normal) ? 1 : 0;
     }
 }
 

@@ -30,8 +30,8 @@ public:
     // is killed leaves none frozen. Empty: not written, for tests. None: that ledger is another evictd's, and nothing
     // is frozen. `release`: of one process's memory.
     // `urgent_priority`: of SCHED_FIFO, of the first seconds of a kill; 0: the normal policy, for the dying too.
-    // `prioritize`: sets their priority.
-    using Prioritize = std::function<void(const HeldProcess&, ExitPriority)>;
+    // `prioritize`: as set_exit_priority().
+    using Prioritize = std::function<bool(const HeldProcess&, ExitPriority)>;
     static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::optional<std::string> rungs_path = "",
                                                 EarlyRelease::Release release = release_memory, int urgent_priority = 0,
                                                 Prioritize prioritize = set_exit_priority);

@@ -31,12 +31,6 @@ int pidfd_send_signal(int pidfd, int signal_number) {
 
 bool is_short_of_descriptors(int error_number) { return error_number == EMFILE || error_number == ENFILE; }
 
-// A pidfd is readable once its process, with all its threads, has ended.
-bool has_ended(const HeldProcess& process) {
-    pollfd poll_for{.fd = process.pidfd.get(), .events = POLLIN, .revents = 0};
-    return ::poll(&poll_for, 1, 0) == 1;
-}
-
 // One batch of one strike.
 class Batch {
 public:
@@ -175,6 +169,11 @@ void Batch::signal(const port::ProcessBatch& batch) {
 }
 
 }  // namespace
+
+bool has_ended(const HeldProcess& process) {
+    pollfd poll_for{.fd = process.pidfd.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&poll_for, 1, 0) == 1;
+}
 
 HeldProcess hold(pid_t pid) { return {pid, sys::Fd(pidfd_open(pid))}; }
 

@@ -22,6 +22,8 @@ struct HeldProcess {
     pid_t pid = 0;
     sys::Fd pidfd;
 };
+// A pidfd is readable once its process, with all its threads, has ended.
+[[nodiscard]] bool has_ended(const HeldProcess& process);
 
 struct Strike {
     int signal_number = 0;

@@ -94,7 +94,7 @@ wrap=(nsenter --mount="/proc/$(pid_inside)/ns/mnt")
 starts_within=30
 start_agent
 empty=$(available_mib)
-keeps_crashing() { while crash 12; do :; done; }
+keeps_crashing() { while crash 4; do :; done; }
 keeps_crashing > /dev/null 2>> "$work/crashes.log" &
 crashing=$!
 number=1
@@ -122,7 +122,7 @@ strangers=$(grep '"reason":"Evicting"' "$log" | grep -vc '"signal":"allocatableM
 kill -0 "$crashing" 2> /dev/null || fails "the containers ceased to come"
 [ "$fewest" -ge 1 ] || fails "in one of the halves nothing was collected"
 [ "$strangers" -eq 0 ] || fails "$strangers pods were evicted for disk"
-echo "evictions for memory, crossing to SIGKILL, while a container of 12 MiB dies every moment ($passes collections, $fewest or more in each half):"
+echo "evictions for memory, crossing to SIGKILL, while a container of 4 MiB dies every moment ($passes collections, $fewest or more in each half):"
 sort -n "$work/without" > "$work/a"
 sort -n "$work/with" > "$work/b"
 awk -v took="$took" -v each=$((turns * evictions)) '

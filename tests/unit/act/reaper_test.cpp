@@ -3,13 +3,16 @@
 // In a thread of its own, so each test waits for what the reaper was last told: that nobody is left.
 #include "act/reaper.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <future>
 #include <memory>
+#include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -352,6 +355,7 @@ TEST(ReaperTest, WhatExitsSlowlyExitsFirstForASecond) {
             put_back = clock.monotonic();
             normal.set_value();
         }
+        return false;
     };
     auto made = Reaper::make(
         clock, "", [](const HeldProcess&) { return true; }, 1, prioritize);
@@ -363,6 +367,38 @@ TEST(ReaperTest, WhatExitsSlowlyExitsFirstForASecond) {
     EXPECT_GE(first, 1);
     EXPECT_GE(put_back - begun, std::chrono::seconds(1));
     EXPECT_GE(looks_at_first, 4) << "two looks a round, and not in the first";
+}
+
+// As under SCHED_DEADLINE, before the thread that kills.
+TEST(ReaperTest, WhatExitsBeforeEvictdLeavesItACpu) {
+    const sys::SystemClock clock;
+    const auto cpus = std::max(2U, std::thread::hardware_concurrency());
+    const std::vector<Child> children(cpus);
+    std::vector<pid_t> listed;
+    for (const auto& child : children) listed.push_back(child.pid());
+    std::sort(listed.begin(), listed.end());
+    std::set<pid_t> before_us;
+    std::size_t most = 0;
+    std::atomic<int> calls = 0;
+    const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return listed; });
+    const auto prioritize = [&](const HeldProcess& process, ExitPriority priority) {
+        if (priority == ExitPriority::first) {
+            before_us.insert(process.pid);
+        } else {
+            before_us.erase(process.pid);
+        }
+        most = std::max(most, before_us.size());
+        if (++calls == 200) cgroup->counted_empty = true;
+        return priority == ExitPriority::first;
+    };
+    auto made = Reaper::make(
+        clock, "", [](const HeldProcess&) { return true; }, 1, prioritize);
+    ASSERT_TRUE(made);
+    (*made)->follow(cgroup, false);
+    const auto until = clock.monotonic() + long_enough;
+    while (calls < 200 && clock.monotonic() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    made->reset();
+    EXPECT_EQ(most, cpus - 1);
 }
 
 // The lane that would have it give way is busy with another victim.
@@ -377,7 +413,7 @@ TEST(ReaperTest, AReleaseGivesWayInTimeThoughTheReaperIsBusy) {
             while (!enough) {}
             return true;
         },
-        3, [](const HeldProcess&, ExitPriority) {});
+        3, [](const HeldProcess&, ExitPriority) { return false; });
     ASSERT_TRUE(made);
     std::promise<void> walking;
     std::atomic<int> looks = 0;
@@ -437,7 +473,7 @@ TEST(ReaperTest, WhatTheSignalDidNotReachStaysAsItIs) {
         });
         auto made = Reaper::make(
             clock, "", [](const HeldProcess&) { return true; }, 1,
-            [&](const HeldProcess&, ExitPriority) { prioritized++; });
+            [&](const HeldProcess&, ExitPriority) { return prioritized++ < 0; });
         ASSERT_TRUE(made);
         (*made)->follow(cgroup, false);
         EXPECT_EQ(looked.get_future().wait_for(long_enough), std::future_status::ready);
@@ -463,7 +499,10 @@ TEST(ReaperTest, WithoutAPriorityOfOurOwnTheDyingHaveNoneEither) {
     });
     auto made = Reaper::make(
         clock, "", [](const HeldProcess&) { return true; }, 0,
-        [](const HeldProcess&, ExitPriority) { ADD_FAILURE() << "prioritized"; });
+        [](const HeldProcess&, ExitPriority) {
+            ADD_FAILURE() << "prioritized";
+            return false;
+        });
     ASSERT_TRUE(made);
     (*made)->follow(cgroup, false);
     EXPECT_EQ(looked.get_future().wait_for(long_enough), std::future_status::ready);
