@@ -53,15 +53,9 @@ void EarlyRelease::give_way_at(std::optional<MonotonicTime> due) {
 }
 
 void EarlyRelease::begin() {
-    if (become_urgent()) {
-        end_in_time();
+    if (!watch_ || is_urgent_.exchange(true)) {
+        return;
     }
-}
-
-// False: it is already, or never.
-bool EarlyRelease::become_urgent() { return watch_ && !is_urgent_.exchange(true); }
-
-void EarlyRelease::end_in_time() {
     const auto due = sys::SystemClock().monotonic() + urgent_for;
     if (!watch_->post([this, due] { give_way_at(due); })) {
         is_urgent_ = false;
@@ -81,18 +75,14 @@ void EarlyRelease::expect(std::span<const HeldProcess> doomed) {
         }
     }
     shared_->waiting -= room - copies.size();
-    const bool begins = become_urgent();
-    post(std::move(copies), longest_wait);
-    if (begins) {
-        end_in_time();
-    }
+    post(std::move(copies), longest_wait, urgent_priority_);
 }
 
 void EarlyRelease::take_from(std::vector<HeldProcess>& held) {
     const auto end = held.begin() + static_cast<std::ptrdiff_t>(reserve(held.size()));
     std::vector<HeldProcess> taken(std::make_move_iterator(held.begin()), std::make_move_iterator(end));
     held.erase(held.begin(), end);
-    post(std::move(taken), Duration::zero());
+    post(std::move(taken), Duration::zero(), is_urgent_ ? urgent_priority_ : 0);
 }
 
 // How many of `wanted` there is room for.
@@ -106,7 +96,7 @@ std::size_t EarlyRelease::reserve(std::size_t wanted) {
 }
 
 // `wait`: for the kill, of all together.
-void EarlyRelease::post(std::vector<HeldProcess> processes, Duration wait) {
+void EarlyRelease::post(std::vector<HeldProcess> processes, Duration wait, int priority) {
     const auto count = processes.size();
     if (count == 0) {
         return;
@@ -121,7 +111,7 @@ void EarlyRelease::post(std::vector<HeldProcess> processes, Duration wait) {
             --shared->waiting;
         }
     };
-    if (!lane_->post_urgent(std::move(work), is_urgent_ ? urgent_priority_ : 0)) {
+    if (!lane_->post_urgent(std::move(work), priority)) {
         shared_->waiting -= count;
     }
 }

@@ -41,11 +41,12 @@ public:
     // `urgent_priority`: of SCHED_FIFO, for `urgent_for`; 0: the normal policy.
     static Result<std::unique_ptr<EarlyRelease>> make(Release release, int urgent_priority = 0);
 
-    // A victim: from now on it is urgent, unless it is already. Thread-safe, as all of these. Does not block.
-    void begin();
-
-    // Of those that are killed next, as far as there is room and a descriptor for each. Does not block.
+    // Of those that are killed next, as far as there is room and a descriptor for each. Urgent: for `longest_wait` if
+    // no kill follows, and begin() otherwise. Thread-safe, as all of these. Does not block.
     void expect(std::span<const HeldProcess> doomed);
+
+    // A victim was killed: `urgent_for` begins, unless it has begun. Does not block.
+    void begin();
 
     // Takes those out of `held` for which there is room. The rest frees its memory when it exits. Does not block.
     void take_from(std::vector<HeldProcess>& held);
@@ -59,10 +60,8 @@ private:
     EarlyRelease(Release release, int urgent_priority)
         : shared_(std::make_shared<Shared>(std::move(release))), urgent_priority_(urgent_priority) {}
     [[nodiscard]] std::size_t reserve(std::size_t wanted);
-    void post(std::vector<HeldProcess> processes, Duration wait);
+    void post(std::vector<HeldProcess> processes, Duration wait, int priority);
     [[nodiscard]] Status start_watch();
-    [[nodiscard]] bool become_urgent();
-    void end_in_time();
     void give_way_at(std::optional<MonotonicTime> due);
 
     std::shared_ptr<Shared> shared_;

@@ -68,8 +68,8 @@ Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optio
 }
 
 void Reaper::follow(port::PodCgroupPtr victim, bool forks) {
+    release_->begin();  // not in the lane, which may be busy for seconds
     auto begin = [this, forks, victim = std::move(victim)]() mutable {
-        release_->begin();
         const auto same = [&](const auto& pursuit) { return pursuit->victim == victim; };
         if (std::none_of(pursuits_.begin(), pursuits_.end(), same)) {
             auto pursuit = std::make_unique<Pursuit>(std::move(victim), clock_.monotonic(), forks);
