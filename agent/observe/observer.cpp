@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 #include <variant>
 
 #include "observe/unknown_pods.hpp"
@@ -58,12 +57,7 @@ Reading allocatable_reading(const port::CgroupUsage& root, const port::RootCount
 std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table) {
     std::vector<ObservedPod> pods;
     pods.reserve(table.rows().size());
-    std::unordered_map<CgroupId, std::size_t> pod_of;
-    pod_of.reserve(table.rows().size());
     for (const auto& row : table.rows()) {
-        if (row.cgroup) {
-            pod_of[row.cgroup->id()] = pods.size();
-        }
         pods.push_back(ObservedPod{.pod = row.pod,
                                    .usage = std::nullopt,
                                    .cgroup = row.cgroup ? row.cgroup->id() : CgroupId{},
@@ -77,10 +71,10 @@ std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& row
     PodUsage* current = nullptr;
     std::int32_t level = 0;
     for (const auto& row : rows) {
-        if (const auto pod = pod_of.find(row.id); pod != pod_of.end()) {
-            current = &pods[pod->second].usage.emplace(PodUsage{.usage = row.usage, .working_set = row.usage});
-            pods[pod->second].stall = row.stall;
-            pods[pod->second].populated = row.populated;
+        if (const auto pod = table.row_of(row.id)) {
+            current = &pods[*pod].usage.emplace(PodUsage{.usage = row.usage, .working_set = row.usage});
+            pods[*pod].stall = row.stall;
+            pods[*pod].populated = row.populated;
             level = row.level;
         } else if (row.level <= level) {
             current = nullptr;

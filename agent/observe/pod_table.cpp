@@ -106,6 +106,7 @@ void PodTable::hold(port::FoundPod found, MonotonicTime now) {
 
 // For all pods, and only when there are others: a look finds everything in place. `now`: pods are listed that were not.
 void PodTable::join(MonotonicTime now) {
+    is_indexed_ = false;
     std::vector<Row> before;
     before.swap(rows_);
     rows_.reserve(before.size());
@@ -166,7 +167,8 @@ void PodTable::join(const PodUid& uid) {
     }
 }
 
-void PodTable::fill(Row& row) const {
+void PodTable::fill(Row& row) {
+    is_indexed_ = false;
     const auto held = held_.find(row.pod->uid);
     row.cgroup = held == held_.end() ? nullptr : held->second.cgroup;
     row.emptied_at = held == held_.end() ? std::nullopt : held->second.emptied_at;
@@ -174,6 +176,21 @@ void PodTable::fill(Row& row) const {
     // A cgroup that is made again is not a pod that arrives.
     const auto made_at = held == held_.end() ? std::nullopt : held->second.made_at;
     row.arrived_at = made_at ? std::optional(std::min(*made_at, row.listed_at)) : std::nullopt;
+}
+
+void PodTable::index_rows() const {
+    row_of_.clear();
+    for (std::size_t i = 0; i < rows_.size(); i++) {
+        if (rows_[i].cgroup) row_of_.emplace_back(rows_[i].cgroup->id(), static_cast<std::uint32_t>(i));
+    }
+    std::sort(row_of_.begin(), row_of_.end());
+    is_indexed_ = true;
+}
+
+std::optional<std::size_t> PodTable::row_of(CgroupId cgroup) const {
+    if (!is_indexed_) index_rows();
+    const auto found = std::lower_bound(row_of_.begin(), row_of_.end(), std::pair(cgroup, std::uint32_t{0}));
+    return found != row_of_.end() && found->first == cgroup ? std::optional<std::size_t>(found->second) : std::nullopt;
 }
 
 PodPtr PodTable::pod(const PodUid& uid) const {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "evictd/model/kernel_event.hpp"
@@ -47,6 +49,8 @@ public:
 
     // Every pod of the sources and those departed, ordered by uid.
     [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+    // Which of rows() has this cgroup. The first call after a change allocates, others do not.
+    [[nodiscard]] std::optional<std::size_t> row_of(CgroupId cgroup) const;
     [[nodiscard]] PodPtr pod(const PodUid& uid) const;  // null: there is no row of it
     [[nodiscard]] port::PodCgroupPtr cgroup_of(const PodUid& uid) const;
     [[nodiscard]] std::optional<PodUid> uid_of(CgroupId cgroup) const;
@@ -69,12 +73,15 @@ private:
     void join(MonotonicTime now = {});
     void keep_departed(const std::vector<Row>& before);
     void join(const PodUid& uid);
-    void fill(Row& row) const;
+    void fill(Row& row);
+    void index_rows() const;
 
     std::vector<std::vector<PodPtr>> sources_;
     std::unordered_map<PodUid, Held> held_;
     std::unordered_map<CgroupId, PodUid> uid_of_;
     std::vector<Row> rows_;
+    mutable std::vector<std::pair<CgroupId, std::uint32_t>> row_of_;  // in ascending order
+    mutable bool is_indexed_ = false;                                 // row_of_ is as rows_ is
     std::vector<UnknownPod> unknown_;
     std::optional<MonotonicTime> listed_at_;  // all cgroups, for the last time
 };

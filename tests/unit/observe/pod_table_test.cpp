@@ -60,6 +60,27 @@ TEST(PodTable, ACgroupMadeLaterIsFoundByItsEvent) {
     EXPECT_NE(table.cgroup_of({"uid-a"}), nullptr);
 }
 
+TEST(PodTable, ARowIsFoundByItsCgroupAfterEachChange) {
+    fakes::FakeCgroupTree tree(two_pods);
+    PodTable table;
+    table.set_pods(0, {pod_from("uid-b")});
+    EXPECT_EQ(table.row_of({3}), std::nullopt) << "its cgroup is not there yet";
+    table.apply(life(CgroupChange::made, 3, "uid-b"), at(1), tree);
+    EXPECT_EQ(table.row_of({3}), 0U);
+    table.set_pods(0, {pod_from("uid-a"), pod_from("uid-b")});
+    EXPECT_EQ(table.row_of({3}), 1U);
+    EXPECT_EQ(table.row_of({2}), std::nullopt);
+    table.set_pods(0, {});
+    EXPECT_EQ(table.row_of({3}), 0U) << "departed";
+    table.apply(life(CgroupChange::removed, 3), at(2), tree);
+    EXPECT_EQ(table.row_of({3}), std::nullopt);
+    table.set_cgroups(*tree.list_pods(), at(3));
+    table.set_pods(0, {pod_from("uid-b", "", PodOrigin::static_file)});
+    EXPECT_EQ(table.row_of({3}), 0U);
+    table.set_pods(0, {});
+    EXPECT_EQ(table.row_of({3}), std::nullopt) << "a directory's pods do not depart";
+}
+
 // A pod that may have been there is not said to have arrived: it may be refused for that.
 TEST(PodTable, OnlyACgroupThatIsProvedNewIsAnArrival) {
     fakes::FakeCgroupTree tree(two_pods);
