@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -114,18 +115,20 @@ void Reaper::arm_cache() {
 }
 
 // Not in the first round: most have exited by the next, and one that exits at once leaves its address space before
-// EarlyRelease can share the work.
-void Reaper::hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dying) const {
+// EarlyRelease can share the work. `before_us`: of this round, those that come before evictd's own threads.
+void Reaper::hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dying, std::set<pid_t>& before_us) const {
     if (urgent_priority_ == 0 || pursuit.rounds == 0) {
         return;
     }
     const bool first = clock_.monotonic() - pursuit.since < first_for;
-    // Those before evictd's own threads leave it a CPU: there may be another pod to kill.
-    const auto most_before_us = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
-    int before_us = 0;
+    // They leave evictd a CPU: there may be another pod to kill.
+    const auto most = std::max<std::size_t>(2, std::thread::hardware_concurrency()) - 1;
     for (const auto& process : dying) {
-        const bool may = first && before_us < most_before_us;
-        before_us += prioritize_(process, may ? ExitPriority::first : ExitPriority::normal) ? 1 : 0;
+        before_us.erase(process.pid);
+        const bool may = first && before_us.size() < most;
+        if (prioritize_(process, may ? ExitPriority::first : ExitPriority::normal)) {
+            before_us.insert(process.pid);
+        }
     }
 }
 
@@ -139,8 +142,9 @@ bool Reaper::is_over(Pursuit& pursuit) {
         }
     }
     const bool freezes = pursuit.freezes_next();
+    std::set<pid_t> before_us;
     const auto after = [&](std::vector<HeldProcess>& held) {
-        hasten(pursuit, held);
+        hasten(pursuit, held, before_us);
         if (!freezes) {
             release_->take_from(held);
         }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,7 +30,7 @@ public:
     // `rungs_path`: a victim is frozen only after that was written beside it (held_rungs.hpp), so that an evictd that
     // is killed leaves none frozen. Empty: not written, for tests. None: that ledger is another evictd's, and nothing
     // is frozen. `release`: of one process's memory.
-    // `urgent_priority`: of SCHED_FIFO, of the first seconds of a kill; 0: the normal policy, for the dying too.
+    // `urgent_priority`: of SCHED_FIFO, in the first seconds of a kill; 0: the normal policy, for dying processes too.
     // `prioritize`: as set_exit_priority().
     using Prioritize = std::function<bool(const HeldProcess&, ExitPriority)>;
     static Result<std::unique_ptr<Reaper>> make(const sys::Clock& clock, std::optional<std::string> rungs_path = "",
@@ -49,7 +50,7 @@ private:
     [[nodiscard]] bool pursue(Pursuit& pursuit);
     void pursue_next();
     [[nodiscard]] bool is_over(Pursuit& pursuit);
-    void hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dying) const;
+    void hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dying, std::set<pid_t>& before_us) const;
     void arm();
     void follow_urgency();
     void arm_cache();

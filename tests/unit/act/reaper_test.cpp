@@ -369,8 +369,12 @@ TEST(ReaperTest, WhatExitsSlowlyExitsFirstForASecond) {
     EXPECT_GE(looks_at_first, 4) << "two looks a round, and not in the first";
 }
 
-// As under SCHED_DEADLINE, before the thread that kills.
-TEST(ReaperTest, WhatExitsBeforeEvictdLeavesItACpu) {
+// As under SCHED_DEADLINE, before the thread that kills. Also where each is in a batch of its own, as with a container
+// for each.
+class ReaperPriorityTest : public ::testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Batches, ReaperPriorityTest, ::testing::Values(1, 1000));
+
+TEST_P(ReaperPriorityTest, WhatExitsBeforeEvictdLeavesItACpu) {
     const sys::SystemClock clock;
     const auto cpus = std::max(2U, std::thread::hardware_concurrency());
     const std::vector<Child> children(cpus);
@@ -379,8 +383,10 @@ TEST(ReaperTest, WhatExitsBeforeEvictdLeavesItACpu) {
     std::sort(listed.begin(), listed.end());
     std::set<pid_t> before_us;
     std::size_t most = 0;
+    const int enough = 12 * static_cast<int>(cpus);  // rounds, all within the second
     std::atomic<int> calls = 0;
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return listed; });
+    cgroup->batch = GetParam();
     const auto prioritize = [&](const HeldProcess& process, ExitPriority priority) {
         if (priority == ExitPriority::first) {
             before_us.insert(process.pid);
@@ -388,7 +394,7 @@ TEST(ReaperTest, WhatExitsBeforeEvictdLeavesItACpu) {
             before_us.erase(process.pid);
         }
         most = std::max(most, before_us.size());
-        if (++calls == 200) cgroup->counted_empty = true;
+        if (++calls == enough) cgroup->counted_empty = true;
         return priority == ExitPriority::first;
     };
     auto made = Reaper::make(
@@ -396,7 +402,7 @@ TEST(ReaperTest, WhatExitsBeforeEvictdLeavesItACpu) {
     ASSERT_TRUE(made);
     (*made)->follow(cgroup, false);
     const auto until = clock.monotonic() + long_enough;
-    while (calls < 200 && clock.monotonic() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (calls < enough && clock.monotonic() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     made->reset();
     EXPECT_EQ(most, cpus - 1);
 }
