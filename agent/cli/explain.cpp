@@ -98,15 +98,9 @@ Result<std::vector<codec::Event>> events_with(const std::string& socket, const s
     return events;
 }
 
-// The waits for pods of unknown manifests that `first`, of an eviction, may have come after. Which pod would be evicted
-// may have changed meanwhile.
+// The waits that `first`, of an eviction, may have come after. Which pod would be evicted may have changed meanwhile.
 Result<std::vector<codec::Event>> delays_before(const std::string& socket, const codec::Event& first) {
     std::vector<codec::Event> delays;
-    const bool for_memory = !first.signal || *first.signal == Signal::memory_available ||
-                            *first.signal == Signal::allocatable_memory_available;
-    if (first.reason == codec::Reason::oom_killing || !for_memory) {
-        return delays;
-    }
     auto client = publish::StatusClient::connect(socket);
     if (!client) {
         return tl::unexpected(client.error());
@@ -117,7 +111,7 @@ Result<std::vector<codec::Event>> delays_before(const std::string& socket, const
         [&](std::string_view line) {
             auto event = codec::event_from_json(line);
             if (event && event->reason == codec::Reason::eviction_delayed && event->time >= earliest &&
-                event->time <= first.time && (!event->signal || event->signal == first.signal)) {
+                event->time <= first.time && codec::may_have_delayed(*event, first)) {
                 delays.push_back(std::move(*event));
             }
             return true;

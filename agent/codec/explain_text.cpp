@@ -196,6 +196,12 @@ HistoryPtr history_of(const std::vector<Event>& events) {
     return found == events.rend() ? nullptr : found->history;
 }
 
+bool may_have_delayed(const Event& delay, const Event& first) {
+    if (first.reason == Reason::oom_killing) return false;
+    if (!delay.signal) return !first.signal || is_memory(*first.signal);
+    return first.signal && traits(*delay.signal).condition == traits(*first.signal).condition;
+}
+
 std::string explain_text(const std::vector<Event>& events, const HistoryPtr& history, const TextStyle& style,
                          const std::vector<Event>& delays) {
     std::string text = headline(events, style) + facts(events, delays, history, style);

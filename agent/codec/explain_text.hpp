@@ -21,6 +21,10 @@ namespace evictd::codec {
 [[nodiscard]] std::string explain_json(const std::vector<Event>& events, const HistoryPtr& history,
                                        const std::vector<Event>& delays = {});
 
+// Whether the eviction that `first` is of may have waited as `delay`, an EvictionDelayed, says: for a threshold of the
+// same kind. Waits for pods of unknown manifests name no signal, and are evictions' for memory.
+[[nodiscard]] bool may_have_delayed(const Event& delay, const Event& first);
+
 // The history of the last of them that has one.
 [[nodiscard]] HistoryPtr history_of(const std::vector<Event>& events);
 

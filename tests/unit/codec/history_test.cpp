@@ -203,6 +203,23 @@ TEST(Explain, NamesTheWaitBeforeAnEviction) {
     EXPECT_EQ(json["events"].size(), 1U);
 }
 
+TEST(Explain, AWaitIsOfEvictionsForTheSameResource) {
+    Event eviction = evicted();
+    Event for_manifests = eviction;
+    for_manifests.reason = Reason::eviction_delayed;
+    for_manifests.signal.reset();
+    Event for_disk_usage = for_manifests;
+    for_disk_usage.signal = Signal::nodefs_available;
+    ASSERT_EQ(eviction.signal, Signal::memory_available);
+    EXPECT_TRUE(may_have_delayed(for_manifests, eviction));
+    EXPECT_FALSE(may_have_delayed(for_disk_usage, eviction));
+    eviction.signal = Signal::imagefs_available;
+    EXPECT_TRUE(may_have_delayed(for_disk_usage, eviction));
+    EXPECT_FALSE(may_have_delayed(for_manifests, eviction));
+    eviction.reason = Reason::oom_killing;
+    EXPECT_FALSE(may_have_delayed(for_disk_usage, eviction));
+}
+
 TEST(Explain, IsOneJsonDocument) {
     const auto event = evicted();
     const auto json = nlohmann::json::parse(explain_json({event}, event.history));
