@@ -82,6 +82,21 @@ Json desired_garbage(const DesiredGarbage& garbage, const Observation& observati
     return json;
 }
 
+void add_waits(Json& line, const Decision& decision, const Observation& observation) {
+    if (const auto& awaited = decision.awaited) {
+        line["awaited"] = {{"uid", awaited->largest.pod.value},
+                           {"count", awaited->count},
+                           {"working_set", awaited->together.value},
+                           {"first", pod_name(awaited->first, observation)},
+                           {"ends_in_ns", (awaited->until - observation.at).count()}};
+    }
+    if (const auto& unknown = decision.disk_unknown) {
+        line["disk_unknown"] = {{"first", observation.pods[unknown->first].pod->full_name()},
+                                {"count", unknown->count},
+                                {"ends_in_ns", (unknown->until - observation.at).count()}};
+    }
+}
+
 }  // namespace
 
 std::string pod_name(const PodUid& uid, const Observation& observation) {
@@ -114,18 +129,7 @@ std::string decision_line(const Decision& decision, const Observation& observati
         }));
     add(line, "in_flight", listed(decision.in_flight, [](const Victim& victim) { return victim.pod_name; }));
     add(line, "finished", listed(decision.finished, finished));
-    if (const auto& awaited = decision.awaited) {
-        line["awaited"] = {{"uid", awaited->largest.pod.value},
-                           {"count", awaited->count},
-                           {"working_set", awaited->together.value},
-                           {"first", pod_name(awaited->first, observation)},
-                           {"ends_in_ns", (awaited->until - observation.at).count()}};
-    }
-    if (const auto& unknown = decision.disk_unknown) {
-        line["disk_unknown"] = {{"first", observation.pods[unknown->first].pod->full_name()},
-                                {"count", unknown->count},
-                                {"ends_in_ns", (unknown->until - observation.at).count()}};
-    }
+    add_waits(line, decision, observation);
     if (const auto& out = decision.exhaustion) {
         line["exhaustion"] = {{"signal", name(out->signal)},
                               {"left_ns", out->left.count()},
