@@ -3,7 +3,6 @@
 #include "kernel/cgroup_remains.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -27,7 +26,7 @@ namespace {
 constexpr std::string_view populated_line = "populated 0";
 constexpr const char* in_use = "a process is in it";
 
-// Another call would not remove it either: the mount is read-only, or the right to is missing.
+// Another call would not remove it either: the mount is read-only, or a right is missing.
 bool is_forbidden(int error) { return error == EROFS || error == EACCES || error == EPERM; }
 
 tl::unexpected<Error> failed(const std::string& path, int error) {
@@ -56,7 +55,7 @@ bool is_v2(const sys::Fd& directory) {
     return ::fstatfs(directory.get(), &status) == 0 && status.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-// As much as is read at once; empty: nothing is in it. 0 or errno.
+// The first 4 KiB; empty: the file is. 0 or errno.
 int read_start(int directory, const char* name, std::string& text) {
     const auto file = sys::open_below(directory, name, O_RDONLY, sys::Mounts::refuse);
     if (!file) return errno;
@@ -70,7 +69,7 @@ int read_start(int directory, const char* name, std::string& text) {
     return 0;
 }
 
-// v1 counts for no subtree, so that each of its lists is read. Threads may be in other cgroups than their process.
+// v1 has no count of a subtree, so that each list in it is read. Threads may be in other cgroups than their process.
 Result<std::string> life_in_v1(const sys::Fd& top, const std::string& path, MonotonicTime deadline) {
     const sys::SystemClock clock;
     bool any = false;
@@ -104,7 +103,7 @@ Result<std::string> life_in(const sys::Fd& top, const std::string& path, Monoton
 
 }  // namespace
 
-// What is in none of the hierarchies has vanished. An error in one is one: it may be there.
+// Vanished: it is in none of the hierarchies. An error in one of them is returned: it may be there.
 Result<std::vector<CgroupRemains::Place>> CgroupRemains::open(const PodUid& pod, const std::string& path) const {
     if (!is_pods_own(pod, path, roots_)) {
         return fail(ErrorKind::invalid, printable(path), "is no cgroup of that pod below the pods' root");
@@ -130,23 +129,25 @@ Result<std::vector<CgroupRemains::Place>> CgroupRemains::open(const PodUid& pod,
     return places;
 }
 
-Result<std::string> CgroupRemains::life(const PodUid& pod, const std::string& path) {
-    const auto places = open(pod, path);
-    if (!places) return tl::unexpected(places.error());
+Result<std::string> CgroupRemains::life_in_all(const std::vector<Place>& places, const std::string& path) const {
     const auto deadline = sys::SystemClock().monotonic() + longest_removal_;
-    for (const auto& place : *places) {
+    for (const auto& place : places) {
         auto life = life_in(place.cgroup, path, deadline);
         if (!life || !life->empty()) return life;
     }
     return std::string();
 }
 
+Result<std::string> CgroupRemains::life(const PodUid& pod, const std::string& path) {
+    const auto places = open(pod, path);
+    return places ? life_in_all(*places, path) : tl::unexpected(places.error());
+}
+
 Status CgroupRemains::remove(const PodUid& pod, const std::string& path) {
-    const auto life = this->life(pod, path);
+    const auto places = open(pod, path);
+    const auto life = places ? life_in_all(*places, path) : tl::unexpected(places.error());
     if (!life) return tl::unexpected(life.error());
     if (!life->empty()) return fail(ErrorKind::failed, printable(path), *life);
-    const auto places = open(pod, path);
-    if (!places) return tl::unexpected(places.error());
     const sys::SystemClock clock;
     const auto deadline = clock.monotonic() + longest_removal_;
     const auto name = path.substr(path.rfind('/') + 1);

@@ -33,6 +33,8 @@ private:
         sys::Fd cgroup;
     };
     [[nodiscard]] Result<std::vector<Place>> open(const PodUid& pod, const std::string& path) const;
+    // As life(), of what is open.
+    [[nodiscard]] Result<std::string> life_in_all(const std::vector<Place>& places, const std::string& path) const;
 
     std::vector<std::string> mounts_;
     std::vector<std::string> roots_;
