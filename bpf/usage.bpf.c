@@ -11,8 +11,8 @@
 
 extern __u32 stall_seen;
 
-/* The rows of the last pass, in memory that the agent maps: a cgroup iterator may hand out no more than its seq_file
- * buffer of 32 KiB. */
+/* The rows of the last pass, in memory that the agent maps: an iterator's program may write no more than the seq_file's
+ * buffer of 32 KiB at an element, and this one has one element. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, EVICTD_MAX_CGROUPS);

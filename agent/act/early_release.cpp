@@ -27,8 +27,8 @@ Result<std::unique_ptr<EarlyRelease>> EarlyRelease::make(Release release, int ur
     return made;
 }
 
-// Not by the thread that kills or the reaper's: the one has its own to do, the other may wait for the kernel's
-// cgroup_mutex or walk for seconds. Above the lane that it has give way: on one CPU it would not run otherwise.
+// A thread of its own: the one that kills is busy, and the reaper's may wait for the kernel's cgroup_mutex or walk for
+// seconds. Its priority is above the lane's that it has give way: on one CPU it would not run otherwise.
 Status EarlyRelease::start_watch() {
     if (urgent_priority_ == 0) {
         return {};

@@ -2,9 +2,9 @@
 // Copyright The evictd authors
 // Gives the memory of killed processes back before they get scheduled to exit, in a lane of its own:
 // process_mrelease(2) waits for as long as a victim holds its address space locked. A victim that does so holds up
-// this lane and nothing else. Once a process has left its address space, that is taken down by whoever left last,
-// alone, and this call comes too late: so the lane is woken before the kill, and runs before normal threads, but not
-// for long. A second lane, which does nothing else and waits for nothing, puts it back.
+// this lane and nothing else. Once the last thread has left the address space, that thread takes it down alone, and
+// this call comes too late: so the lane is woken before the kill, and runs before normal threads, but not for long. A
+// second lane, which does nothing else and never blocks, gives it the normal policy again.
 #pragma once
 
 #include <atomic>
@@ -31,8 +31,8 @@ public:
     static constexpr int spare_descriptors = 64;
     // Waits for the kill of what it expects, on a CPU: sleeping would take longer than the kill does.
     static constexpr Duration longest_wait = std::chrono::milliseconds(1);
-    // Counted from the first victim of several. At 4 GiB a quarter: a quarter of what a real-time thread may work
-    // (app/realtime.hpp), beyond which it is the kill path's thread that loses its priority.
+    // Counted from the first victim of several. Enough to free 4 GiB. A quarter of what real-time threads may work
+    // without a pause (app/realtime.hpp); beyond that the kill path's thread would lose its priority.
     static constexpr Duration urgent_for = std::chrono::milliseconds(250);
     using Release = std::function<bool(const HeldProcess&)>;  // as release_memory()
 
@@ -41,8 +41,8 @@ public:
     // `urgent_priority`: of SCHED_FIFO, for `urgent_for`; 0: the normal policy.
     static Result<std::unique_ptr<EarlyRelease>> make(Release release, int urgent_priority = 0);
 
-    // Of those that are killed next, as far as there is room and a descriptor for each. Urgent: for `longest_wait` if
-    // no kill follows, and begin() otherwise. Thread-safe, as all of these. Does not block.
+    // Releases the memory of those that are killed next, as far as there is room and a descriptor for each. Urgent: for
+    // `longest_wait` if no kill follows, and begin() otherwise. Thread-safe, as all of these. Does not block.
     void expect(std::span<const HeldProcess> doomed);
 
     // A victim was killed: `urgent_for` begins, unless it has begun. Does not block.

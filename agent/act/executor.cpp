@@ -87,12 +87,11 @@ bool Executor::is_allowed(Outcome& outcome, const port::PodCgroup& cgroup) {
     return !*ours;
 }
 
-// What a strike comes to that all of the pod's processes took, one after the other. To write cgroup.kill takes the
-// kernel's cgroup_mutex, which whoever moves a process between cgroups, as every start of a container does, holds for
-// 10 to 40 ms: it is AfterKill's then. Of a pod that forks, also between the walk and the signals, or has many
-// processes, this thread does it, and before it turns to one of many. cgroup.kill does not reach a process whose main
-// thread has exited (measured on Linux 6.18), so that each process is signalled in any case, and that listing is the
-// record's.
+// Each process is signalled by pidfd: cgroup.kill does not reach one whose main thread has exited (measured on Linux
+// 6.18), and the record counts those that were signalled. Writing cgroup.kill takes the kernel's cgroup_mutex, which
+// whoever moves a process between cgroups, as every start of a container does, holds for 10 to 40 ms. So it is left to
+// AfterKill where the signals reached all. This thread writes it where the pod forks, also meanwhile, and where a
+// cgroup has many processes, before it signals those.
 Struck Executor::strike_all(Outcome& outcome, const port::PodCgroup& cgroup, Status& killed) {
     const bool kill = outcome.action.kind == ActionKind::kill;
     Strike wanted{.signal_number = kill ? SIGKILL : SIGTERM, .until = clock_.monotonic() + time_budget};

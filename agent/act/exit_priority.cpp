@@ -49,7 +49,7 @@ bool is_deadline(int policy) { return policy >= 0 && (policy & ~SCHED_RESET_ON_F
 
 }  // namespace
 
-// There are no such calls for a pidfd. What took the number in between is put back.
+// The calls take a pid, not a pidfd: another process that has got the number meanwhile is put back.
 bool set_exit_priority(const HeldProcess& process, ExitPriority priority) {
     if (has_ended(process)) {
         return false;

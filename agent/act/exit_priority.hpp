@@ -12,7 +12,7 @@ enum class ExitPriority { normal, first };
 
 // Of the main thread, which exits last in most processes. `first`: before all normal threads, under SCHED_FIFO at the
 // lowest priority; where the kernel refuses that (with CONFIG_RT_GROUP_SCHED a pod's cgroup has no real-time budget),
-// under SCHED_DEADLINE with the least of its own and what others leave. Best effort.
+// under SCHED_DEADLINE with a twentieth of a CPU of its own and what others leave. Best effort.
 // True: it is under SCHED_DEADLINE, and so comes before evictd's own threads too.
 bool set_exit_priority(const HeldProcess& process, ExitPriority priority);
 

@@ -27,7 +27,7 @@ constexpr std::array kept_capabilities{
     CAP_KILL,          // processes of any user
     CAP_SYS_PTRACE,    // the sockets of a pod's processes: /proc/PID/fd; and process_mrelease(2)
     CAP_SYS_RESOURCE,  // a lower oom_score_adj; PSI windows under 2 s
-    CAP_SYS_NICE,      // urgent lanes; killed processes (exit_priority); the priority that comes back after RLIMIT_RTTIME
+    CAP_SYS_NICE,      // urgent lanes; killed processes; the priority that comes back after RLIMIT_RTTIME
     CAP_IPC_LOCK,      // memory that is mapped later is locked as well
     CAP_DAC_OVERRIDE,  // cgroup files that a pod's user was given; manifests that others may not read
 };

@@ -35,7 +35,7 @@ Duration back_off(std::int32_t failures) {
     return std::min(longest_back_off, first_back_off * (1 << std::clamp(failures - 1, 0, most_doublings)));
 }
 
-// One that a source has, or had until its cgroup goes, or that has processes.
+// Pods that a source has, or had as long as their cgroup is there, and those that have processes.
 KnownPods known_pods(const Observation& observation) {
     KnownPods known;
     for (const ObservedPod& observed : observation.pods) known.insert(observed.pod->uid.value);
@@ -118,10 +118,10 @@ Runtime part_of(const Runtime& runtime, const LeftoversByPod& pods) {
     return part;
 }
 
-// With the volume directory of each pod, which nobody lists, and its cgroup: without the pod's name, which the others
-// have, nobody could be asked about it. Before the log directories: what is left is found again by them. After the
-// sandboxes, whose containers had the volumes mounted. The cgroup after the volumes, as in the kubelet: what is in
-// memory of them is charged to it.
+// Adds the volume directory of each pod, which no inventory lists, and its cgroup: only of pods of which something else
+// is left, which has the pod's name, by which the API server is asked. Before the log directories: what is left is
+// found again by them. After the sandboxes, whose containers had the volumes mounted. The cgroup after the volumes, as
+// in the kubelet: their pages in memory are charged to it.
 std::vector<Garbage> with_volumes_and_cgroups(std::vector<Garbage> orphans, const std::vector<LeftCgroup>& cgroups) {
     const auto logs = std::stable_partition(orphans.begin(), orphans.end(), [](const Garbage& one) {
         return one.kind == GarbageKind::container || one.kind == GarbageKind::sandbox;
@@ -161,7 +161,7 @@ void note_unknown(const Runtime& runtime, const KnownPods& known, MonotonicTime 
     collecting.unknown_of = runtime.at;
 }
 
-// Whose volumes or cgroup it is; empty: what it is nobody has to wait for.
+// Whose volumes or cgroup it is; empty: it is neither, and no wait depends on it.
 std::string pod_of(const GarbageOutcome& outcome, const std::vector<LeftCgroup>& cgroups) {
     if (outcome.kind == GarbageKind::volume_directory) return outcome.id;
     if (outcome.kind != GarbageKind::cgroup) return {};
@@ -182,7 +182,7 @@ void note_reported(const ReclaimOutcome& done, Collecting& collecting) {
     for (UnknownOwner& one : collecting.unknown) one.reported = one.reported || pods.contains(one.pod);
 }
 
-// All mounts of the node are looked at before volumes go, and nothing may be otherwise a minute later.
+// Each attempt at volumes looks at all mounts of the node, and a minute later nothing may have changed.
 void note_failures(const Observation& observation, Collecting& collecting) {
     std::map<std::string, bool> failed;
     for (const GarbageOutcome& outcome : observation.reclaimed->removals) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What is left of pods that no source of pods knows: dead containers, sandboxes, volume and log directories, empty
-// cgroups. That a pod is not known does not prove that it is gone: it is said to be an orphan only after a quarantine,
-// and goes only once the API server itself says that it has no such pod (GarbageKeeper asks before each removal).
+// cgroups. That a pod is not known does not prove that it is gone: it counts as an orphan only after a quarantine, and
+// something of it is removed only if the API server itself says that it has no such pod (GarbageKeeper asks before each
+// removal).
 #pragma once
 
 #include <vector>
@@ -18,7 +19,7 @@ namespace evictd::policy {
 void follow_orphans(const GarbageConfig& config, const Observation& observation, bool shuts_down,
                     Collecting& collecting);
 
-// What goes, in this order. Where orphans are only reported, none of a pod of which something was.
+// What is to be removed, in this order. Where orphans are only reported, nothing of a pod that was reported already.
 [[nodiscard]] std::vector<Garbage> plan_orphans(const GarbageConfig& config, const Observation& observation,
                                                 const Collecting& collecting);
 

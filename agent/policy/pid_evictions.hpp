@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What evictions for PIDs wait for: a task that ended holds its number until something has waited for it, long after
-// the kernel called the victim's cgroup empty. A look in between would still find too few, and take another pod.
+// What evictions for PIDs wait for: a task that ended keeps its PID until it is reaped, which may be long after the
+// victim's cgroup was empty. A look in between would find too few PIDs still, and take another pod.
 #pragma once
 
 #include <optional>

@@ -194,8 +194,8 @@ std::optional<GarbageOutcome> GarbageKeeper::why_it_lives(const Garbage& one) co
     return std::nullopt;
 }
 
-// For what of its pod goes before it. What volumes have in memory is charged to the cgroup, and would be to those
-// above. Without the logs nobody would know the pod's name, which the API server is asked by.
+// What of its pod has to be removed before it. Pages of volumes are charged to the cgroup, and would be to its parent.
+// Without the logs the pod's name is not known, by which the API server is asked.
 std::optional<GarbageOutcome> GarbageKeeper::why_it_waits(const Garbage& one) const {
     const auto found = pass_->left.find(one.pod.value);
     if (found == pass_->left.end()) return std::nullopt;
@@ -229,7 +229,7 @@ GarbageKeeper::Attempt GarbageKeeper::remove(const Garbage& one) {
     return attempt;
 }
 
-// Volumes: nobody listed them, and they may not be there. All else was, by the runtime or right before.
+// Volumes are in no list, and may not be there. All else was listed, by the runtime or right before.
 Status GarbageKeeper::look_at(const Garbage& one) const {
     return one.kind == GarbageKind::volume_directory ? parts_.remains->check_volumes(one.pod) : Status{};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// The empty cgroup that is left of a pod that nobody knows any more. It decides nothing.
+// The empty cgroup that is left of a pod that no source knows any more. It decides nothing.
 #pragma once
 
 #include <string>
