@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ void examine_disks(const Config& config, std::vector<codec::Finding>& checks);
 // What evictd.gc.orphans needs beside that; nothing where it is off. Part of examine_disks(), which leaves it out where
 // a filesystem hangs.
 void examine_orphans(const Config& config, std::vector<codec::Finding>& checks);
+// UIDs of the pods that have a volume or log directory here, by its name, whatever is in it. Of a directory that cannot
+// be listed none: examine_disks() says so.
+[[nodiscard]] std::set<std::string> pods_with_directories(const Config& config);
 [[nodiscard]] std::string pods_text(std::size_t count);
 [[nodiscard]] HostFacts examine_cgroups(const Config& config, std::vector<codec::Finding>& checks);
 void examine_kernel(const Config& config, std::vector<codec::Finding>& checks);

@@ -4,17 +4,21 @@
 // to. And what is there that the running agent knows no pod of.
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "codec/agent_pods.hpp"
 #include "disk/pod_mounts.hpp"
-#include "disk/pod_trees.hpp"
 #include "doctor/doctor.hpp"
+#include "evictd/model/log_names.hpp"
 #include "evictd/model/text.hpp"
 #include "kernel/hierarchies.hpp"
 #include "kube/api_access.hpp"
@@ -44,14 +48,21 @@ std::optional<Uids> known_pods(const Config& config) {
     return uids;
 }
 
+std::vector<std::string> directories_in(const std::string& path) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+        std::error_code unknown;
+        if (std::filesystem::is_directory(at->symlink_status(unknown))) names.push_back(at->path().filename());
+    }
+    return names;
+}
+
 std::string say_left(const Config& config) {
     const auto known = known_pods(config);
     if (!known) return "what is left is not known: no agent answers";
-    Uids left;
-    const auto listing = disk::list_trees({.pods = pods_directory(config), .logs = config.pod_logs_dir}, [] {});
-    for (const auto& tree : listing.trees) {
-        if (!known->contains(tree.pod.value)) left.insert(tree.pod.value);
-    }
+    auto left = pods_with_directories(config);
+    std::erase_if(left, [&](const auto& uid) { return known->contains(uid); });
     if (left.empty()) return "no directory of a pod that the agent does not know";
     std::string names;
     std::size_t named = 0;
@@ -121,11 +132,20 @@ Finding orphans_finding(const Config& config) {
     }
     auto stays = removes ? what_stays(config) : std::string();
     if (stays.empty()) return finding;
+    const bool has_pods = ::access(pods_directory(config).c_str(), F_OK) == 0 || errno != ENOENT;
     return worse(std::move(finding), FindingState::fallback, std::move(stays),
-                 "in a container, mount it writable at its own path (deploy/kustomize/overlays/orphans)");
+                 std::string(has_pods ? "" : "set evictd.kubelet.rootDirectory; ") +
+                     "in a container, mount it writable at its own path (deploy/kustomize/overlays/orphans)");
 }
 
 }  // namespace
+
+std::set<std::string> pods_with_directories(const Config& config) {
+    const auto volumes = directories_in(pods_directory(config));
+    std::set<std::string> uids(volumes.begin(), volumes.end());
+    for (const auto& logs : directories_in(config.pod_logs_dir)) uids.insert(pod_of_log_directory(logs));
+    return uids;
+}
 
 void examine_orphans(const Config& config, std::vector<Finding>& checks) {
     if (config.agent.disks && config.eviction.garbage.orphans != Orphans::off) {
