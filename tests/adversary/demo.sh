@@ -111,7 +111,7 @@ watch_until 20 reported Evicted crawler || fault "default/crawler was not evicte
 watch_until 10 ended || fault "a process of default/crawler lives"
 count_tasks_ends
 peak=$(cat "$work/peak")
-title "the tasks of the node meanwhile (| is the line)"
+title "the tasks of the node meanwhile (| is the line; ended tasks count until they are reaped)"
 picture "$began"
 title "does any other pod have to go?"
 watch_for 2
