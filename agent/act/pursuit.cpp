@@ -20,9 +20,9 @@ constexpr Duration urgent_for = std::chrono::seconds(5);
 constexpr Duration second_walk_limit = std::chrono::milliseconds(500);
 // Walks under the freezer, until one finds no process that the last did not.
 constexpr int most_frozen_walks = 8;
-// Rounds in which nobody is listed and the kernel still counts tasks. Zombies until they are reaped, as a rule; after
-// these (7 ms) the pod is frozen, to see whether they move.
-constexpr int rounds_without_anybody = 3;
+// Rounds in which no process is listed and the kernel still counts tasks. Zombies until they are reaped, as a rule;
+// after these (7 ms) the pod is frozen, to see whether they move.
+constexpr int rounds_without_a_process = 3;
 
 std::vector<pid_t> sorted(std::vector<pid_t> pids) {
     std::sort(pids.begin(), pids.end());
@@ -96,7 +96,7 @@ void Pursuit::learn_from(const Struck& struck) {
     auto listed = sorted(struck.listed);
     const bool new_ones = seen && !are_all_in(listed, *seen);
     empty_rounds_ = listed.empty() ? empty_rounds_ + 1 : 0;
-    const bool hides = empty_rounds_ >= rounds_without_anybody;
+    const bool hides = empty_rounds_ >= rounds_without_a_process;
     evades = new_ones || hides;
     appeared = appeared || new_ones;  // a process that is no longer listed may just be exiting
     if (hides && !uses_freezer() && !victim->can_kill()) {

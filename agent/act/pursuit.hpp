@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// One victim that gets SIGKILL in rounds until the kernel says that nobody is left. What the rounds learn of it, and
-// how a round strikes; when the next one is due is the Reaper's.
+// One victim that gets SIGKILL in rounds until the kernel says that no process is left. What the rounds learn of it,
+// and how a round strikes; when the next one is due is the Reaper's.
 #pragma once
 
 #include <functional>
@@ -49,7 +49,7 @@ public:
     std::optional<std::vector<pid_t>> seen{};  // in the last round
     bool evades;                               // it may fork, or move its processes
     bool appeared = false;                     // in some round processes were listed that were not before
-    bool proved = false;                       // nobody was listed while it was frozen
+    bool proved = false;                       // it is empty: no process was listed while it was frozen
     bool warned = false;
     int rounds = 0;
     int freezes = 0;

@@ -16,8 +16,8 @@
 namespace evictd::act {
 namespace {
 
-// Cgroups that a walk visits whatever its time while it has signalled nobody: a thread that waits for its CPU meanwhile
-// would not reach the first process otherwise. 8 us each.
+// Cgroups that a walk visits whatever its time while it has signalled no process: a thread that waits for its CPU
+// meanwhile would not reach the first process otherwise. 8 us each.
 constexpr int always_visited = 16;
 
 // Descriptors that are kept to be closed later.
@@ -107,7 +107,7 @@ void Batch::drop_strangers(const std::vector<pid_t>& still) {
     });
 }
 
-// Whom the signal did not reach is not held any more: nothing is done to them.
+// A process that the signal did not reach is not held any more: nothing else is done to it.
 void Batch::signal_held() {
     std::erase_if(held_, [&](const HeldProcess& process) {
         const int error = pidfd_send_signal(process.pidfd.get(), strike_.signal_number) == 0 ? 0 : errno;
