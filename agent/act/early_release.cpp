@@ -104,9 +104,11 @@ void EarlyRelease::post(std::vector<HeldProcess> processes, Duration wait, int p
     const auto taken = std::make_shared<std::vector<HeldProcess>>(std::move(processes));
     auto work = [shared = shared_, taken, wait] {
         const sys::SystemClock clock;
-        const auto until = clock.monotonic() + wait;
+        auto asked = clock.monotonic();
+        const auto until = asked + wait;
         for (auto& process : *taken) {
-            while (!shared->release(process) && clock.monotonic() < until) {}
+            // What was asked in time is asked once more, however long the thread was kept from it.
+            while (!shared->release(process) && asked < until) asked = clock.monotonic();
             process.pidfd.reset();
             --shared->waiting;
         }
