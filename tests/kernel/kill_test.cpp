@@ -631,8 +631,10 @@ TEST_F(Kill, ThePageCacheOfAPodWithoutProcessesIsGivenBack) {
     const auto cgroup = open_cgroup(cgroups_, "kubepods/podreader");
     kill("kubepods/podreader");
     ASSERT_TRUE(eventually([&] { return is_populated(*cgroup, false); }));
-    const auto left = cgroup->held_memory().value_or(HeldMemory{}).file;
-    ASSERT_GE(left, 40_MiB);
+    const auto held = cgroup->held_memory();
+    ASSERT_TRUE(held) << held.error().text();
+    const auto left = held->file;
+    ASSERT_GE(left, 40_MiB) << "of " << held->total.value << " bytes";
     const auto dropped = cgroup->drop_cache();
     ASSERT_TRUE(dropped) << dropped.error().text();
     EXPECT_TRUE(*dropped) << "nothing in it is dirty";
