@@ -379,6 +379,7 @@ TEST_P(ReaperPriorityTest, WhatExitsBeforeEvictdLeavesItACpu) {
     const auto cpus = std::max(2U, std::thread::hardware_concurrency());
     const std::vector<Child> children(cpus);
     std::vector<pid_t> listed;
+    listed.reserve(children.size());
     for (const auto& child : children) listed.push_back(child.pid());
     std::sort(listed.begin(), listed.end());
     std::set<pid_t> before_us;
