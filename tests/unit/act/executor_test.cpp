@@ -61,7 +61,8 @@ protected:
     Outcome act_on(ActionKind kind, const port::PodCgroupPtr& cgroup, bool dry_run = false) {
         Executor executor(clock_, after_, dry_run);
         const Action action{kind, {"uid-7"}, "default/web"};
-        const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
+        const auto outcomes =
+            executor.carry_out({&action, 1}, decided_at_, [&](const Action&) -> port::PodCgroupPtr { return cgroup; });
         EXPECT_EQ(outcomes.size(), 1U);
         return outcomes.front();
     }
@@ -70,7 +71,9 @@ protected:
         Executor executor(clock_, after_, false);
         const FewDescriptors none(0);
         const Action action{ActionKind::kill, {"uid-7"}, "default/web"};
-        return executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; }).front();
+        return executor
+            .carry_out({&action, 1}, decided_at_, [&](const Action&) -> port::PodCgroupPtr { return cgroup; })
+            .front();
     }
 
     fakes::FakeClock clock_;
@@ -131,7 +134,7 @@ TEST_F(ExecutorTest, WhatWasChosenForItsForksIsFollowedAsSuch) {
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) { return pids({&child}); });
     Executor executor(clock_, after_, false);
     const Action action{.kind = ActionKind::kill, .pod = {"uid-7"}, .pod_name = "default/web", .forks = true};
-    (void)executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
+    (void)executor.carry_out({&action, 1}, decided_at_, [&](const Action&) -> port::PodCgroupPtr { return cgroup; });
     EXPECT_TRUE(after_.any_forks);
 }
 
@@ -234,7 +237,8 @@ TEST_F(ExecutorTest, WhatForksIsKilledAsAWholeAtOnce) {
     cgroup->has_kill = true;
     Executor executor(clock_, after_, false);
     const Action action{.kind = ActionKind::kill, .pod = {"uid-7"}, .pod_name = "default/bomb", .forks = true};
-    const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
+    const auto outcomes =
+        executor.carry_out({&action, 1}, decided_at_, [&](const Action&) -> port::PodCgroupPtr { return cgroup; });
     EXPECT_EQ(outcomes.front().method, "cgroup.kill");
     EXPECT_EQ(cgroup->kills, 1);
     EXPECT_EQ(child.ended_by(), SIGKILL);
@@ -332,7 +336,8 @@ TEST_F(ExecutorTest, APodThatWasStartedAnewInAnotherCgroupIsNotTouched) {
     Executor executor(clock_, after_, false);
     for (const auto kind : {ActionKind::terminate, ActionKind::kill}) {
         const Action action{kind, {"uid-7"}, "default/web", CgroupId{6}};
-        const auto outcomes = executor.carry_out({&action, 1}, decided_at_, [&](const Action&) { return cgroup; });
+        const auto outcomes =
+            executor.carry_out({&action, 1}, decided_at_, [&](const Action&) -> port::PodCgroupPtr { return cgroup; });
         EXPECT_EQ(outcomes.front().status, OutcomeStatus::vanished);
         EXPECT_EQ(outcomes.front().error, "default/web: it was restarted in another cgroup");
     }
