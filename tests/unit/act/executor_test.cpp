@@ -112,6 +112,7 @@ TEST_F(ExecutorTest, OfManyProcessesTheFirstAreExpected) {
     while (children.size() < 12) children.push_back(std::make_unique<Child>());
     const auto cgroup = std::make_shared<ListedCgroup>([&](int) {
         std::vector<pid_t> all;
+        all.reserve(children.size());
         for (const auto& child : children) all.push_back(child->pid());
         return all;
     });
