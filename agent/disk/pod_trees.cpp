@@ -17,6 +17,7 @@
 #include "evictd/model/log_names.hpp"
 #include "evictd/model/text.hpp"
 #include "sys/file.hpp"
+#include "sys/mount_info.hpp"
 #include "sys/open_below.hpp"
 
 namespace evictd::disk {
@@ -145,16 +146,13 @@ void Lister::list_logs() {
 
 // The type of the filesystem of a mount; none: there is no such mount any more.
 std::optional<std::string> type_of_mount(std::string_view mountinfo, std::uint64_t id) {
-    const std::string begin = std::to_string(id) + " ";
-    while (!mountinfo.empty()) {
-        const auto line = mountinfo.substr(0, mountinfo.find('\n'));
-        mountinfo.remove_prefix(std::min(line.size() + 1, mountinfo.size()));
-        const auto type = line.find(" - ");
-        if (!line.starts_with(begin) || type == std::string_view::npos) continue;
-        const auto rest = line.substr(type + 3);
-        return std::string(rest.substr(0, rest.find(' ')));
-    }
-    return std::nullopt;
+    const std::string wanted = std::to_string(id);
+    std::optional<std::string> type;
+    sys::each_mount(mountinfo, [&](const sys::MountInfo& mount) {
+        if (mount.id == wanted) type = mount.type;
+        return !type;
+    });
+    return type;
 }
 
 // Looks at what is mounted there without asking it anything.

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <set>
 #include <sstream>
-#include <utility>
 
 #include <libcgroup.h>
 #include <linux/magic.h>
@@ -16,6 +15,7 @@
 
 #include "sys/fd.hpp"
 #include "sys/file.hpp"
+#include "sys/mount_info.hpp"
 
 namespace evictd::kernel {
 namespace {
@@ -64,26 +64,12 @@ std::uint32_t memory_hierarchy_id() {
     return 0;
 }
 
-struct CgroupMount {
-    std::string device;  // the hierarchy
-    std::string shown;   // what of it
-    std::string place;
-};
-
-// "36 35 0:29 /shown /place options [optional fields] - cgroup ..."
-std::vector<CgroupMount> cgroup_mounts(std::string_view mountinfo) {
-    std::vector<CgroupMount> mounts;
-    std::istringstream lines{std::string(mountinfo)};
-    std::string line;
-    while (std::getline(lines, line)) {
-        CgroupMount mount;
-        std::string word;
-        std::string type;
-        std::istringstream words(line);
-        words >> word >> word >> mount.device >> mount.shown >> mount.place;
-        while (words >> word && word != "-") continue;
-        if (words >> type && (type == "cgroup" || type == "cgroup2")) mounts.push_back(std::move(mount));
-    }
+std::vector<sys::MountInfo> cgroup_mounts(std::string_view mountinfo) {
+    std::vector<sys::MountInfo> mounts;
+    sys::each_mount(mountinfo, [&](const sys::MountInfo& mount) {
+        if (mount.type == "cgroup" || mount.type == "cgroup2") mounts.push_back(mount);
+        return true;
+    });
     return mounts;
 }
 
@@ -94,9 +80,9 @@ std::vector<std::string> hierarchy_mounts(std::string_view mountinfo, const std:
     const auto main = std::find_if(mounts.begin(), mounts.end(), [&](const auto& one) { return one.place == memory; });
     std::vector<std::string> places;
     if (main == mounts.end()) return {memory};
-    std::set<std::string> devices{main->device};
+    std::set<std::string_view> devices{main->device};
     for (const auto& one : mounts) {
-        if (one.shown == main->shown && devices.insert(one.device).second) places.push_back(one.place);
+        if (one.root == main->root && devices.insert(one.device).second) places.emplace_back(one.place);
     }
     places.push_back(memory);
     return places;
