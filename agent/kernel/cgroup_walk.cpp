@@ -28,7 +28,6 @@ namespace {
 // buffer.
 constexpr std::size_t open_levels = 32;
 constexpr std::size_t names_at_once = 4096;  // bytes; must hold the longest name there is
-constexpr nlink_t leaf_links = 2;
 
 // A directory whose children are walked.
 struct Level {
@@ -109,13 +108,8 @@ bool Walker::fill(Level& level) {
 // None: there are no more.
 std::optional<Walker::Child> Walker::next_child(Level& level) {
     while (level.at < level.filled || fill(level)) {
-        // The kernel lays the records out so that each is aligned.
-        const auto* entry =
-            reinterpret_cast<const dirent64*>(level.names.data() + level.at);  // NOLINT(*-reinterpret-cast)
-        level.at += entry->d_reclen;
-        const std::string_view name(&entry->d_name[0]);
-        if (entry->d_type == DT_DIR && name != "." && name != "..") {
-            return Child{std::string(name), entry->d_ino};
+        if (const auto* entry = next_directory({level.names.data(), level.filled}, level.at)) {
+            return Child{&entry->d_name[0], entry->d_ino};
         }
     }
     return std::nullopt;
@@ -172,6 +166,19 @@ Status Walker::walk(int top) {
 }
 
 }  // namespace
+
+const dirent64* next_directory(std::span<const char> entries, std::size_t& at) {
+    while (at < entries.size()) {
+        // The kernel lays the records out so that each is aligned.
+        const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);  // NOLINT(*-reinterpret-cast)
+        at += entry->d_reclen;
+        const std::string_view name(&entry->d_name[0]);
+        if (entry->d_type == DT_DIR && name != "." && name != "..") {
+            return entry;
+        }
+    }
+    return nullptr;
+}
 
 Status walk_cgroups(int directory, const std::function<Walk(int directory)>& visit) {
     return Walker(visit).walk(directory);

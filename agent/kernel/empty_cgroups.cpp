@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,13 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel/cgroup_walk.hpp"
 #include "sys/fd.hpp"
 #include "sys/open_below.hpp"
 
 namespace evictd::kernel {
 namespace {
 
-constexpr nlink_t leaf_links = 2;
 // A name and a number for each, some 20 MiB at most. Deeper ones stay.
 constexpr std::size_t deepest = std::size_t{1} << 16U;
 
@@ -74,12 +73,9 @@ int Remover::find_child(std::string& name) {
     while (true) {
         const ssize_t got = ::getdents64(current_.get(), names.data(), names.size());
         if (got <= 0) return got == 0 || errno == ENOENT ? 0 : errno;
-        for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
-            const auto* entry = reinterpret_cast<const dirent64*>(names.data() + at);  // NOLINT(*-reinterpret-cast)
-            at += entry->d_reclen;
-            const std::string_view found(&entry->d_name[0]);
-            if (entry->d_type != DT_DIR || found == "." || found == "..") continue;
-            name = found;
+        std::size_t at = 0;
+        if (const auto* found = next_directory({names.data(), static_cast<std::size_t>(got)}, at)) {
+            name = &found->d_name[0];
             return 0;
         }
     }
