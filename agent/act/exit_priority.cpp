@@ -5,47 +5,24 @@
 #include <cstdint>
 
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "sys/sched_deadline.hpp"
 
 namespace evictd::act {
 namespace {
 
 constexpr int lowest_priority = 1;
 
-// glibc 2.36 has neither the call nor the structure.
-struct SchedAttributes {
-    std::uint32_t size = 48;
-    std::uint32_t policy = 0;
-    std::uint64_t flags = 0;
-    std::int32_t nice = 0;
-    std::uint32_t priority = 0;
-    std::uint64_t runtime = 0;
-    std::uint64_t deadline = 0;
-    std::uint64_t period = 0;
-};
-constexpr int deadline_policy = 6;
-constexpr std::uint64_t reset_on_fork = 1;
-constexpr std::uint64_t reclaim = 2;
 // A twentieth of a CPU, so that 19 fit on each. The kernel refuses to promise more.
 constexpr std::uint64_t promised_ns = 1'000'000;
 constexpr std::uint64_t period_ns = 20'000'000;
-
-bool promise_deadline(pid_t pid) {
-    SchedAttributes wanted{.policy = std::uint32_t{deadline_policy},
-                           .flags = reset_on_fork | reclaim,
-                           .runtime = promised_ns,
-                           .deadline = period_ns,
-                           .period = period_ns};
-    return syscall(SYS_sched_setattr, pid, &wanted, 0U) == 0;
-}
 
 bool is_normal(int policy) {
     const int plain = policy & ~SCHED_RESET_ON_FORK;
     return plain == SCHED_OTHER || plain == SCHED_BATCH || plain == SCHED_IDLE;
 }
 
-bool is_deadline(int policy) { return policy >= 0 && (policy & ~SCHED_RESET_ON_FORK) == deadline_policy; }
+bool is_deadline(int policy) { return policy >= 0 && (policy & ~SCHED_RESET_ON_FORK) == SCHED_DEADLINE; }
 
 }  // namespace
 
@@ -65,7 +42,7 @@ bool set_exit_priority(const HeldProcess& process, ExitPriority priority) {
     }
     const sched_param lowest{.sched_priority = lowest_priority};
     const bool fifo = sched_setscheduler(process.pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) == 0;
-    const bool deadline = !fifo && promise_deadline(process.pid);
+    const bool deadline = !fifo && sys::set_deadline(process.pid, promised_ns, period_ns);
     if (has_ended(process)) {
         (void)sched_setscheduler(process.pid, policy, &none);
         return false;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <thread>
 
 #include <poll.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "sys/clock.hpp"
+#include "sys/sched_deadline.hpp"
 
 namespace evictd::bench {
 namespace {
@@ -27,6 +29,8 @@ constexpr int pause_per_look = 10;
 constexpr int observer_priority = 20;
 constexpr int release_priority = 10;
 constexpr int victim_priority = 1;
+constexpr std::uint64_t promised_ns = 1'000'000;
+constexpr std::uint64_t period_ns = 20'000'000;
 constexpr Duration raised_after = std::chrono::milliseconds(1);
 constexpr int raised_shares = 262144;  // the most
 
@@ -85,26 +89,13 @@ private:
     std::vector<std::jthread> threads_;
 };
 
-// glibc 2.36 has neither the call nor the structure.
-struct DeadlineAttributes {
-    std::uint32_t size = 48;
-    std::uint32_t policy = SCHED_DEADLINE;
-    std::uint64_t flags = 1 | 2;  // SCHED_FLAG_RESET_ON_FORK and _RECLAIM: what others leave of the real-time share
-    std::int32_t nice = 0;
-    std::uint32_t priority = 0;
-    std::uint64_t runtime = 1'000'000;
-    std::uint64_t deadline = 20'000'000;
-    std::uint64_t period = 20'000'000;
-};
-
 // False: refused. With CONFIG_RT_GROUP_SCHED a pod's cgroup has no real-time budget.
 bool raise_victim(Raise raise, pid_t pid) {
     const sched_param priority{.sched_priority = victim_priority};
-    DeadlineAttributes deadline;
     const bool refused =
         (raise == Raise::nice && ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), -20) != 0) ||
         (raise == Raise::fifo && ::sched_setscheduler(pid, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0) ||
-        (raise == Raise::deadline && ::syscall(SYS_sched_setattr, pid, &deadline, 0U) != 0);
+        (raise == Raise::deadline && !sys::set_deadline(pid, promised_ns, period_ns));
     return !refused || errno == ESRCH;
 }
 
