@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Tick -> events: every reason of the stream that comes from a look, but the ladder's (event_rung.cpp) and the kernel's
-// (kernel_events.cpp). The sentences are sentence.cpp's.
+// Tick -> events: every reason of the stream that comes from a look, but the ladder's (event_rung.cpp), the kernel's
+// (kernel_events.cpp) and others of event_*.cpp. The sentences are sentence.cpp's.
 #include "event.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 #include "event_id.hpp"
 #include "event_latency.hpp"
 #include "event_notice.hpp"
-#include "event_orphan.hpp"
 #include "event_owed.hpp"
+#include "event_reclaim.hpp"
 #include "event_removal.hpp"
 #include "event_rung.hpp"
 #include "kernel_events.hpp"
@@ -35,11 +35,6 @@ EventPod pod_of(const Victim& victim) {
     return {has_space ? victim.pod_name.substr(0, slash) : "",
             has_space ? victim.pod_name.substr(slash + 1) : victim.pod_name, victim.pod.value, victim.qos,
             victim.priority};
-}
-
-// A limit of the pod's own is not what a reclaim is for.
-bool is_for_disk_threshold(const Eviction& eviction) {
-    return !eviction.stall && traits(eviction.threshold.threshold.signal).condition == Condition::disk_pressure;
 }
 
 EventThreshold event_threshold(const MetThreshold& met) {
@@ -72,7 +67,7 @@ public:
         for (const auto& edge : tick_.decision.threshold_edges) threshold(edge);
         for (const auto& edge : tick_.decision.stall_edges) stall(edge);
         for (const auto& edge : tick_.decision.condition_edges) condition(edge);
-        reclaim();
+        add_reclaim(tick_, events_);
         for (const auto& eviction : tick_.decision.limit_evictions) evicting(eviction);
         if (tick_.decision.evict) evicting(*tick_.decision.evict);
         for (const auto& rejection : tick_.decision.rejections) evicting(rejection);
@@ -93,12 +88,7 @@ public:
 
 private:
     Event& add(Severity severity, EventReason reason, MonotonicTime at) {
-        Event event;
-        event.time = wall_time(tick_.observation, at == MonotonicTime{} ? tick_.observation.at : at);
-        event.severity = severity;
-        event.reason = std::move(reason);
-        event.dry_run = tick_.dry_run;
-        return events_.emplace_back(std::move(event));
+        return events_.emplace_back(new_event(tick_, severity, std::move(reason), at));
     }
 
     void add_history(Event& event) const {
@@ -186,32 +176,6 @@ private:
         event.condition = EventCondition{type, edge.status};
     }
 
-    // What the node gives back before a pod is evicted, and whether that was enough. Where there is nothing to remove,
-    // a reclaim is over as it begins, at each look.
-    void reclaim() {
-        const auto& decision = tick_.decision;
-        const auto& observation = tick_.observation;
-        const auto& reclaimed = observation.reclaimed;
-        if (!decision.reclaim.empty()) {
-            if (decision.garbage.removals.empty() && !decision.garbage.inventory_since) return;
-            add(Severity::normal, Reason::reclaim_started, tick_.decided_at).message =
-                reclaim_sentence(decision.reclaim, decision.garbage.removals);
-            return;
-        }
-        if (!reclaimed) return;
-        add_orphans(*reclaimed, tick_, events_);
-        if (!reclaimed->forced) return;  // a pass without pressure
-        if (decision.reclaimed) {
-            add(Severity::normal, Reason::reclaim_succeeded, observation.at).message =
-                decision.evict ? "What the node gave back was enough" : decision.why;
-            return;
-        }
-        Event& event = add(Severity::warning, Reason::reclaim_insufficient, observation.at);
-        event.message = "What the node could give back was not enough";
-        if (decision.evict && is_for_disk_threshold(*decision.evict)) event.message += ": a pod is evicted";
-        for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
-    }
-
     void evicting(const Eviction& eviction) {
         const auto outcome = std::find_if(tick_.outcomes.begin(), tick_.outcomes.end(),
                                           [&](const Outcome& o) { return o.action.pod == eviction.pod; });
@@ -290,6 +254,15 @@ private:
 };
 
 }  // namespace
+
+Event new_event(const Tick& tick, Severity severity, EventReason reason, MonotonicTime at) {
+    Event event;
+    event.time = wall_time(tick.observation, at == MonotonicTime{} ? tick.observation.at : at);
+    event.severity = severity;
+    event.reason = std::move(reason);
+    event.dry_run = tick.dry_run;
+    return event;
+}
 
 EventPod event_pod(const Pod& pod) {
     return {pod.name_space, pod.name, pod.uid.value, std::nullopt, pod.priority.value_or(0)};

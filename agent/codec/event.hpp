@@ -116,6 +116,9 @@ struct Event {
 // What a Record says to the world, in the order in which it happened.
 [[nodiscard]] std::vector<Event> events_of(const Record& record);
 
+// One of the look that `tick` is, without a message. `at`: zero: when it was made.
+[[nodiscard]] Event new_event(const Tick& tick, Severity severity, EventReason reason, MonotonicTime at);
+
 // Whose event it is. Without the QoS class, which is the policy's to say.
 [[nodiscard]] EventPod event_pod(const Pod& pod);
 
