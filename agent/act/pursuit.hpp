@@ -28,8 +28,8 @@ inline constexpr Duration longest_walk_limit = std::chrono::seconds(5);
 
 class Pursuit {
 public:
-    Pursuit(port::PodCgroupPtr whom, MonotonicTime now, bool forks)
-        : victim(std::move(whom)), since(now), evades(forks) {}
+    Pursuit(port::PodCgroupPtr pod, MonotonicTime now, bool forks)
+        : victim(std::move(pod)), since(now), evades(forks) {}
 
     using AfterBatch = std::function<void(std::vector<HeldProcess>&)>;  // as Strike::after_batch
 

@@ -38,7 +38,8 @@ Reaper::Reaper(const sys::Clock& clock, std::optional<std::string> rungs_path, i
     : clock_(clock),
       rungs_path_(std::move(rungs_path)),
       urgent_priority_(urgent_priority),
-      prioritize_(std::move(prioritize)) {}
+      prioritize_(std::move(prioritize)),
+      most_before_us_(std::max<std::size_t>(2, std::thread::hardware_concurrency()) - 1) {}
 Reaper::~Reaper() = default;
 
 Result<std::unique_ptr<Reaper>> Reaper::make(const sys::Clock& clock, std::optional<std::string> rungs_path,
@@ -121,11 +122,9 @@ void Reaper::hasten(const Pursuit& pursuit, const std::vector<HeldProcess>& dyin
         return;
     }
     const bool first = clock_.monotonic() - pursuit.since < first_for;
-    // They leave evictd a CPU: there may be another pod to kill.
-    const auto most = std::max<std::size_t>(2, std::thread::hardware_concurrency()) - 1;
     for (const auto& process : dying) {
         before_us.erase(process.pid);
-        const bool may = first && before_us.size() < most;
+        const bool may = first && before_us.size() < most_before_us_;
         if (prioritize_(process, may ? ExitPriority::first : ExitPriority::normal)) {
             before_us.insert(process.pid);
         }

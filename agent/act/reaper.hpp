@@ -4,6 +4,7 @@
 // says that no process is left. It never touches a pod it was not given.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -60,6 +61,7 @@ private:
     std::optional<std::string> rungs_path_;
     int urgent_priority_;
     Prioritize prioritize_;
+    std::size_t most_before_us_;  // they leave evictd a CPU: there may be another pod to kill
     mutable std::mutex mutex_;
     std::deque<std::pair<CgroupId, KillRounds>> rounds_;  // guarded by mutex_; the newest last
     // Before lane_, whose thread must be gone first.
