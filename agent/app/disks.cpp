@@ -105,7 +105,7 @@ struct Disks::Parts {
     port::FilesystemPaths paths{};  // under the mutex
     std::unique_ptr<cri::Runtime> runtime;
     std::optional<disk::PodLogs> logs;
-    disk::PodRemains remains{{.pods = config.agent.cluster.kubelet_root + "/pods"}};
+    disk::PodRemains remains{{.pods = config.agent.cluster.pods_directory()}};
     std::optional<observe::RuntimeInventory> inventory;
     std::unique_ptr<Keeper> keeper;
     std::unique_ptr<LayerReader> layers;
@@ -136,7 +136,7 @@ Status Disks::Parts::start_survey() {
     filesystems.emplace(paths, clock,
                         disk::Filesystems::Options{.on_reading = [to = listener](const auto&) { to->tell(); }});
     auto made = disk::Surveyor::make(
-        clock, {.directories = {.pods = config.agent.cluster.kubelet_root + "/pods", .logs = config.pod_logs_dir},
+        clock, {.directories = {.pods = config.agent.cluster.pods_directory(), .logs = config.pod_logs_dir},
                 .on_survey = [changed = news.changed](const SurveyPtr&) { changed(); }});
     if (!made) return tl::unexpected(made.error());
     surveyor = std::move(*made);

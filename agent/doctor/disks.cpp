@@ -3,7 +3,6 @@
 // What evictd.disks needs: filesystems that answer, and directories of pods that can be read, of logs also written to.
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <set>
 #include <string>
 #include <thread>
@@ -122,11 +121,9 @@ Finding volumes_finding(const disk::PodDirectories& directories) {
 Finding logs_finding(const std::string& pods) {
     Finding finding{.check = "logs", .chosen = {}, .detail = {}, .remedy = {}};
     for (const auto& path : {pods, std::string(links)}) {
-        if (::access(path.c_str(), R_OK | W_OK | X_OK) == 0) {
-            finding.chosen += (finding.chosen.empty() ? "" : ", ") + printable(path);
-        } else {
-            add(finding.detail, printable(path) + ": " + std::strerror(errno));
-        }
+        const auto why = why_unwritable(path);
+        if (why.empty()) finding.chosen += (finding.chosen.empty() ? "" : ", ") + printable(path);
+        add(finding.detail, why);
     }
     if (finding.detail.empty()) return finding;
     finding.state = is_root() ? FindingState::fallback : FindingState::unknown;
@@ -143,8 +140,7 @@ void examine_disks(const Config& config, std::vector<Finding>& checks) {
     checks.push_back(filesystems_finding(config, view));
     // The directories are on it: one that hangs would hold up doctor, too.
     if (!view.of.front().reading) return;
-    checks.push_back(
-        volumes_finding({.pods = config.agent.cluster.kubelet_root + "/pods", .logs = config.pod_logs_dir}));
+    checks.push_back(volumes_finding({.pods = config.agent.cluster.pods_directory(), .logs = config.pod_logs_dir}));
     checks.push_back(logs_finding(config.pod_logs_dir));
     examine_orphans(config, checks);
 }

@@ -38,6 +38,8 @@ void examine_orphans(const Config& config, std::vector<codec::Finding>& checks);
 // UIDs of the pods that have a volume or log directory here, by its name, whatever is in it. Of a directory that cannot
 // be listed none: examine_disks() says so.
 [[nodiscard]] std::set<std::string> pods_with_directories(const Config& config);
+// "PATH: why"; empty: the directory can be listed and written to.
+[[nodiscard]] std::string why_unwritable(const std::string& path);
 [[nodiscard]] std::string pods_text(std::size_t count);
 [[nodiscard]] HostFacts examine_cgroups(const Config& config, std::vector<codec::Finding>& checks);
 void examine_kernel(const Config& config, std::vector<codec::Finding>& checks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What the removal of orphans needs: the API server's word, processes that can be seen, directories that can be written
-// to. And what is there that the running agent knows no pod of.
+// to. It also names the pods that have directories here and that the running agent does not know.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -35,8 +35,6 @@ using Uids = std::set<std::string>;
 constexpr auto no_uid = "00000000-0000-0000-0000-000000000000";
 constexpr std::size_t most_named = 3;
 
-std::string pods_directory(const Config& config) { return config.agent.cluster.kubelet_root + "/pods"; }
-
 // None: no agent answers.
 std::optional<Uids> known_pods(const Config& config) {
     auto client = publish::StatusClient::connect(config.agent.socket_path);
@@ -60,7 +58,7 @@ std::vector<std::string> directories_in(const std::string& path) {
 
 std::string say_left(const Config& config) {
     const auto known = known_pods(config);
-    if (!known) return "what is left is not known: no agent answers";
+    if (!known) return "which directories are of unknown pods cannot be told: no agent answers";
     auto left = pods_with_directories(config);
     std::erase_if(left, [&](const auto& uid) { return known->contains(uid); });
     if (left.empty()) return "no directory of a pod that the agent does not know";
@@ -71,12 +69,6 @@ std::string say_left(const Config& config) {
     }
     return fmt::format("directories of {} that the agent does not know: {}{}", pods_text(left.size()), names,
                        left.size() > most_named ? ", ..." : "");
-}
-
-// "PATH: why"; empty: it can be written to.
-std::string why_unwritable(const std::string& path) {
-    if (::access(path.c_str(), R_OK | W_OK | X_OK) == 0) return {};
-    return printable(path) + ": " + std::strerror(errno);
 }
 
 void add(std::string& stays, const std::string& why, const char* what) {
@@ -97,7 +89,8 @@ std::string why_cgroups_stay() {
 // Empty: all can go.
 std::string what_stays(const Config& config) {
     std::string stays;
-    add(stays, why_unwritable(pods_directory(config)), "volume directories stay, and log directories with them");
+    add(stays, why_unwritable(config.agent.cluster.pods_directory()),
+        "volume directories stay, and log directories with them");
     add(stays, why_unwritable(config.pod_logs_dir), "log directories stay");
     add(stays, why_cgroups_stay(), "cgroups stay");
     return stays;
@@ -125,14 +118,14 @@ Finding orphans_finding(const Config& config) {
         return worse(std::move(finding), FindingState::unknown, "only root sees what can be removed",
                      "run doctor as root");
     }
-    const auto seen = disk::process_in_pod({.pods = pods_directory(config)}, {no_uid});
+    const auto seen = disk::process_in_pod({.pods = config.agent.cluster.pods_directory()}, {no_uid});
     if (!seen) {
         return worse(std::move(finding), FindingState::missing, seen.error().what + ": " + seen.error().why,
                      "in a container, give it hostPID");
     }
     auto stays = removes ? what_stays(config) : std::string();
     if (stays.empty()) return finding;
-    const bool has_pods = ::access(pods_directory(config).c_str(), F_OK) == 0 || errno != ENOENT;
+    const bool has_pods = ::access(config.agent.cluster.pods_directory().c_str(), F_OK) == 0 || errno != ENOENT;
     return worse(std::move(finding), FindingState::fallback, std::move(stays),
                  std::string(has_pods ? "" : "set evictd.kubelet.rootDirectory; ") +
                      "in a container, mount it writable at its own path (deploy/kustomize/overlays/orphans)");
@@ -140,8 +133,13 @@ Finding orphans_finding(const Config& config) {
 
 }  // namespace
 
+std::string why_unwritable(const std::string& path) {
+    if (::access(path.c_str(), R_OK | W_OK | X_OK) == 0) return {};
+    return printable(path) + ": " + std::strerror(errno);
+}
+
 std::set<std::string> pods_with_directories(const Config& config) {
-    const auto volumes = directories_in(pods_directory(config));
+    const auto volumes = directories_in(config.agent.cluster.pods_directory());
     std::set<std::string> uids(volumes.begin(), volumes.end());
     for (const auto& logs : directories_in(config.pod_logs_dir)) uids.insert(pod_of_log_directory(logs));
     return uids;

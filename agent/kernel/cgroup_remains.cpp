@@ -155,7 +155,7 @@ Status CgroupRemains::remove(const PodUid& pod, const std::string& path) {
         const int error = remove_empty_cgroups(place.parent.get(), name, clock, deadline);
         if (error == ETIMEDOUT) {
             return fail(ErrorKind::exhausted, printable(path),
-                        "has more cgroups below it than can be removed at once; the next removal goes on");
+                        "has more cgroups below it than one removal takes; the next removal goes on with the rest");
         }
         if (error != 0) return failed(path, error);
     }

@@ -152,6 +152,7 @@ struct ClusterConfig {
     // Of the kubelet's Pods API, which is watched instead where it is there; empty: it is not looked for.
     std::string kubelet_pods_socket = "/var/lib/kubelet/pods-api/pods-api.sock";
     std::string kubelet_root = "/var/lib/kubelet";  // its root directory: pods' volumes, and what nodefs is
+    [[nodiscard]] std::string pods_directory() const { return kubelet_root + "/pods"; }  // getPodsDir
     KubeletConfigUse kubelet_config = KubeletConfigUse::off;
     bool pod_status = true;         // evicted pods are reported to the API server
     bool soft_eviction_api = true;  // for soft thresholds its Eviction API is asked first

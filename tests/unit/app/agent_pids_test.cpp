@@ -93,6 +93,16 @@ struct AfterAVictim : AgentPids {
         events.tell(CgroupLife{CgroupChange::emptied, {hog_id}, "/kubepods/podhog"}, clock.monotonic());
         turn();
     }
+    // The threshold is cleared and met again, and the tasks that are left can no longer be counted.
+    void is_met_again_uncounted(Error error) {
+        is_emptied_with(400);
+        run(31'700);
+        tree.handle(hog_id)->counted_tasks = tl::unexpected(std::move(error));
+        agent->count_pids();
+        ASSERT_TRUE(last().decision.thresholds_met.empty());
+        run(31'770);
+        agent->count_pids();
+    }
 };
 
 // Tasks that ended count until something has waited for them.
@@ -152,25 +162,14 @@ TEST_F(AfterAVictim, NoOtherGoesWhereItIsEmptyWhileTheThresholdIsClear) {
 
 // Without a free descriptor they cannot be counted for a moment: what was counted last still holds.
 TEST_F(AfterAVictim, NoOtherGoesWhereItsTasksCouldNotBeCountedOnce) {
-    is_emptied_with(400);
-    run(31'700);
-    tree.handle(hog_id)->counted_tasks = fail(ErrorKind::failed, "pids.current", "Too many open files");
-    agent->count_pids();
-    ASSERT_TRUE(last().decision.thresholds_met.empty());
-    run(31'770);
-    agent->count_pids();
+    ASSERT_NO_FATAL_FAILURE(
+        is_met_again_uncounted(fail(ErrorKind::failed, "pids.current", "Too many open files").value()));
     EXPECT_FALSE(last().decision.thresholds_met.empty());
     EXPECT_FALSE(last().decision.evict) << last().decision.why;
 }
 
 TEST_F(AfterAVictim, WhereItsCgroupIsRemovedTheNextGoesAfterTheThresholdWasClear) {
-    is_emptied_with(400);
-    run(31'700);
-    tree.handle(hog_id)->counted_tasks = fail(ErrorKind::vanished, "pids.current", "removed");
-    agent->count_pids();
-    ASSERT_TRUE(last().decision.thresholds_met.empty());
-    run(31'770);
-    agent->count_pids();
+    ASSERT_NO_FATAL_FAILURE(is_met_again_uncounted(fail(ErrorKind::vanished, "pids.current", "removed").value()));
     EXPECT_TRUE(last().decision.evict) << last().decision.why;
 }
 

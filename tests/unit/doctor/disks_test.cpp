@@ -109,7 +109,9 @@ TEST_F(OrphanRow, SaysThatNothingGoesWithoutAnApiServer) {
 }
 
 TEST_F(OrphanRow, SaysWhenTheyGoAndThatOnlyAnAgentKnowsWhat) {
-    EXPECT_THAT(row("orphans").chosen, HasSubstr("removed after 10m0s; what is left is not known: no agent answers"));
+    EXPECT_THAT(
+        row("orphans").chosen,
+        HasSubstr("removed after 10m0s; which directories are of unknown pods cannot be told: no agent answers"));
     config.eviction.garbage.orphans = Orphans::report;
     EXPECT_THAT(row("orphans").chosen, HasSubstr("reported after 10m"));
     config.eviction.garbage.orphans = Orphans::remove;
