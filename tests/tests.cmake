@@ -119,7 +119,7 @@ target_link_libraries(evictd_disk_bench PRIVATE evictd_disk)
 
 # From SIGKILL until the memory is free, by several ways: tests/bench/memory_back.md.
 file(GLOB memory_back_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/bench/memory_back/*.cpp)
-add_executable(evictd_memory_back EXCLUDE_FROM_ALL ${memory_back_sources})
+add_executable(evictd_memory_back ${memory_back_sources})
 target_include_directories(evictd_memory_back PRIVATE ${CMAKE_SOURCE_DIR}/agent ${CMAKE_SOURCE_DIR}/tests/bench)
 target_link_libraries(evictd_memory_back PRIVATE evictd_sys evictd_figures)
 

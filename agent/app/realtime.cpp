@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "sys/fd.hpp"
+#include "sys/program_code.hpp"
 
 namespace evictd::app {
 
@@ -30,6 +31,9 @@ std::string become_realtime(int priority) {
     // On fault: what is never touched (most of the libraries) takes no memory.
     if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) {
         note("memory is not locked");
+    } else if (const int failed = sys::populate_code(); failed != 0) {
+        errno = failed;
+        note("the program's code is read from disk when it first runs");
     }
     if (priority > 0) {
         sched_param parameters{};
