@@ -14,7 +14,10 @@ cd "$here" || exit 1
 . ./rig.sh
 unset EVICTD_KUBE_RUN
 if [ $# -eq 0 ]; then
-    for file in cases/*.sh; do set -- "$@" "$(basename "$file" .sh)"; done
+    # What waits for minutes comes first: at the end it would keep one rig waiting for the other.
+    for file in $(grep -l '^# waits for minutes$' cases/*.sh) $(grep -L '^# waits for minutes$' cases/*.sh); do
+        set -- "$@" "$(basename "$file" .sh)"
+    done
 fi
 ./build.sh || exit
 
