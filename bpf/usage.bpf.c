@@ -23,6 +23,10 @@ struct {
 
 __u32 usage_count; /* cgroups seen in the pass, also those that found no room; set to 0 by the agent before it */
 
+/* Set by the agent before a pass: a row of the cgroup that had it in the last pass keeps its count of processes. To
+ * count means to visit each thread of the node, of which a pod may have a hundred. */
+__u32 usage_keeps_processes;
+
 /* How many processes of a cgroup there are. It links to css_sets, one for each combination with other hierarchies'
  * cgroups; each has a list of its threads, and one of first threads that ended before the others of their process. */
 struct processes {
@@ -165,8 +169,10 @@ static __always_inline void add_to_row_above(struct usage_walk* usage, struct me
     if (row) add_pages(row, &lru);
 }
 
-static __always_inline void read_processes(struct evictd_usage* row, struct cgroup* cgroup, bool below_too) {
+static __always_inline void read_processes(struct evictd_usage* row, struct cgroup* cgroup, bool below_too,
+                                           bool is_known) {
     if (is_populated(cgroup)) row->flags |= EVICTD_USAGE_POPULATED;
+    if (is_known && usage_keeps_processes) return;
     row->processes = count_processes((__u64)cgroup);
     if (below_too) row->processes += count_uncontrolled((__u64)cgroup);
 }
@@ -178,12 +184,16 @@ __weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __
     bool dying = memcg_dying(memcg), whole = is_counted_whole(memcg_address, depth);
     if (!row) return 0;
     struct lru_sizes lru = {};
-    row->cgroup_id = cgroup_id(cgroup);
+    __u64 id = cgroup_id(cgroup);
+    bool is_known = row->cgroup_id == id;
+    row->cgroup_id = id;
     row->level = LOAD(cgroup, level);
     row->flags = (dying ? EVICTD_USAGE_DYING : 0) | (whole ? EVICTD_USAGE_WHOLE : 0);
-    row->processes = 0;
     /* Before its usage: a victim that ends meanwhile would be seen gone while its memory is still counted. */
-    if (!dying) read_processes(row, cgroup, v2 && !whole);
+    if (dying)
+        row->processes = 0;
+    else
+        read_processes(row, cgroup, v2 && !whole, is_known);
     row->usage = memcg_usage(memcg);
     row->limit = memcg_max(memcg);
     if (whole)

@@ -34,6 +34,7 @@ Agent::Agent(AgentParts parts, AgentOptions options)
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(options_.eviction);
     }
+    rank_by_processes();
 }
 
 Status Agent::start() {
@@ -259,6 +260,7 @@ void Agent::set_config(const EvictionConfig& eviction) {
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(options_.eviction);
     }
+    rank_by_processes();
     tick(Cause{.kind = CauseKind::config, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 

@@ -149,6 +149,7 @@ private:
     void begin_refreshing(MonotonicTime now);
     void add_victim_disks(std::vector<ObservedVictim>& victims) const;
     void want_disks(const Tick& tick);
+    void rank_by_processes();
     void add_pids(Observation& observation);
     void add_tasks(std::vector<ObservedVictim>& victims) const;
     void watch_pids(const Tick& tick);

@@ -31,6 +31,9 @@ std::vector<bool> pids_met(const EvictionConfig& config, const Readings& reading
 
 }  // namespace
 
+// Else how many processes a pod has is for people, and no urgent look waits for their count.
+void Agent::rank_by_processes() { parts_.observer.rank_by_processes(is_wanted(options_.eviction)); }
+
 // makeSignalObservations: what is available is MaxPID without what runs.
 void Agent::add_pids(Observation& observation) {
     if (parts_.pids == nullptr || !is_wanted(options_.eviction)) {

@@ -48,11 +48,11 @@ bool read_pods(const TapeLine& line, ValueReader& reader, std::map<std::uint32_t
     if (list == line.end()) return true;
     for (const auto& pair : *list) {
         std::uint32_t number = 0;
-        auto pod = std::make_shared<Pod>();
+        Pod pod;
         if (!pair.is_array() || pair.size() != 2 || !reader.read(pair[0], number, "number") ||
-            !reader.read(pair[1], *pod, "pod"))
+            !reader.read(pair[1], pod, "pod"))
             return false;
-        pods[number] = std::move(pod);
+        pods[number] = make_pod(std::move(pod));
     }
     return true;
 }

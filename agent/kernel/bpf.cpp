@@ -219,11 +219,12 @@ Status Bpf::count_memory(MemoryAvailable counted) {
     return write_settings();
 }
 
-Result<std::span<const std::byte>> Bpf::read_usage() {
+Result<std::span<const std::byte>> Bpf::read_usage(port::Processes processes) {
     if (!loaded_->usage) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
     loaded_->skeleton->bss->usage_count = 0;
+    loaded_->skeleton->bss->usage_keeps_processes = processes == port::Processes::as_known ? 1 : 0;
     auto passed = run_iterator(loaded_->usage.get(), "usage iterator");
     if (!passed && spare_) {
         spare_.reset();

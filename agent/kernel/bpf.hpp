@@ -70,7 +70,7 @@ public:
     Status count_memory(MemoryAvailable counted);
     // One pass of the usage iterator: its rows (evictd_usage), good until the next. `vanished` while there is no pods'
     // root. Not from two threads at once.
-    [[nodiscard]] Result<std::span<const std::byte>> read_usage();
+    [[nodiscard]] Result<std::span<const std::byte>> read_usage(port::Processes processes);
     // The pods' and the node's stalls; null: no program counts them on this kernel.
     [[nodiscard]] StallMap* stalls() { return stalls_ ? &*stalls_ : nullptr; }
     // Replaces the contents of the map "pods", and watches these pods' stalls. Not from two threads

@@ -14,9 +14,9 @@
 
 namespace evictd::kernel {
 
-Status UsageIter::read(std::vector<port::CgroupUsage>& rows) {
+Status UsageIter::read(std::vector<port::CgroupUsage>& rows, port::Processes processes) {
     rows.clear();
-    const auto read = bpf_.read_usage();
+    const auto read = bpf_.read_usage(processes);
     if (!read) {
         return tl::unexpected(read.error());
     }

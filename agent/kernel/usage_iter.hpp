@@ -16,7 +16,7 @@ class UsageIter final : public port::UsageSource {
 public:
     // `bpf` must outlive it.
     explicit UsageIter(Bpf& bpf) : bpf_(bpf) {}
-    Status read(std::vector<port::CgroupUsage>& rows) override;
+    Status read(std::vector<port::CgroupUsage>& rows, port::Processes processes) override;
     [[nodiscard]] std::optional<port::RootCount> timer_count() const override;
     [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override;
     [[nodiscard]] Bytes uncounted_cache() override;

@@ -91,7 +91,7 @@ PodPtr merge_pod(const PodPtr& of_api_server, const PodPtr& of_kubelet) {
     pod.origin = of_kubelet->origin;
     take_ids(pod.containers, of_kubelet->containers);
     take_ids(pod.init_containers, of_kubelet->init_containers);
-    return std::make_shared<const Pod>(std::move(pod));
+    return make_pod(std::move(pod));
 }
 
 std::vector<PodPtr> merge_pods(const ClusterPodList* of_api_server, const ClusterPodList* of_kubelet) {

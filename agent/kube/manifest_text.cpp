@@ -82,7 +82,7 @@ private:
         auto pod = kube::read_pod(object, {.source = file_, .origin = origin_});
         if (!pod) return;
         const int line = object["metadata"]["uid"].line();
-        manifest_.pods.push_back({std::make_shared<const Pod>(std::move(*pod)), line});
+        manifest_.pods.push_back({make_pod(std::move(*pod)), line});
     }
 
     void reject(const Fault& fault) {

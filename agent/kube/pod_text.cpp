@@ -30,7 +30,7 @@ Result<PodPtr> read_cluster_pod(const document::Value& object, PodSender sender)
     if (pod) {
         if (!from_kubelet && pod->origin != PodOrigin::mirror) pod->origin = PodOrigin::api;
         pod->annotations.clear();  // up to 256 KiB a pod, of its own making; what counts of them was read
-        return std::make_shared<const Pod>(std::move(*pod));
+        return make_pod(std::move(*pod));
     }
     const auto faults = object.reading().take_faults();
     const auto name =

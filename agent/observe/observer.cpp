@@ -11,6 +11,9 @@
 namespace evictd::observe {
 namespace {
 
+// Near a threshold there are a hundred looks a second, and how many processes a pod has is for people.
+constexpr Duration count_processes_every = std::chrono::seconds(1);
+
 Reading& reading_of(Readings& readings, Signal signal, Reading reading) {
     return readings[static_cast<std::size_t>(signal)].emplace(reading);
 }
@@ -109,6 +112,16 @@ void Observer::read_node(Observation& observation, bool memory_returning) {
                 .memory = AvailableMemory{.kubelet = node->available, .reclaimable = node->reclaimable}});
 }
 
+port::Processes Observer::processes_for(const Cause& cause) {
+    const auto now = clock_.monotonic();
+    const bool is_due = !is_urgent(cause) && (!counted_at_ || now - *counted_at_ >= count_processes_every);
+    if (!ranked_by_processes_ && !is_due) {
+        return port::Processes::as_known;
+    }
+    counted_at_ = now;
+    return port::Processes::counted;
+}
+
 void Observer::read_pods(Observation& observation, const PodTable& table, LookFor purpose) {
     const auto read = read_rows(observation, table, purpose);
     const bool unknown = !read && read.error().kind != ErrorKind::vanished;
@@ -129,7 +142,7 @@ void Observer::read_pods(Observation& observation, const PodTable& table, LookFo
 // for it, nor ranked by it. The controller's figures make the kernel add it up; the rows are read again behind that.
 Status Observer::read_rows(Observation& observation, const PodTable& table, LookFor purpose) {
     const auto at = clock_.monotonic();
-    auto read = usage_.read(rows_);
+    auto read = usage_.read(rows_, processes_for(observation.cause));
     counts_whole_ = read && std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.whole; });
     if (!read) {
         return read;
@@ -139,7 +152,7 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
     auto cache = check_.settle(counted_cache(rows_, at), old);
     if (old) {
         const Bytes usage_before = rows_.front().usage;
-        read = usage_.read(rows_);
+        read = usage_.read(rows_, port::Processes::as_known);
         if (!read) {
             return read;
         }

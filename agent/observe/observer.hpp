@@ -37,6 +37,9 @@ public:
     [[nodiscard]] Observation look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes,
                                    bool memory_returning, LookFor purpose = LookFor::decision);
 
+    // Whether pods may be ranked by processes: then each look counts them. Else one that is urgent does not.
+    void rank_by_processes(bool ranked) { ranked_by_processes_ = ranked; }
+
     // Whether the last look found a pod with too many cgroups to read each. A look for a decision then makes the kernel
     // add up its counters, which costs the more the more cgroups changed.
     [[nodiscard]] bool counts_whole() const { return counts_whole_; }
@@ -64,6 +67,7 @@ public:
 
 private:
     void read_node(Observation& observation, bool memory_returning);
+    [[nodiscard]] port::Processes processes_for(const Cause& cause);
     void read_pods(Observation& observation, const PodTable& table, LookFor purpose);
     [[nodiscard]] Status read_rows(Observation& observation, const PodTable& table, LookFor purpose);
     void add_late_cache(port::RootCount& cache, Bytes late);
@@ -78,6 +82,8 @@ private:
     std::vector<port::CgroupUsage> rows_;  // kept for its capacity
     bool found_ = false;                   // the last pass did not fail
     bool counts_whole_ = false;
+    bool ranked_by_processes_ = false;
+    std::optional<MonotonicTime> counted_at_;  // processes
     Bytes node_total_;
     std::string trouble_;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // A pod's place in the victim order, in words.
+#include "evictd/model/pod_requests.hpp"
 #include "evictd/model/text.hpp"
 #include "explain.hpp"
 #include "phrases.hpp"
-#include "requests.hpp"
 
 namespace evictd::policy {
 namespace {

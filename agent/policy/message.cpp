@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "container_usage.hpp"
-#include "requests.hpp"
+#include "evictd/model/pod_requests.hpp"
 #include "thresholds.hpp"
 
 namespace evictd::policy {

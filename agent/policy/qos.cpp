@@ -5,7 +5,11 @@
 
 namespace evictd::policy {
 
-QosClass qos_class(const Pod& pod) { return pod.qos ? *pod.qos : compute_qos(pod); }
+QosClass qos_class(const Pod& pod) {
+    const PodClaims* claims = pod.claims.known();
+    if (claims != nullptr) return claims->qos;
+    return pod.qos ? *pod.qos : compute_qos(pod);
+}
 
 std::int32_t priority_of(const Pod& pod) { return pod.priority.value_or(0); }
 

@@ -10,10 +10,10 @@
 #include <span>
 
 #include "ended_pods.hpp"
+#include "evictd/model/pod_requests.hpp"
 #include "grace.hpp"
 #include "owed.hpp"
 #include "qos.hpp"
-#include "requests.hpp"
 #include "tie_breaker.hpp"
 
 namespace evictd::policy {
@@ -247,6 +247,10 @@ std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, co
     const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
     Rows rows(row, config, observation, observation.pods.size());
     for (std::size_t i = 0; i < observation.pods.size(); ++i) {
+        if (i + 16 < observation.pods.size()) {
+            const char* ahead = reinterpret_cast<const char*>(observation.pods[i + 16].pod.get());
+            for (int line = 64; line <= 256; line += 64) __builtin_prefetch(ahead + line);
+        }
         const ObservedPod& observed = observation.pods[i];
         if (!is_active(observed, state)) continue;
         rows.add(static_cast<std::uint32_t>(i), exemption_of(row, config, observed, observation, state));

@@ -55,7 +55,7 @@ void Player::end(Resident& resident, Life life) {
     Pod ended = *resident.pod;
     ended.phase = PodPhase::failed;
     if (life == Life::evicted_and_gone) ended.status_reason = "Evicted";
-    resident.pod = std::make_shared<const Pod>(std::move(ended));
+    resident.pod = make_pod(std::move(ended));
     resident.life = life;
 }
 

@@ -101,7 +101,7 @@ void read_pods(const Value& pods, Scenario& scenario) {
         } else if (!uids.insert(pod->uid.value).second) {
             metadata["uid"].refuse("two pods have the uid " + pod->uid.value, "give each pod its own");
         }
-        scenario.pods.push_back(std::make_shared<const Pod>(std::move(*pod)));
+        scenario.pods.push_back(make_pod(std::move(*pod)));
     }
 }
 

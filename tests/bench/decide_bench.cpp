@@ -13,20 +13,20 @@ namespace evictd {
 namespace {
 
 ObservedPod bench_pod(std::int64_t number) {
-    auto pod = std::make_shared<Pod>();
-    pod->uid = {"5f0c3b1e-0000-4000-8000-" + std::to_string(100'000'000'000 + number)};
-    pod->name_space = "default";
-    pod->name = "pod-" + std::to_string(number);
-    pod->priority = static_cast<std::int32_t>(number * 7919 % 5);
-    pod->start_time = WallTime(std::chrono::seconds(number % 3));
+    Pod pod;
+    pod.uid = {"5f0c3b1e-0000-4000-8000-" + std::to_string(100'000'000'000 + number)};
+    pod.name_space = "default";
+    pod.name = "pod-" + std::to_string(number);
+    pod.priority = static_cast<std::int32_t>(number * 7919 % 5);
+    pod.start_time = WallTime(std::chrono::seconds(number % 3));
     for (int i = 0; i < 2; ++i) {
         Container container;
         container.name = "container-" + std::to_string(i);
         container.requests.memory = Quantity::of((64_MiB).value * (number % 4), Quantity::Format::binary_si);
-        pod->containers.push_back(container);
+        pod.containers.push_back(container);
     }
     ObservedPod observed;
-    observed.pod = std::move(pod);
+    observed.pod = make_pod(std::move(pod));
     const Bytes working_set{number * 7919 % 512 << 20};
     observed.usage = PodUsage{working_set, working_set, working_set, 0_B, 3};
     observed.cgroup = {static_cast<std::uint64_t>(1000 + number)};
@@ -46,10 +46,10 @@ void decide(benchmark::State& state, Bytes available, bool equals = false) {
     for (std::int64_t i = 0; i < state.range(0); ++i) {
         observation.pods.push_back(bench_pod(i));
         if (!equals) continue;
-        auto same = std::make_shared<Pod>(*observation.pods.back().pod);
-        same->priority = 0;
-        same->containers.clear();
-        observation.pods.back().pod = std::move(same);
+        Pod same = *observation.pods.back().pod;
+        same.priority = 0;
+        same.containers.clear();
+        observation.pods.back().pod = make_pod(std::move(same));
         observation.pods.back().usage = observation.pods.front().usage;
     }
     const State before;

@@ -113,7 +113,7 @@ TEST_F(Usage, AgreesWithTheFallbackThatReadsFiles) {
     const sys::SystemClock clock;
     kernel::UsageFiles files(hierarchies(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
-    const auto read = files.read(rows);
+    const auto read = files.read(rows, port::Processes::counted);
     ASSERT_TRUE(read) << read.error().text();
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0].id, row("kubepods").id);
@@ -122,7 +122,7 @@ TEST_F(Usage, AgreesWithTheFallbackThatReadsFiles) {
     EXPECT_TRUE(near(rows[1].usage.value, row("kubepods/pod11111111").usage.value));
     EXPECT_EQ(rows[1].processes, 1);
     EXPECT_TRUE(eventually([&] {
-        return files.read(rows) && rows.size() == 2 &&
+        return files.read(rows, port::Processes::counted) && rows.size() == 2 &&
                near(rows[1].anon.value, row("kubepods/pod11111111/container").anon.value);
     })) << "memory.stat";
 }
@@ -291,16 +291,40 @@ TEST_F(Usage, ReadsAThousandCgroupsParentsBeforeChildren) {
     EXPECT_EQ(seen, expected);
 }
 
+TEST_F(Usage, APassThatDoesNotCountKeepsWhatWasCountedAndCountsWhatIsNew) {
+    make_pods_root(std::nullopt);
+    const auto waits = [](const Line& line) { line.hear(); };
+    cgroups_.make("kubepods/poda");
+    const PodProcess first(cgroups_, "kubepods/poda", waits);
+    const auto row_of = [&](const std::string& cgroup, port::Processes processes) {
+        std::vector<port::CgroupUsage> rows;
+        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, processes));
+        const auto is_it = [&](const port::CgroupUsage& row) { return row.id == cgroups_.id(cgroup); };
+        const auto found = std::find_if(rows.begin(), rows.end(), is_it);
+        return found == rows.end() ? port::CgroupUsage{} : *found;
+    };
+    EXPECT_EQ(row_of("kubepods/poda", port::Processes::counted).processes, 1);
+    const PodProcess second(cgroups_, "kubepods/poda", waits);
+    EXPECT_EQ(row_of("kubepods/poda", port::Processes::as_known).processes, 1);
+    EXPECT_EQ(row_of("kubepods/poda", port::Processes::counted).processes, 2);
+
+    cgroups_.make("kubepods/podb");
+    const PodProcess third(cgroups_, "kubepods/podb", waits);
+    EXPECT_EQ(row_of("kubepods/podb", port::Processes::as_known).processes, 1);
+    EXPECT_TRUE(row_of("kubepods/podb", port::Processes::as_known).populated);
+    EXPECT_EQ(row_of("kubepods/poda", port::Processes::as_known).processes, 2);
+}
+
 TEST_F(Usage, ARemovedRootIsVanishedAndSoIsNone) {
     make_pods_root(std::nullopt);
     cgroups_.remove("kubepods");
     std::vector<port::CgroupUsage> rows;
     kernel::UsageIter iterator(*bpf_);
-    auto read = iterator.read(rows);
+    auto read = iterator.read(rows, port::Processes::counted);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().kind, ErrorKind::vanished);
     ASSERT_TRUE(events_->follow(std::nullopt));
-    read = iterator.read(rows);
+    read = iterator.read(rows, port::Processes::counted);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().kind, ErrorKind::vanished);
 }

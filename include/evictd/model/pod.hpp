@@ -70,6 +70,34 @@ struct OwnerReference {
 
 enum class PodPhase : std::uint8_t { pending, running, succeeded, failed, unknown };
 
+// What ranks and limits a pod, read from its containers once: thousands of pods do not stay in the processor's caches.
+struct PodClaims {
+    QosClass qos;
+    Quantity memory;  // requests
+    Quantity ephemeral_storage;
+    bool has_storage_limit;  // of a container or an emptyDir
+};
+
+// Known of pods that make_pod() made. A copy may be changed, so it has none.
+class KnownClaims {
+public:
+    KnownClaims() = default;
+    explicit KnownClaims(const PodClaims& claims) : claims_(claims) {}
+    KnownClaims(const KnownClaims& /*of_another_pod*/) {}
+    KnownClaims(KnownClaims&&) = default;
+    KnownClaims& operator=(const KnownClaims& /*of_another_pod*/) {
+        claims_.reset();
+        return *this;
+    }
+    KnownClaims& operator=(KnownClaims&&) = default;
+    ~KnownClaims() = default;
+
+    [[nodiscard]] const PodClaims* known() const { return claims_ ? &*claims_ : nullptr; }
+
+private:
+    std::optional<PodClaims> claims_;
+};
+
 struct Pod {
     PodUid uid;
     std::string name_space;
@@ -80,6 +108,7 @@ struct Pod {
     std::optional<QosClass> qos;
     bool has_resources = false;  // spec.resources is set, if only to {}
     std::optional<std::int32_t> priority;
+    KnownClaims claims{};
     std::string priority_class_name;
     std::vector<Container> containers;
     std::vector<Container> init_containers;
@@ -110,6 +139,9 @@ struct Pod {
     [[nodiscard]] std::string full_name() const { return name_space + "/" + name; }
 };
 using PodPtr = std::shared_ptr<const Pod>;
+
+// With its claims. For pods that are looked at again and again.
+[[nodiscard]] PodPtr make_pod(Pod pod);
 
 // Pod::source of pods that the API server lists now; those of the kubelet alone may be deleted there.
 inline constexpr std::string_view api_server_source = "API server";

@@ -31,7 +31,7 @@ struct CgroupUsage {
     Bytes inactive_file;
     Bytes active_file;
     Bytes anon;
-    std::int32_t processes = 0;       // its own, without its children's
+    std::int32_t processes = 0;       // its own, without its children's; as of the last count, see Processes
     std::optional<PodStall> stall{};  // of a pod's own row; none: nothing was lost, or nobody counts
     bool populated = false;           // the kernel counts processes in it or below it; never a count of ours
     bool dying = false;               // removed, and memory is still charged to it. Its id remains what it was
@@ -47,6 +47,10 @@ struct RootCount {
         std::nullopt;  // memory of every kind; the memory controller's only. None: not known
 };
 
+// Whether a pass counts processes, which means to visit each thread of the node. `as_known`: a cgroup that was in the
+// last pass may keep its count. Where they are read from files, they are counted every few seconds in both cases.
+enum class Processes { counted, as_known };
+
 // Every cgroup below the pods' root in one pass, the root first, parents before children. Removed cgroups that hold
 // little memory have no row: their pages are counted with the nearest one above that has.
 class UsageSource {
@@ -57,7 +61,7 @@ public:
     virtual ~UsageSource() = default;
 
     // Fills `rows` anew (its capacity is reused). The pods' root gone, or not there yet, is `vanished`.
-    virtual Status read(std::vector<CgroupUsage>& rows) = 0;
+    virtual Status read(std::vector<CgroupUsage>& rows, Processes processes) = 0;
     // What the kernel's timer counted last. None: it has not counted yet, or there is none.
     [[nodiscard]] virtual std::optional<RootCount> timer_count() const { return std::nullopt; }
     // The memory controller's own figures, from its files: slow, because the kernel flushes its counters for it. It

@@ -102,7 +102,8 @@ Status think(const PodTree& tree, const Rounds& rounds, Step& step) {
     table.set_cgroups(std::move(*found), clock.monotonic());
     std::vector<port::CgroupUsage> rows;
     Status read;
-    step.snapshot = repeat(rounds.passes, [&] { read = read ? sources->usage->read(rows) : read; });
+    step.snapshot =
+        repeat(rounds.passes, [&] { read = read ? sources->usage->read(rows, port::Processes::as_known) : read; });
     step.cgroups = rows.size();
     observe::Observer observer(*sources->usage, *sources->node, clock);
     Observation observation;

@@ -316,5 +316,32 @@ TEST_F(Observing, OutcomesOfTheLastTickAreHandedOn) {
     EXPECT_EQ(observer.look({}, table, outcomes, false).outcomes[0].action.pod.value, "uid-a");
 }
 
+TEST_F(Observing, AnUrgentLookDoesNotWaitForACountOfProcesses) {
+    using port::Processes;
+    declare({{.id = 1, .level = 1, .usage = 1_GiB}}, {});
+    const Cause crossing{.kind = CauseKind::kernel_event,
+                         .event = KernelEvent{.time = clock.monotonic(), .kind = WatermarkCrossed{}},
+                         .detected_at = clock.monotonic()};
+    (void)observer.look(crossing, table, {}, false);
+    (void)look();
+    (void)look();  // near a threshold there are many
+    clock.advance(std::chrono::seconds(1));
+    (void)observer.look(crossing, table, {}, false);
+    (void)look();
+    EXPECT_EQ(tree.processes_asked, (std::vector{Processes::as_known, Processes::counted, Processes::as_known,
+                                                 Processes::as_known, Processes::counted}));
+}
+
+TEST_F(Observing, WherePodsMayBeRankedByProcessesEachLookCountsThem) {
+    declare({{.id = 1, .level = 1, .usage = 1_GiB}}, {});
+    observer.rank_by_processes(true);
+    const Cause crossing{.kind = CauseKind::kernel_event,
+                         .event = KernelEvent{.time = clock.monotonic(), .kind = WatermarkCrossed{}},
+                         .detected_at = clock.monotonic()};
+    (void)observer.look(crossing, table, {}, false);
+    (void)observer.look(crossing, table, {}, false);
+    EXPECT_EQ(tree.processes_asked, std::vector(2, port::Processes::counted));
+}
+
 }  // namespace
 }  // namespace evictd::observe

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "evictd/model/pod_requests.hpp"
 #include "qos.hpp"
 #include "random_node.hpp"
-#include "requests.hpp"
 
 namespace evictd::policy {
 namespace {

@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "requests.hpp"
+#include "evictd/model/pod_requests.hpp"
+#include "local_storage.hpp"
 #include "unit/policy/node.hpp"
 #include "unit/policy/random_node.hpp"
 
@@ -254,6 +255,39 @@ TEST(IsCriticalPod, StaticMirrorOrOfSystemPriority) {
     EXPECT_TRUE(is_critical_pod(*pod({.name = "a", .priority = 2'000'000'000}).pod));
     EXPECT_FALSE(is_critical_pod(*pod({.name = "a", .priority = 1'999'999'999}).pod));
     EXPECT_FALSE(is_critical_pod(*pod({.name = "a"}).pod));
+}
+
+TEST(PodClaims, AreWhatTheContainersSay) {
+    Dice dice(1);
+    for (std::size_t i = 0; i < 2'000; ++i) {
+        const PodPtr read = random_observed(dice, i).pod;
+        const PodPtr made = make_pod(*read);
+        ASSERT_EQ(read->claims.known(), nullptr);
+        ASSERT_NE(made->claims.known(), nullptr);
+        EXPECT_EQ(qos_class(*made), qos_class(*read));
+        ObservedPod full = pod({.name = "full", .working_set = 1_MiB});
+        full.usage->disk = {.rootfs = 1_GiB, .logs = 1_GiB, .volumes = 1_GiB, .host_path = {}};
+        full.usage->disk.empty_dirs = {{"cache", 1_GiB}};
+        full.pod = read;
+        const auto broken = broken_limit(full, FsLayout::single);
+        full.pod = made;
+        EXPECT_EQ(broken_limit(full, FsLayout::single).has_value(), broken.has_value());
+        for (const auto resource : {&ResourceList::memory, &ResourceList::ephemeral_storage, &ResourceList::cpu}) {
+            const Quantity request = pod_request(*made, resource);
+            EXPECT_EQ(request, pod_request(*read, resource));
+            EXPECT_EQ(request.spelling(), pod_request(*read, resource).spelling());
+        }
+    }
+}
+
+TEST(PodClaims, OfAPodThatIsChangedAreNotThoseOfTheOther) {
+    const PodPtr web = make_pod(*pod({.name = "web", .request = 1_MiB}).pod);
+    Pod changed = *web;
+    changed.containers.front().requests.memory = quantity(5_MiB);
+    EXPECT_EQ(pod_request(changed, &ResourceList::memory), quantity(5_MiB));
+    EXPECT_EQ(pod_request(*make_pod(changed), &ResourceList::memory), quantity(5_MiB));
+    changed = *web;
+    EXPECT_EQ(changed.claims.known(), nullptr) << "nor if it is assigned";
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "evictd/model/pod.hpp"
 #include "evictd/model/quantity.hpp"
 
-namespace evictd::policy {
+namespace evictd {
 
 using ResourceMember = std::optional<Quantity> ResourceList::*;
 
@@ -21,4 +21,4 @@ using ResourceMember = std::optional<Quantity> ResourceList::*;
 // Added up like requests; none where nobody sets one. A pod-level limit of cpu or memory replaces the containers'.
 [[nodiscard]] std::optional<Quantity> pod_limit(const Pod& pod, ResourceMember resource);
 
-}  // namespace evictd::policy
+}  // namespace evictd
