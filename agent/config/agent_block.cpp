@@ -58,8 +58,9 @@ std::string map_of(const std::vector<std::string_view>& keys) {
 
 void flatten(const Value& block, const std::string& above, AgentValues& out) {
     if (!above.empty() && block.present() && !block.is_map()) {
-        const auto text = block.scalar();  // a list has a fault of its own
-        if (text) block.refuse("invalid value " + in_quotes(*text), map_of(keys_below(above)));
+        const bool is_list = block.is_list();
+        block.refuse(is_list ? "found a list" : "invalid value " + in_quotes(block.scalar().value_or("")),
+                     map_of(keys_below(above)));
         return;
     }
     for (const Value& setting : block.fields()) {

@@ -37,6 +37,13 @@ std::string word_for(const Words& words, Value wanted) {
 constexpr std::size_t longest_pattern = 512;
 constexpr std::size_t most_patterns = 256;
 
+// A name is REGISTRY/PATH:TAG or REGISTRY/PATH@DIGEST, an ID sha256:DIGITS, or its digits alone (CRI-O).
+bool may_match_a_name(std::string_view pattern) {
+    if (pattern.find('*') != std::string_view::npos) return true;
+    const bool is_id = pattern.starts_with("sha256:") || (pattern.size() == 64 && pattern.find('/') == pattern.npos);
+    return is_id || (pattern.find_first_of("/?") != pattern.npos && pattern.find_first_of(":?") != pattern.npos);
+}
+
 }  // namespace
 
 void read_gc_images(const Value& setting, Config& config) {
@@ -63,6 +70,19 @@ void read_gc_keep_images(const Value& setting, Config& config) {
     }
     if (patterns.size() > most_patterns) setting.refuse("more than 256 patterns", "* matches any characters");
     config.eviction.garbage.keep_images = std::move(patterns);
+}
+
+std::vector<std::string> keep_images_warnings(const Value& setting) {
+    std::vector<std::string> warnings;
+    for (const Value& element : setting.is_list() ? setting.elements() : std::vector<Value>{}) {
+        const auto pattern = element.is_map() || element.is_list() ? std::nullopt : element.scalar();
+        if (!pattern || may_match_a_name(*pattern)) continue;
+        warnings.push_back(element
+                               .remark(in_quotes(*pattern) + " is not the full name of an image, and may keep nothing",
+                                       "such as docker.io/library/nginx:1.27, or with * for what is unknown")
+                               .text());
+    }
+    return warnings;
 }
 
 std::string show_gc_keep_images(const Config& config) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "document/value.hpp"
 #include "evictd/model/config.hpp"
@@ -17,6 +18,8 @@ void read_gc_images(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_images(const Config& config);
 void read_gc_keep_images(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_keep_images(const Config& config);
+// Patterns that no full name of an image matches.
+[[nodiscard]] std::vector<std::string> keep_images_warnings(const Value& setting);
 void read_gc_logs(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_logs(const Config& config);
 void read_gc_routine(const Value& setting, Config& config);

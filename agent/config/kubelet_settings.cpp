@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "evictd/model/quantity.hpp"
+#include "evictd/model/runtime_endpoint.hpp"
 
 namespace evictd::config {
 
@@ -115,7 +116,12 @@ void read_static_pod_path(const Value& setting, Draft& draft) {
 }
 
 void read_runtime_endpoint(const Value& setting, Draft& draft) {
-    draft.config.container_runtime_endpoint = setting.scalar().value_or("");
+    const auto endpoint = setting.scalar();
+    if (!endpoint || endpoint->empty()) return;
+    if (!runtime_socket(*endpoint)) {
+        return setting.refuse(in_quotes(*endpoint) + " is no Unix socket", std::string(runtime_endpoint_expected));
+    }
+    draft.config.container_runtime_endpoint = *endpoint;
 }
 
 // It is walked, and what is below it may be removed.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/agent_settings.hpp"
+#include "config/gc_settings.hpp"
 #include "config/kubelet_settings.hpp"
 #include "document/text_file.hpp"
 #include "document/value.hpp"
@@ -88,12 +89,17 @@ void add_source(const Value& document, Dialect dialect, Settings& settings) {
     }
 }
 
-void warn_of_unused_orphans(const Settings& settings, Config& config) {
-    if (config.agent.disks || config.eviction.garbage.orphans == Orphans::off) return;
+void warn_of_garbage(const Settings& settings, Config& config) {
+    const auto& garbage = config.eviction.garbage;
     for (const auto& [name, setting] : settings.agent) {
-        if (name != "gc.orphans") continue;
-        config.warnings.push_back(
-            setting.remark("has no effect without evictd.disks", "set evictd.disks: true").text());
+        const bool needs_disks =
+            (name == "gc.orphans" && garbage.orphans != Orphans::off) || (name == "gc.routine" && garbage.routine);
+        if (needs_disks && !config.agent.disks) {
+            config.warnings.push_back(
+                setting.remark("has no effect without evictd.disks", "set evictd.disks: true").text());
+        }
+        if (name != "gc.keepImages") continue;
+        for (auto& warning : keep_images_warnings(setting)) config.warnings.push_back(std::move(warning));
     }
 }
 
@@ -110,7 +116,7 @@ Config read(const Settings& settings) {
         }
     }
     finish(draft);
-    warn_of_unused_orphans(settings, draft.config);
+    warn_of_garbage(settings, draft.config);
     return draft.config;
 }
 

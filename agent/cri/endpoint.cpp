@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
-#include <string_view>
 
-#include <sys/un.h>
-
+#include "evictd/model/runtime_endpoint.hpp"
 #include "evictd/model/text.hpp"
 #include "http/trusted_socket.hpp"
 
@@ -27,12 +25,11 @@ Error no_endpoint(const std::vector<std::string>& usual) {
 }
 
 Result<std::optional<std::string>> find_endpoint(const std::string& configured, const std::vector<std::string>& usual) {
-    constexpr std::string_view scheme = "unix://";
     if (!configured.empty()) {
-        auto path = configured.starts_with(scheme) ? configured.substr(scheme.size()) : configured;
-        if (!path.starts_with('/') || path.size() >= sizeof(sockaddr_un::sun_path)) {
+        auto path = runtime_socket(configured);
+        if (!path) {
             return fail(ErrorKind::invalid, "containerRuntimeEndpoint", in_quotes(configured) + " is no Unix socket",
-                        "as unix:///run/containerd/containerd.sock, of 107 bytes at most");
+                        std::string(runtime_endpoint_expected));
         }
         return path;
     }

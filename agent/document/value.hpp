@@ -69,6 +69,7 @@ public:
     // null is absent, as it is to the API server.
     [[nodiscard]] bool present() const { return node_ != nullptr && node_->kind != Node::Kind::null; }
     [[nodiscard]] bool is_map() const { return present() && node_->kind == Node::Kind::map; }
+    [[nodiscard]] bool is_list() const { return present() && node_->kind == Node::Kind::list; }
     [[nodiscard]] bool is_ambiguous() const { return node_ != nullptr && node_->is_ambiguous; }  // as Node's
     [[nodiscard]] const std::string& key() const { return within_->key; }                        // of one of fields()
     [[nodiscard]] int line() const { return within_->line; }  // of the nearest that exists

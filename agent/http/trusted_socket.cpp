@@ -14,15 +14,23 @@
 #include "sys/own_directory.hpp"
 
 namespace evictd::http {
+namespace {
+
+constexpr auto name_it = "name the server's own socket";
+
+}  // namespace
 
 Result<bool> has_trusted_socket(const std::string& path) {
     const auto slash = path.rfind('/');
-    if (slash == std::string::npos || slash == 0) return fail(ErrorKind::invalid, path, "not a path in a directory");
+    if (slash == std::string::npos || slash == 0) {
+        return fail(ErrorKind::invalid, path, "not a path in a directory", "such as /run/NAME/NAME.sock");
+    }
     const auto directory = sys::open_own_directory(path.substr(0, slash), sys::Access::readable, false);
     if (!directory) {
         auto error = directory.error();
         if (error.kind == ErrorKind::vanished) return false;
-        if (error.why.starts_with("belongs to")) error.remedy = "chown root " + error.what;  // it is not ours to remove
+        // The directory is not ours to change or to remove: it may be /tmp.
+        if (error.kind == ErrorKind::invalid) error.remedy = "the socket must be in a directory that only root can write to";
         return tl::unexpected(std::move(error));
     }
     struct stat status {};
@@ -31,9 +39,9 @@ Result<bool> has_trusted_socket(const std::string& path) {
         if (error_number == ENOENT) return false;
         return sys::fail_errno(path, error_number);
     }
-    if (!S_ISSOCK(status.st_mode)) return fail(ErrorKind::invalid, path, "is no socket", "remove it");
+    if (!S_ISSOCK(status.st_mode)) return fail(ErrorKind::invalid, path, "is no socket", name_it);
     if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-        return fail(ErrorKind::invalid, path, "belongs to user " + std::to_string(status.st_uid), "remove it");
+        return fail(ErrorKind::invalid, path, "belongs to user " + std::to_string(status.st_uid), name_it);
     }
     return true;
 }

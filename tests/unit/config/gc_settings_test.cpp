@@ -55,6 +55,35 @@ TEST(GcSettings, OrphansWithoutDisksAreWarnedOf) {
     EXPECT_THAT(warnings("evictd: {gc: {orphans: off}}"), testing::IsEmpty());
 }
 
+TEST(GcSettings, ARoutineWithoutDisksIsWarnedOf) {
+    const auto warnings = [](const std::string& text) { return load(text, "f.yaml").value().warnings; };
+    EXPECT_THAT(
+        warnings("evictd: {gc: {routine: on}}"),
+        ElementsAre("f.yaml:1: evictd.gc.routine: has no effect without evictd.disks (set evictd.disks: true)"));
+    EXPECT_THAT(warnings("evictd: {gc: {routine: on}, disks: true}"), testing::IsEmpty());
+    EXPECT_THAT(warnings("evictd: {gc: {routine: off}}"), testing::IsEmpty());
+}
+
+TEST(GcSettings, APatternThatNoFullNameMatchesIsWarnedOf) {
+    const auto warnings = [](const std::string& text) {
+        return load("evictd: {gc: {keepImages: [" + text + "]}}", "f.yaml").value().warnings;
+    };
+    EXPECT_THAT(warnings("'*/nginx:*', nginx"),
+                ElementsAre("f.yaml:1: evictd.gc.keepImages[1]: \"nginx\" is not the full name of an image, and may keep "
+                            "nothing (such as docker.io/library/nginx:1.27, or with * for what is unknown)"));
+    EXPECT_THAT(warnings("nginx:1.27"), testing::SizeIs(1));
+    EXPECT_THAT(warnings("docker.io/library/nginx"), testing::SizeIs(1));
+    EXPECT_THAT(warnings("docker.io/library/nginx:1.27, 'quay.io/a?b', '*', nginx*, 'sha256:0a'"), testing::IsEmpty());
+    EXPECT_THAT(warnings(std::string(64, 'a')), testing::IsEmpty());
+}
+
+TEST(GcSettings, AListIsNoMap) {
+    const auto config = load("evictd: {gc: []}", "f.yaml");
+    ASSERT_FALSE(config);
+    EXPECT_THAT(config.error().front().text(),
+                HasSubstr("f.yaml:1: evictd.gc: found a list (expected a map of images, keepImages, logs, "));
+}
+
 TEST(GcSettings, AllFaultsAreReportedAtOnceEachWithItsKey) {
     const auto config = load(
         "evictd:\n"

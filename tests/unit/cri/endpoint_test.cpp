@@ -21,7 +21,9 @@ namespace {
 TEST(Endpoint, IsAUnixSocketsPath) {
     EXPECT_EQ(find_endpoint("unix:///run/containerd/containerd.sock"), "/run/containerd/containerd.sock");
     EXPECT_EQ(find_endpoint("/run/crio/crio.sock"), "/run/crio/crio.sock");
-    for (const auto* none : {"tcp://127.0.0.1:1", "npipe:////./pipe/x", "unix://relative", "run/x.sock", "unix://"}) {
+    EXPECT_EQ(find_endpoint("unix:/run/crio/crio.sock"), "/run/crio/crio.sock") << "as the kubelet reads it";
+    for (const auto* none : {"tcp://127.0.0.1:1", "npipe:////./pipe/x", "unix://relative", "run/x.sock", "unix://",
+                             "unix:///run/containerd/", "/"}) {
         const auto found = find_endpoint(none);
         ASSERT_FALSE(found) << none;
         EXPECT_EQ(found.error().kind, ErrorKind::invalid);

@@ -32,6 +32,20 @@ TEST(TrustedSocket, IsASocketThatNoOtherUserMayReplace) {
     EXPECT_EQ(has_trusted_socket(path).error().why, "belongs to user 12345");
 }
 
+// The path may be a mistake: whoever follows the advice must not remove /etc/passwd or change /tmp.
+TEST(TrustedSocket, NoAdviceRemovesOrChangesWhatWasNamed) {
+    const fakes::TempDir directory;
+    directory.write("file", "");
+    EXPECT_EQ(has_trusted_socket(directory / "file").error().remedy, "name the server's own socket");
+    const std::string in_a_directory = "the socket must be in a directory that only root can write to";
+    ASSERT_EQ(::mkdir((directory / "shared").c_str(), 0700), 0);
+    ASSERT_EQ(::chmod((directory / "shared").c_str(), 01777), 0);
+    EXPECT_EQ(has_trusted_socket(directory / "shared/runtime.sock").error().remedy, in_a_directory);
+    EXPECT_EQ(has_trusted_socket(directory / "file/runtime.sock").error().remedy, in_a_directory);
+    ASSERT_EQ(::symlink("/run", (directory / "link").c_str()), 0);
+    EXPECT_EQ(has_trusted_socket(directory / "link/runtime.sock").error().remedy, in_a_directory);
+}
+
 TEST(TrustedSocket, NeedsADirectory) {
     EXPECT_FALSE(has_trusted_socket("pods-api.sock"));
     EXPECT_FALSE(has_trusted_socket("/pods-api.sock"));
