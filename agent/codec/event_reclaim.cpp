@@ -3,8 +3,10 @@
 #include "event_reclaim.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "evictd/model/names.hpp"
 #include "evictd/model/text.hpp"
@@ -38,6 +40,15 @@ void add_orphans(const ReclaimOutcome& outcome, const Tick& tick, std::vector<Ev
     }
 }
 
+// What the runtime had is not known when a reclaim begins, so what was removed is said when it is. Empty: nothing.
+std::string removed_sentence(const std::optional<ReclaimOutcome>& outcome) {
+    std::vector<Garbage> removed;
+    for (const GarbageOutcome& one : outcome ? outcome->removals : std::vector<GarbageOutcome>{}) {
+        if (one.status == GarbageStatus::removed) removed.emplace_back().kind = one.kind;
+    }
+    return removed.empty() ? "" : ". Removed " + say_garbage(removed);
+}
+
 }  // namespace
 
 // Where there is nothing to remove, a reclaim is over as it begins, at each look.
@@ -51,7 +62,7 @@ void add_reclaim(const Tick& tick, std::vector<Event>& events) {
     if (!decision.reclaim.empty()) {
         if (decision.garbage.removals.empty() && !decision.garbage.inventory_since) return;
         add(Severity::normal, Reason::reclaim_started, tick.decided_at).message =
-            reclaim_sentence(decision.reclaim, decision.garbage.removals);
+            reclaim_sentence(decision.reclaim, decision.garbage.removals, tick.dry_run) + removed_sentence(reclaimed);
         return;
     }
     if (!reclaimed) return;
@@ -59,12 +70,13 @@ void add_reclaim(const Tick& tick, std::vector<Event>& events) {
     if (!reclaimed->forced) return;  // a pass without pressure
     if (decision.reclaimed) {
         add(Severity::normal, Reason::reclaim_succeeded, observation.at).message =
-            decision.evict ? "What the node gave back was enough" : decision.why;
+            (decision.evict ? "What the node gave back was enough" : decision.why) + removed_sentence(reclaimed);
         return;
     }
     Event& event = add(Severity::warning, Reason::reclaim_insufficient, observation.at);
     event.message = "What the node could give back was not enough";
     if (decision.evict && is_for_disk_threshold(*decision.evict)) event.message += ": a pod is evicted";
+    event.message += removed_sentence(reclaimed);
     for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
 }
 

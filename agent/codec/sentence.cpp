@@ -86,12 +86,12 @@ std::string stall_sentence(const StallEdge& edge, const std::string& pod) {
     return text;
 }
 
-std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim, const GarbageList& removals) {
+std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim, const GarbageList& removals, bool dry_run) {
     std::string what;
     for (std::size_t i = 0; i < reclaim.size(); ++i) {
         what += (i == 0 ? "" : i + 1 == reclaim.size() ? " and " : ", ") + std::string(name(reclaim[i]));
     }
-    return "Removing unused " + what + " before any pod is evicted" +
+    return (dry_run ? "Dry run: would remove unused " : "Removing unused ") + what + " before any pod is evicted" +
            (removals.empty() ? "" : ": " + say_garbage({removals.begin(), removals.end()}));
 }
 

@@ -18,7 +18,8 @@ namespace evictd::codec {
 [[nodiscard]] std::string stall_sentence(const StallEdge& edge, const std::string& pod);
 // "87.5%" of a window.
 [[nodiscard]] std::string share_text(Duration lost, StallWindow window);
-[[nodiscard]] std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim, const GarbageList& removals);
+[[nodiscard]] std::string reclaim_sentence(const std::vector<NodeReclaim>& reclaim, const GarbageList& removals,
+                                           bool dry_run);
 [[nodiscard]] std::string evicting_sentence(const Eviction& eviction, const std::string& pod, const Outcome* outcome);
 // `rounds`: what followed the first SIGKILL; null: nothing, or it is not known.
 [[nodiscard]] std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, bool dry_run);

@@ -45,6 +45,7 @@ make_filesystem() { # its loop device holds the file, and goes with the mount
     truncate -s 3G "$image" && mkfs.ext4 -q -F -m 0 "$image" && mount -o loop "$image" "$fs" && rm "$image"
 }
 make_filesystem || fails "no filesystem of its own can be made"
+{ mkdir "$fs/log" && mount --bind "$fs/log" /var/log; } || fails "pods' logs cannot have a place of their own" # cri_pods makes them
 { find_hierarchies && make_node 512; } || fails "no cgroup with a memory limit can be made"
 "$top/tests/cri/up.sh" > "$work/up.log" 2>&1 || fails "containerd does not start"
 mkdir -p "$node/kubelet/pods"

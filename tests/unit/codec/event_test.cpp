@@ -94,6 +94,34 @@ TEST(Events, AReclaimSaysWhatItRemoves) {
               "Removing unused containers and images before any pod is evicted: 1 image and 2 log directories");
 }
 
+TEST(Events, ADryRunOfAReclaimSaysSo) {
+    auto tick = sample::calm();
+    tick.dry_run = true;
+    tick.decision.reclaim = {NodeReclaim::images};
+    tick.decision.garbage.inventory_since = tick.observation.at;
+    EXPECT_EQ(events_of(tick).at(0).message, "Dry run: would remove unused images before any pod is evicted");
+}
+
+TEST(Events, AReclaimThatIsOverSaysWhatItRemoved) {
+    auto tick = sample::calm();
+    ReclaimOutcome outcome{.errors = {}, .pass = 3, .forced = true, .orphans = {}};
+    outcome.removals = {{GarbageKind::container, "a", GarbageStatus::removed, {}},
+                        {GarbageKind::container, "b", GarbageStatus::in_use, {}},
+                        {GarbageKind::image, "c", GarbageStatus::removed, {}},
+                        {GarbageKind::image, "d", GarbageStatus::refused, {}}};
+    tick.observation.reclaimed = outcome;
+    EXPECT_EQ(events_of(tick).at(0).message,
+              "What the node could give back was not enough. Removed 1 container and 1 image");
+    tick.decision.reclaimed = true;
+    tick.decision.why = "it was enough";
+    EXPECT_EQ(events_of(tick).at(0).message, "it was enough. Removed 1 container and 1 image");
+    tick.decision.reclaimed = false;
+    tick.decision.reclaim = {NodeReclaim::images};  // another round
+    tick.decision.garbage.inventory_since = tick.observation.at;
+    EXPECT_EQ(events_of(tick).at(0).message,
+              "Removing unused images before any pod is evicted. Removed 1 container and 1 image");
+}
+
 TEST(Events, EachOrphanIsNamedAndARoutinePassSaysNothingOfPressure) {
     auto tick = sample::calm();
     Garbage one{GarbageKind::log_directory, "shop_web_u\n1", "shop/web", {"u1"}, {}, "unknown for 10m"};
