@@ -16,6 +16,7 @@
 #include "command/one_of.hpp"
 #include "command/terminal.hpp"
 #include "config/load.hpp"
+#include "sys/log.hpp"
 
 namespace evictd::cli {
 
@@ -76,6 +77,8 @@ Exit collect(const GcOptions& options) {
     if (!config) {
         return tell(config.error());
     }
+    // A pattern of keepImages that keeps nothing is to be seen before the image is gone.
+    for (const auto& warning : config->warnings) sys::log::warn(warning);
     config->agent.socket_path = options.socket.value_or(config->agent.socket_path);
     if (options.images == "unused") config->eviction.garbage.images = ReclaimedImages::unused;
     if (options.images == "enough") config->eviction.garbage.images = ReclaimedImages::enough;

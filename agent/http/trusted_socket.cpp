@@ -30,7 +30,8 @@ Result<bool> has_trusted_socket(const std::string& path) {
         auto error = directory.error();
         if (error.kind == ErrorKind::vanished) return false;
         // The directory is not ours to change or to remove: it may be /tmp.
-        if (error.kind == ErrorKind::invalid) error.remedy = "the socket must be in a directory that only root can write to";
+        if (error.kind == ErrorKind::invalid)
+            error.remedy = "the socket must be in a directory that only root can write to";
         return tl::unexpected(std::move(error));
     }
     struct stat status {};

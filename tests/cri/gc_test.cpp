@@ -153,6 +153,14 @@ TEST_F(GcTest, RemovesWhatADryRunNamesAndNothingThatIsUsedOrNewest) {
     EXPECT_TRUE(gc("-o json").json["goes"].empty()) << "nothing is left";
 }
 
+TEST_F(GcTest, APatternThatKeepsNothingIsWarnedOf) {
+    write_config(socket, ", gc: {keepImages: [spare]}");
+    const auto dry = gc("--dry-run");
+    EXPECT_EQ(dry.code, 0) << dry.output;
+    EXPECT_THAT(dry.output, HasSubstr("evictd: warning: "));
+    EXPECT_THAT(dry.output, HasSubstr("evictd.gc.keepImages[0]: \"spare\" is not the full name of an image"));
+}
+
 // containerd has pins since 1.7.
 TEST_F(GcTest, APinnedImageStays) {
     const bool has_pins = from_environment("CRI_VERSION") != "1.6";

@@ -68,9 +68,10 @@ TEST(GcSettings, APatternThatNoFullNameMatchesIsWarnedOf) {
     const auto warnings = [](const std::string& text) {
         return load("evictd: {gc: {keepImages: [" + text + "]}}", "f.yaml").value().warnings;
     };
-    EXPECT_THAT(warnings("'*/nginx:*', nginx"),
-                ElementsAre("f.yaml:1: evictd.gc.keepImages[1]: \"nginx\" is not the full name of an image, and may keep "
-                            "nothing (such as docker.io/library/nginx:1.27, or with * for what is unknown)"));
+    EXPECT_THAT(
+        warnings("'*/nginx:*', nginx"),
+        ElementsAre("f.yaml:1: evictd.gc.keepImages[1]: \"nginx\" is not the full name of an image, and may keep "
+                    "nothing (such as docker.io/library/nginx:1.27, or with * for what is unknown)"));
     EXPECT_THAT(warnings("nginx:1.27"), testing::SizeIs(1));
     EXPECT_THAT(warnings("docker.io/library/nginx"), testing::SizeIs(1));
     EXPECT_THAT(warnings("docker.io/library/nginx:1.27, 'quay.io/a?b', '*', nginx*, 'sha256:0a'"), testing::IsEmpty());

@@ -213,7 +213,8 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         {"cgroupRoot: ../..", "f.yaml:1: cgroupRoot: \"../..\" leaves the cgroup hierarchy"},
         {"cgroupRoot: /a/../b", "f.yaml:1: cgroupRoot: \"/a/../b\" leaves the cgroup hierarchy"},
         {"containerRuntimeEndpoint: tcp://127.0.0.1:1234",
-         "f.yaml:1: containerRuntimeEndpoint: \"tcp://127.0.0.1:1234\" is no Unix socket (such as unix:///run/containerd/"},
+         "f.yaml:1: containerRuntimeEndpoint: \"tcp://127.0.0.1:1234\" is no Unix socket (such as "
+         "unix:///run/containerd/"},
         {"containerRuntimeEndpoint: unix://run/containerd.sock", "f.yaml:1: containerRuntimeEndpoint: \"unix://run/"},
         {"systemReserved: {gpu: 1}",
          "f.yaml:1: systemReserved.gpu: cannot reserve \"gpu\" resource (did you mean cpu?)"},
