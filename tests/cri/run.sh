@@ -30,6 +30,7 @@ play() ( # play RELEASE DIRECTORY [GTEST-ARGUMENT...]: "none" is this release
     where=${where#CRI=}
     export CRI_CTR=$bin/ctr CRI_IMAGES=$EVICTD_CRI_RUN/node/images
     export CRI_EVICTD=${tests%/*}/evictd
+    export CRI_PACK=$top/deploy/image/pack.sh
     export CRI_SOCKET=${where% CGROUP=*} CRI_CGROUP=${where#* CGROUP=} CRI_UP=$cri/up.sh
     export CRI_CONTAINERD=${CRI_SOCKET%/sock/*}/containerd.pid
     timeout -k 10 "$limit" "$tests" --gtest_color=no "$@" 2>&1 < /dev/null |

@@ -56,9 +56,9 @@ TEST_F(RuntimeRow, OneThatIsReady) {
     auto finding = examine();
     EXPECT_EQ(finding.state, FindingState::ok);
     EXPECT_EQ(finding.chosen, "cri-o 1.28.1, " + socket);
-    EXPECT_EQ(finding.detail, "ready; it streams events");
+    EXPECT_EQ(finding.detail, "ready; polled, although it streams events");
     serve(ready(true), 12);
-    EXPECT_EQ(examine().detail, "ready; it streams no events, so it is polled");
+    EXPECT_EQ(examine().detail, "ready; polled, it streams no events");
 }
 
 TEST_F(RuntimeRow, OneThatIsNotReady) {
