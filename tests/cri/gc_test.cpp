@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -151,6 +152,38 @@ TEST_F(GcTest, RemovesWhatADryRunNamesAndNothingThatIsUsedOrNewest) {
     EXPECT_TRUE(has_container(newest) && has_container(created) && has_image(used) && has_image(kept_image));
     EXPECT_EQ(details_of(running).container.state, ContainerState::running);
     EXPECT_TRUE(gc("-o json").json["goes"].empty()) << "nothing is left";
+}
+
+// Of a pod that is known. The threshold is met, however much this machine's disk has.
+TEST_F(GcTest, RotatedLogsGoAndTheFileThatIsWrittenToStays) {
+    start(make_container(make_pod("gc-logs"), "running", sleeping));
+    const std::filesystem::path logs = directory_ / "logs/default_gc-logs_uid-gc-logs/main";
+    std::filesystem::create_directories(logs);
+    std::filesystem::create_directories(directory_ / "pods");
+    directory_.write("pods/pod.yaml",
+                     "{apiVersion: v1, kind: Pod, metadata: {name: gc-logs, namespace: default, uid: uid-gc-logs}, "
+                     "spec: {containers: [{name: main, image: 'localhost/load:1'}]}}");
+    const std::vector<std::string> rotated{"0.log.20261125-150405", "0.log.20261126-150405.gz"};
+    for (const auto& name : rotated) {
+        std::ofstream(logs / name) << std::string(100'000, 'x');
+        std::filesystem::last_write_time(logs / name, std::filesystem::file_time_type::clock::now() - 1h);
+    }
+    std::filesystem::create_symlink("/", logs / "1.log.20261125-150405");
+    std::ofstream(logs / "1.log") << "live";
+    std::ofstream(logs / "a\n\xff.log") << "not a rotated one";
+    std::ofstream(logs / "0.log") << "live";
+    std::ofstream(directory_ / "evictd.yaml")
+        << "evictionHard: {memory.available: 1Mi, nodefs.available: 99.9%}\ncontainerRuntimeEndpoint: unix://" << socket
+        << "\npodLogsDir: " << directory_ / "logs"
+        << "\nevictd: {podManifestPath: " << directory_ / "pods"
+        << ", socketPath: " << directory_ / "evictd.sock"
+        << ", gc: {logs: truncateRotated}}\n";
+    const auto done = gc("--images none -o json");
+    EXPECT_EQ(done.code, 0) << done.output;
+    for (const auto& name : rotated) EXPECT_FALSE(std::filesystem::exists(logs / name)) << done.output;
+    for (const auto* name : {"0.log", "1.log", "1.log.20261125-150405", "a\n\xff.log"}) {
+        EXPECT_TRUE(std::filesystem::exists(logs / name)) << name << "\n" << done.output;
+    }
 }
 
 TEST_F(GcTest, APatternThatKeepsNothingIsWarnedOf) {

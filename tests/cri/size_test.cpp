@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// How long the lists of a large node take: 500 containers (created, not started) in 10 sandboxes, and 200 images more than
-// there are. A measurement, so not run with the tests: it takes minutes to make them.
+// How long the lists of a large node take: 500 containers (created, not started) in 10 sandboxes, and 200 images more
+// than there are. A measurement, so not run with the tests: it takes minutes to make them.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,8 +25,8 @@ struct SizeTest : RuntimeFixture {
     }
     static bool import_images(int count) {
         const fakes::TempDir work;
-        const auto command = "set -e; cd " + work.path().string() + "; mkdir root; for i in $(seq " + std::to_string(count) +
-                             "); do echo $i > root/file; " + from_environment("CRI_PACK") +
+        const auto command = "set -e; cd " + work.path().string() + "; mkdir root; for i in $(seq " +
+                             std::to_string(count) + "); do echo $i > root/file; " + from_environment("CRI_PACK") +
                              " root i.tar localhost/size-$i:1 '{\"Entrypoint\": [\"/file\"]}'; " +
                              from_environment("CRI_CTR") + " -a " + from_environment("CRI_SOCKET") +
                              " -n k8s.io image import i.tar > /dev/null; done";
