@@ -121,6 +121,9 @@ say "no more is reported"
 
 said=$(innocents_live) || fault "a bystander ended or was chosen: ${said#"${said%%[! ]*}"}$(oom_kills)"
 [ "$(events_of Evicted | wc -l)" -eq "$(events_of Evicted crawler | wc -l)" ] || fault "another pod was evicted"
+others=$(($(running) - line + below))
+[ ${#faults[@]} -eq 0 ] || [ "$others" -lt "$below" ] ||
+    fault "other programs of this machine have begun $others tasks meanwhile, more than the line was away: play it when they are done"
 crossed=$(awk -v from="$began" -v line="$line" '$1 >= from && $2 >= line { print $1; exit }' "$work/tasks")
 evicted=$(first_of Evicted crawler)
 if [ -z "$crossed" ] || [ -z "$evicted" ]; then fault "no time can be told"; fi

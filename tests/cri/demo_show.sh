@@ -7,13 +7,11 @@
 # shellcheck source-path=SCRIPTDIR source=../tools/show.sh
 . "$top/tests/tools/show.sh"
 left=0       # MiB on the disk, when it was last measured
-least=999999 # of these, since it was last reset
 total=
 measure() {
     local free size block
     read -r free size block < <(stat -f -c '%a %b %S' "$rig")
     left=$((free * block >> 20)) total=$((size * block >> 20))
-    [ "$left" -ge "$least" ] || least=$left
 }
 bar() { # what is used, and where the threshold is
     local width=40 used mark i text='' colour=$green
