@@ -27,8 +27,6 @@ constexpr std::int64_t mib = 1'048'576;
 constexpr std::int64_t period = ms;
 // Quiet samples before the growth begins: what the plot and the baseline are drawn from.
 constexpr std::int64_t quiet = 300 * ms;
-// After the first kill, so long is waited for the growing pod's memory. The slowest right answer took a third of it.
-constexpr std::int64_t patience = 3000 * ms;
 // Once it is back, so long more, to see a second pod being shot.
 constexpr std::int64_t afterwards = 150 * ms;
 // The pod's cgroup and the tracer are read with every fourth sample: 4 ms is fine enough for them, and costs a quarter.
@@ -52,6 +50,8 @@ struct Options {
     std::string trace;  // the tracer's instance
     int processes = 1;
     std::int64_t limit = 15'000 * ms;
+    // How long it waits for the growing pod's memory after the first kill.
+    std::int64_t patience = 3000 * ms;
 };
 
 [[noreturn]] void die(const std::string& what) {
@@ -180,7 +180,7 @@ private:
     }
 
     bool over(std::int64_t at) const {
-        return (back_at_ != 0 && at > back_at_ + afterwards) || (kill_at_ != 0 && at > kill_at_ + patience);
+        return (back_at_ != 0 && at > back_at_ + afterwards) || (kill_at_ != 0 && at > kill_at_ + options_.patience);
     }
 
     bool interesting(const Sample& sample) const {
@@ -222,12 +222,14 @@ Options parse(int count, char** words) {
             options.processes = static_cast<int>(number(value));
         } else if (name == "--limit-ms") {
             options.limit = number(value) * ms;
+        } else if (name == "--patience-ms") {
+            options.patience = number(value) * ms;
         }
     }
     if (options.out.empty() || options.pod.empty() || options.go.empty() || options.trace.empty()) {
         (void)std::fputs(
             "usage: peers_observer --out CSV --pod CGROUP --go PIPE --trace INSTANCE "
-            "[--kill FILE] [--processes N] [--limit-ms MS]\n",
+            "[--kill FILE] [--processes N] [--limit-ms MS] [--patience-ms MS]\n",
             stderr);
         std::exit(2);
     }

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # The comparison's raw files to a table on stdout, and RESULTS/runs.csv and RESULTS/peers.svg beside them. What is to be
-# known of these very runs stands in RESULTS/remarks.md, if there is one. Measures nothing.
-# usage: report.sh RESULTS
+# known of these very runs is in RESULTS/remarks.md, if there is one. Measures nothing. NEWEST: results with another kernel.
+# usage: report.sh RESULTS [NEWEST]
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
 . "$(dirname "$0")/../../tools/lib.sh"
 here=$top/tests/bench/peers
-results=$1
+results=$1 newest=${2:-}
 shopt -s nullglob
 files=("$results"/*.*.[0-9]*.csv)
 [ ${#files[@]} -gt 0 ] || die "no runs in $results"
@@ -20,7 +20,7 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
     asked && speed != "" && (speed < asked * 0.8 || speed > asked * 1.2) {
         print "report.sh: disturbed, delete it and play it again: " $1 "." $2 "." $3 ".csv, " speed " MiB/s" }' "$results/runs.csv" >&2
 
-version() { sed -n "s/^$1 //p" "$results/versions.csv" 2>/dev/null | head -n 1; }
+version() { sed -n "s/^$1 //p" "${2:-$results}/versions.csv" 2>/dev/null | head -n 1; }
 
 cat << END
 # Side by side with what people use instead
@@ -41,6 +41,15 @@ growing pod. Every number is a median with (lowest..highest); raw samples stay i
 
 END
 awk -f "$here/table.awk" "$results/runs.csv"
+newest_kernel() {
+    local raw=("$newest"/*.*.[0-9]*.csv)
+    [ -n "$newest" ] && [ ${#raw[@]} -gt 0 ] || return 0
+    awk -v header=1 -f "$here/numbers.awk" "${raw[@]}" > "$newest/runs.csv"
+    printf '## The newest kernel\n\n%s of Debian sid, measured %s; all else as above, fewer contenders.\n\n' "$(version kernel "$newest")" \
+        "$(date -u -r "${raw[-1]}" +%F)"
+    awk -v brief=1 -f "$here/table.awk" "$newest/runs.csv"
+}
+newest_kernel
 cat "$here/method.md"
 [ ! -s "$results/remarks.md" ] || { printf '\n## About these runs\n\n'; cat "$results/remarks.md"; }
 

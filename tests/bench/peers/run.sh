@@ -2,31 +2,40 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # Side by side with what people use instead: everybody in the same virtual machine, on the same pods and the same growing pod.
-# Boots Debian 12 with its stock kernel under QEMU (emulated), plays the plan, makes the table and the picture. A run that is
-# already in the result directory is not played again, so an interrupted comparison goes on where it ended.
-# usage: run.sh [-b BUILD] [-o RESULTS] [-n RUNS] [-c "CONTENDER..."] [-w "CASE..."] [-r]
+# Boots Debian 12 with its stock kernel, or another, under QEMU (emulated), plays the plan, makes the table and the picture. A run
+# that is already in the result directory is not played again, so an interrupted comparison goes on where it ended.
+# usage: run.sh [-b BUILD] [-k BOOT] [-o RESULTS] [-n RUNS] [-c "CONTENDER..."] [-w "CASE..."] [-r]
+#   -k  the kernel of this boot of tests/vm/matrix.yaml (6.1-v2). With another than 6.1-v2: fewer contenders, no table; the next
+#       report shows those of sid-v2 as "the newest kernel". Exit status 75: that kernel cannot be fetched
 #   -r  report only, from what is there     env: QUICK=1 (one run each), PEERS_KEEP=1 (leave the table in tests/bench alone)
 #   contenders: kernel poller earlyoom[-fast] oomd[-fast] systemd-oomd[-fast] nohang[-fast] evictd
-#   cases: idle slow fast full culprit
+#   cases: idle slow fast full culprit busy
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
 . "$(dirname "$0")/../../tools/lib.sh"
 here=$top/tests/bench/peers
 PATH=$PATH:/usr/sbin:/sbin
 
-build=$top/build results="" runs=5 report_only=no
-contenders="kernel poller earlyoom earlyoom-fast oomd oomd-fast systemd-oomd systemd-oomd-fast nohang nohang-fast evictd"
-cases="idle slow fast full culprit"
+build=$top/build boot=6.1-v2 results="" newest="" runs=5 report_only=no
+contenders="" cases=""
 [ "${QUICK:-0}" != 1 ] || runs=1
-while getopts b:o:n:c:w:r option; do
+while getopts b:k:o:n:c:w:r option; do
     case $option in
-        b) build=$OPTARG ;; o) results=$OPTARG ;; n) runs=$OPTARG ;; c) contenders=$OPTARG ;; w) cases=$OPTARG ;;
+        b) build=$OPTARG ;; k) boot=$OPTARG ;; o) results=$OPTARG ;; n) runs=$OPTARG ;; c) contenders=$OPTARG ;; w) cases=$OPTARG ;;
         r) report_only=yes ;;
         *) sed -n '/^# usage:/,/^[^#]/s/^# //p' "$0" >&2; exit 2 ;;
     esac
 done
 build=$(realpath "$build") || die "no build (run: make peers)"
-results=${results:-$build/peers}
+if [ "$boot" = 6.1-v2 ]; then
+    results=${results:-$build/peers} newest=$build/peers-sid-v2
+    contenders=${contenders:-kernel poller earlyoom earlyoom-fast oomd oomd-fast systemd-oomd systemd-oomd-fast nohang nohang-fast evictd}
+    cases=${cases:-idle slow fast full culprit busy}
+else
+    results=${results:-$build/peers-$boot}
+    contenders=${contenders:-kernel earlyoom-fast evictd}
+    cases=${cases:-slow fast full culprit busy}
+fi
 work=$results/work
 mkdir -p "$results" "$work" || exit 1
 programs=(evictd peers_observer peers_poller vm_load)
@@ -115,7 +124,8 @@ measure() {
     local before left silent=0
     need qemu-system-x86_64 qemu-system-x86
     need mke2fs e2fsprogs
-    kernel=$("$top/tests/vm/kernel.sh" 6.1) || exit 1
+    kernel=$(awk -v boot="$boot" -f "$top/tests/vm/matrix.awk" "$top/tests/vm/matrix.yaml" | sed -n 's/^kernel\t//p') || exit 1
+    kernel=$("$top/tests/vm/kernel.sh" "$kernel") || exit
     disk=$("$here/root.sh" "$kernel" "${programs[@]/#/$build/}") || exit 1
     plan > "$work/plan"
     left=$(wc -l < "$work/plan")
@@ -133,9 +143,9 @@ measure() {
 
 gather # of a comparison that was killed
 [ "$report_only" = yes ] || measure
-"$here/report.sh" "$results" > "$work/peers.md" || die "no report from $results"
+"$here/report.sh" "$results" "$newest" > "$work/peers.md" || die "no report from $results"
 cat "$work/peers.md"
-if [ "${PEERS_KEEP:-0}" != 1 ] && [ "${QUICK:-0}" != 1 ]; then
+if [ "$boot" = 6.1-v2 ] && [ "${PEERS_KEEP:-0}" != 1 ] && [ "${QUICK:-0}" != 1 ]; then
     cp "$work/peers.md" "$top/tests/bench/peers.md"
     cp "$results/peers.svg" "$top/tests/bench/peers.svg"
 fi

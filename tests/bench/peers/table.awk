@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # runs.csv (numbers.awk) to Markdown tables: a table a case, one of costs, and whether evictd's targets are met.
+# With -v brief=1 one table of all cases and one of the targets.
 BEGIN {
     FS = ","
     title["slow"] = "A pod grows by 100 MiB/s"
     title["fast"] = "A pod grows by 500 MiB/s"
     title["full"] = "A pod grows as fast as it can"
     title["culprit"] = "The biggest process is not the culprit: eight processes of one pod grow by 500 MiB/s together, beside a quiet pod of 600 MiB"
-    cases = split("slow fast full culprit", order, " ")
+    title["busy"] = "Every CPU is busy: two pods compute without end, and a BestEffort pod that holds 400 MiB in 4K pages grows"
+    cases = split("slow fast full culprit busy", order, " ")
     contenders = split("kernel poller systemd-oomd systemd-oomd-fast oomd oomd-fast nohang nohang-fast earlyoom earlyoom-fast evictd", who, " ")
 }
 NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
@@ -27,12 +29,15 @@ NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
     if ($1 == "evictd" && $column["lowest"] < $column["bound"]) below[key]++
     if ($1 == "evictd" && $column["lowest"] < $column["bound_met"]) below_met[key]++
     if ($1 == "evictd") add("bound", key, $column["bound"])
-    if ($column["cpu"] != "") add("cpu", $1, $column["cpu"])
+    if ($column["cpu"] != "") add($2 == "busy" ? "cpu_busy" : "cpu", $1, $column["cpu"])
     if ($column["rss_most"] != "") add("most", $1, $column["rss_most"])
 }
 END {
-    for (c = 1; c <= cases; c++) case_table(order[c])
-    costs()
+    if (brief) brief_table()
+    else {
+        for (c = 1; c <= cases; c++) case_table(order[c])
+        costs()
+    }
     targets()
 }
 
@@ -61,6 +66,25 @@ function range(what, key,   n) { # "median (lowest..highest)"
     return n == 0 ? "never" : n == 1 ? short(v[1]) : short(median(what, key)) " (" short(v[1]) ".." short(v[n]) ")"
 }
 
+function back(key,   n) { # not of every run with a signal: the pod had its memory still when the run ended
+    n = many["back", key] + 0
+    return range("back", key) (n > 0 && n < many["signal", key] ? ", in " n " of " runs[key] : "")
+}
+function bold(name) { return name == "evictd" ? "**evictd**" : name }
+
+function brief_table(   c, i, key) {
+    print "| case | contender | crossing to signal, ms | crossing to memory back, ms | right victim | with a kernel OOM kill | lowest left, MiB |"
+    print "|---|---|---|---|---|---|---|"
+    for (c = 1; c <= cases; c++)
+        for (i = 1; i <= contenders; i++) {
+            key = who[i] SUBSEP order[c]
+            if (!runs[key]) continue
+            printf "| %s | %s | %s | %s | %d of %d%s | %s | %s |\n", order[c], bold(who[i]), range("signal", key), back(key),
+                right[key], runs[key], told(key), oom[key] + 0 " of " runs[key], range("lowest", key)
+        }
+    print ""
+}
+
 function case_table(what,   i, key, shown) {
     for (i = 1; i <= contenders; i++) if (runs[who[i], what]) shown = 1
     if (!shown) return
@@ -70,8 +94,8 @@ function case_table(what,   i, key, shown) {
     for (i = 1; i <= contenders; i++) {
         key = who[i] SUBSEP what
         if (!runs[key]) continue
-        printf "| %s | %s | %s | %d of %d%s | %s | %s | %s |\n", who[i] == "evictd" ? "**evictd**" : who[i], range("signal", key),
-            range("back", key), right[key], runs[key], told(key),
+        printf "| %s | %s | %s | %d of %d%s | %s | %s | %s |\n", bold(who[i]), range("signal", key),
+            back(key), right[key], runs[key], told(key),
             who[i] == "kernel" ? "" : lost[key] + 0 " of " runs[key], oom[key] + 0 " of " runs[key], range("lowest", key)
     }
     print ""
@@ -79,36 +103,40 @@ function case_table(what,   i, key, shown) {
 
 function costs(   i) {
     print "## What being there costs\n"
-    print "| contender | idle, % of a CPU | during a run, CPU ms | resident idle, MiB | resident at most, MiB |"
-    print "|---|---|---|---|---|"
+    print "| contender | idle, % of a CPU | during a run, CPU ms | during one with busy CPUs, CPU ms | resident idle, MiB | resident at most, MiB |"
+    print "|---|---|---|---|---|---|"
     for (i = 2; i <= contenders; i++)
         if (many["cpu", who[i]])
-            printf "| %s | %s | %s | %s | %s |\n", who[i] == "evictd" ? "**evictd**" : who[i], idle[who[i]], range("cpu", who[i]), rss[who[i]], range("most", who[i])
+            printf "| %s | %s | %s | %s | %s | %s |\n", bold(who[i]), idle[who[i]], range("cpu", who[i]), range("cpu_busy", who[i]), rss[who[i]], range("most", who[i])
     print ""
 }
 
-function best_peer(what,   i, m, best) { # lowest median of those that ever signalled by themselves
+function best_peer(number, what,   i, m, best) { # lowest median of those that ever signalled by themselves
     best_name = ""
     for (i = 2; i < contenders; i++) {
-        m = median("signal", who[i] SUBSEP what)
+        m = median(number, who[i] SUBSEP what)
         if (m != "" && (best_name == "" || m < best)) { best = m; best_name = who[i] }
     }
     return best
 }
 
-function targets(   c, key, m, best, share, ok) {
-    print "## evictd's targets\n"
-    print "| case | right victim, all runs | no kernel OOM kill | crossing to signal, at most a tenth of the best peer's | lowest left, never under the threshold minus 20 ms of growth | the same, from the first value seen under the threshold |"
-    print "|---|---|---|---|---|---|"
+function beside(number, what, share,   m, best) { # evictd's median, the best peer's, and whether it is at most that share of it
+    m = median(number, "evictd" SUBSEP what)
+    best = best_peer(number, what)
+    return best_name == "" || m == "" ? "no peer" : sprintf("%s / %s ms (%s): %s", short(m), short(best), best_name, verdict(m <= best * share))
+}
+
+function targets(   c, key) {
+    print (brief ? "###" : "##") " evictd's targets\n"
+    print "| case | right victim, all runs | no kernel OOM kill | crossing to signal, at most a tenth of the best peer's | crossing to memory back, not after the best peer's | lowest left, never under the threshold minus 20 ms of growth | the same, from the first value seen under the threshold |"
+    print "|---|---|---|---|---|---|---|"
     for (c = 1; c <= cases; c++) {
         key = "evictd" SUBSEP order[c]
         if (!runs[key]) continue
-        m = median("signal", key)
-        best = best_peer(order[c])
-        share = best_name == "" || m == "" ? "no peer" : sprintf("%s / %s ms (%s): %s", short(m), short(best), best_name, verdict(m <= best / 10))
-        printf "| %s | %d of %d: %s | %d: %s | %s | %d of %d below %s MiB: %s | %d of %d below: %s |\n", order[c], right[key], runs[key], verdict(right[key] == runs[key]),
-            oom[key], verdict(!oom[key]), share, below[key], runs[key], range("bound", key), verdict(!below[key]), below_met[key], runs[key], verdict(!below_met[key])
+        printf "| %s | %d of %d: %s | %d: %s | %s | %s | %d of %d below %s MiB: %s | %d of %d below: %s |\n", order[c], right[key], runs[key], verdict(right[key] == runs[key]),
+            oom[key], verdict(!oom[key]), beside("signal", order[c], 0.1), beside("back", order[c], 1), below[key], runs[key], range("bound", key), verdict(!below[key]), below_met[key], runs[key], verdict(!below_met[key])
     }
+    if (brief) { print ""; return }
     print "\nFree memory moves in steps of 4 MiB here (huge pages, taken through per-CPU lists), and one step can be more than 20 ms of"
     print "growth: then the value that crosses is itself below the bound. Hence the last column."
     printf "\nThe witness's samples around a crossing lay %s ms apart.\n\n", range("gap", "all")
