@@ -21,12 +21,13 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         print "report.sh: disturbed, delete it and play it again: " $1 "." $2 "." $3 ".csv, " speed " MiB/s" }' "$results/runs.csv" >&2
 
 version() { sed -n "s/^$1 //p" "${2:-$results}/versions.csv" 2>/dev/null | head -n 1; }
+rounds() { awk -F, 'NR > 1 && $3 > most { most = $3 } END { print most + 0 }' "$1/runs.csv"; } # rounds RESULTS: played
 
 cat << END
 # Side by side with what people use instead
 
 Measured $(date -u -r "${files[-1]}" +%F) by \`make peers\`: everybody in the same virtual machine, on the same pods and the same
-growing pod. Every number is a median with (lowest..highest); raw samples stay in \`build/peers\`.
+growing pod. Every number is a median of up to $(rounds "$results") runs with (lowest..highest); raw samples stay in \`build/peers\`.
 
 | | |
 |---|---|
@@ -45,8 +46,8 @@ newest_kernel() {
     local raw=("$newest"/*.*.[0-9]*.csv)
     [ -n "$newest" ] && [ ${#raw[@]} -gt 0 ] || return 0
     awk -v header=1 -f "$here/numbers.awk" "${raw[@]}" > "$newest/runs.csv"
-    printf '## The newest kernel\n\n%s of Debian sid, measured %s; all else as above, fewer contenders.\n\n' "$(version kernel "$newest")" \
-        "$(date -u -r "${raw[-1]}" +%F)"
+    printf '## The newest kernel\n\n%s of Debian sid, measured %s, %s runs. All else is as above, with fewer contenders.\n\n' \
+        "$(version kernel "$newest")" "$(date -u -r "${raw[-1]}" +%F)" "$(rounds "$newest")"
     awk -v brief=1 -f "$here/table.awk" "$newest/runs.csv"
 }
 newest_kernel
