@@ -203,6 +203,14 @@ private:
     std::int64_t pod_peak_ = 0;
 };
 
+[[noreturn]] void usage() {
+    (void)std::fputs(
+        "usage: peers_observer --out CSV --pod CGROUP --go PIPE --trace INSTANCE "
+        "[--kill FILE] [--processes N] [--limit-ms MS] [--patience-ms MS]\n",
+        stderr);
+    std::exit(2);
+}
+
 Options parse(int count, char** words) {
     Options options;
     for (int i = 1; i + 1 < count; i += 2) {
@@ -224,15 +232,11 @@ Options parse(int count, char** words) {
             options.limit = number(value) * ms;
         } else if (name == "--patience-ms") {
             options.patience = number(value) * ms;
+        } else {
+            usage();
         }
     }
-    if (options.out.empty() || options.pod.empty() || options.go.empty() || options.trace.empty()) {
-        (void)std::fputs(
-            "usage: peers_observer --out CSV --pod CGROUP --go PIPE --trace INSTANCE "
-            "[--kill FILE] [--processes N] [--limit-ms MS] [--patience-ms MS]\n",
-            stderr);
-        std::exit(2);
-    }
+    if (options.out.empty() || options.pod.empty() || options.go.empty() || options.trace.empty()) usage();
     return options;
 }
 
