@@ -89,7 +89,7 @@ test-kube: ## tests/kube on a real API server, kubelet and containerd, built on 
 	@$(tools)/deps.sh build kube
 	@$(tools)/test.sh kube
 
-peers: ## side by side with earlyoom, oomd, systemd-oomd, nohang, a 10 s poller and the kernel, in QEMU (root, 75 min); QUICK=1
+peers: ## side by side with earlyoom, oomd, systemd-oomd, nohang, a 10 s poller and the kernel, in QEMU (root, 65 min); QUICK=1
 	@$(tools)/need_root.sh "make peers"
 	@$(tools)/deps.sh build vm peers
 	@$(tools)/build.sh $(BUILD) evictd peers_observer peers_poller vm_load
