@@ -127,7 +127,7 @@ function beside(number, what, share,   m, best) { # evictd's median, the best pe
 }
 
 function targets(   c, key) {
-    print (brief ? "###" : "##") " evictd's targets\n"
+    print (brief ? "### evictd's targets with that kernel\n" : "## evictd's targets\n")
     print "| case | right victim, all runs | no kernel OOM kill | crossing to signal, at most a tenth of the best peer's | crossing to memory back, not after the best peer's | lowest left, never under the threshold minus 20 ms of growth | the same, from the first value seen under the threshold |"
     print "|---|---|---|---|---|---|---|"
     for (c = 1; c <= cases; c++) {
