@@ -292,7 +292,8 @@ TEST_F(KubeletSourceTest, ASocketThatOthersMayReplaceIsNotBelieved) {
     const fakes::GrpcServer server(socket, [&](const Call&) { calls++; });
     ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
     start();
-    EXPECT_TRUE(until("p | /pods | socket others may write to it (chmod go-w"));
+    EXPECT_TRUE(until(
+        "p | /pods | socket others may write to it (the socket must be in a directory that only root can write to"));
     EXPECT_EQ(calls, 0);
 }
 
