@@ -240,13 +240,14 @@ std::vector<RankedPod> Rows::in_order() {
     return ranking;
 }
 
-// Thousands of pods do not stay in the CPU's caches, and lie in memory in an order that it cannot foresee.
-constexpr std::size_t pods_ahead = 16;
-void fetch(const Pod* pod) {
-    if (pod == nullptr) return;
-    __builtin_prefetch(&pod->origin);
-    __builtin_prefetch(&pod->claims);
-    __builtin_prefetch(&pod->claims + 1);
+// Thousands of pods do not fit into the CPU's caches, so each is loaded some turns before it is ranked.
+constexpr std::size_t prefetch_ahead = 16;
+
+// What ranking reads of a pod: Pod::name to Pod::priority_class_name, four cache lines after the first.
+void prefetch(const Pod* pod) {
+    constexpr int cache_line = 64;
+    const auto* begin = reinterpret_cast<const char*>(pod);
+    for (int line = 1; line <= 4; ++line) __builtin_prefetch(begin + line * cache_line);
 }
 
 }  // namespace
@@ -256,7 +257,7 @@ std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, co
     const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
     Rows rows(row, config, observation, observation.pods.size());
     for (std::size_t i = 0; i < observation.pods.size(); ++i) {
-        if (i + pods_ahead < observation.pods.size()) fetch(observation.pods[i + pods_ahead].pod.get());
+        if (i + prefetch_ahead < observation.pods.size()) prefetch(observation.pods[i + prefetch_ahead].pod.get());
         const ObservedPod& observed = observation.pods[i];
         if (!is_active(observed, state)) continue;
         rows.add(static_cast<std::uint32_t>(i), exemption_of(row, config, observed, observation, state));
