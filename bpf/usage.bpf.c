@@ -23,8 +23,8 @@ struct {
 
 __u32 usage_count; /* cgroups seen in the pass, also those that found no room; set to 0 by the agent before it */
 
-/* Set by the agent before a pass: a row of the cgroup that had it in the last pass keeps its count of processes. To
- * count means to visit each thread of the node, of which a pod may have a hundred. */
+/* 0 or 1, set by the agent before a pass. 1: a cgroup whose row is at the same place as in the last pass keeps its
+ * count of processes; counting visits each thread of the pods. */
 __u32 usage_keeps_processes;
 
 /* How many processes of a cgroup there are. It links to css_sets, one for each combination with other hierarchies'

@@ -31,7 +31,7 @@ std::vector<bool> pids_met(const EvictionConfig& config, const Readings& reading
 
 }  // namespace
 
-// Else how many processes a pod has is for people, and no urgent look waits for their count.
+// Without a threshold on PIDs the counts are only displayed, and no urgent look waits for them.
 void Agent::rank_by_processes() { parts_.observer.rank_by_processes(is_wanted(options_.eviction)); }
 
 // makeSignalObservations: what is available is MaxPID without what runs.

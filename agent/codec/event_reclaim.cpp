@@ -40,7 +40,7 @@ void add_orphans(const ReclaimOutcome& outcome, const Tick& tick, std::vector<Ev
     }
 }
 
-// What the runtime had is not known when a reclaim begins, so what was removed is said when it is. Empty: nothing.
+// When a reclaim begins the runtime's lists may not be known, so its end says what was removed. Empty: nothing was.
 std::string removed_sentence(const std::optional<ReclaimOutcome>& outcome) {
     std::vector<Garbage> removed;
     for (const GarbageOutcome& one : outcome ? outcome->removals : std::vector<GarbageOutcome>{}) {

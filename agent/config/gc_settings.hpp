@@ -18,7 +18,7 @@ void read_gc_images(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_images(const Config& config);
 void read_gc_keep_images(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_keep_images(const Config& config);
-// Patterns that no full name of an image matches.
+// A warning for each pattern that no full name or ID of an image can match.
 [[nodiscard]] std::vector<std::string> keep_images_warnings(const Value& setting);
 void read_gc_logs(const Value& setting, Config& config);
 [[nodiscard]] std::string show_gc_logs(const Config& config);

@@ -49,7 +49,7 @@ Finding finding_of(cri::Runtime& runtime, const RuntimeVersion& version, const s
     }
     const auto events = runtime.has_events();
     if (!events) return no_runtime(events.error());
-    // Older ones than containerd 2.0 give an event to one listener only: the kubelet would miss what evictd heard.
+    // containerd before 2.0 sends each event to one listener only: a kubelet with EventedPLEG would miss it.
     finding.detail = *events ? "ready; polled, although it streams events" : "ready; polled, it streams no events";
     return finding;
 }

@@ -69,7 +69,7 @@ public:
     // How the timer counts what is available; the kubelet's way until it is said.
     Status count_memory(MemoryAvailable counted);
     // One pass of the usage iterator: its rows (evictd_usage), good until the next. `vanished` while there is no pods'
-    // root. Not from two threads at once.
+    // root. `processes`: whether all are counted, or only those of cgroups that are new. Not from two threads at once.
     [[nodiscard]] Result<std::span<const std::byte>> read_usage(port::Processes processes);
     // The pods' and the node's stalls; null: no program counts them on this kernel.
     [[nodiscard]] StallMap* stalls() { return stalls_ ? &*stalls_ : nullptr; }

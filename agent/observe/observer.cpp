@@ -11,7 +11,8 @@
 namespace evictd::observe {
 namespace {
 
-// Near a threshold there are a hundred looks a second, and how many processes a pod has is for people.
+// Unless pods are ranked by processes, the counts are only displayed; near a threshold there are a hundred looks a
+// second.
 constexpr Duration count_processes_every = std::chrono::seconds(1);
 
 Reading& reading_of(Readings& readings, Signal signal, Reading reading) {
@@ -114,11 +115,12 @@ void Observer::read_node(Observation& observation, bool memory_returning) {
 
 port::Processes Observer::processes_for(const Cause& cause) {
     const auto now = clock_.monotonic();
-    const bool is_due = !is_urgent(cause) && (!counted_at_ || now - *counted_at_ >= count_processes_every);
+    const bool is_due =
+        !is_urgent(cause) && (!processes_counted_at_ || now - *processes_counted_at_ >= count_processes_every);
     if (!ranked_by_processes_ && !is_due) {
         return port::Processes::as_known;
     }
-    counted_at_ = now;
+    processes_counted_at_ = now;
     return port::Processes::counted;
 }
 

@@ -37,7 +37,8 @@ public:
     [[nodiscard]] Observation look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes,
                                    bool memory_returning, LookFor purpose = LookFor::decision);
 
-    // Whether pods may be ranked by processes: then each look counts them. Else one that is urgent does not.
+    // Whether pods may be ranked by processes (pid.available). If so, each look counts them. If not, they are counted
+    // once a second, and never by an urgent look: counts in the Observation are then as old as the last.
     void rank_by_processes(bool ranked) { ranked_by_processes_ = ranked; }
 
     // Whether the last look found a pod with too many cgroups to read each. A look for a decision then makes the kernel
@@ -83,7 +84,7 @@ private:
     bool found_ = false;                   // the last pass did not fail
     bool counts_whole_ = false;
     bool ranked_by_processes_ = false;
-    std::optional<MonotonicTime> counted_at_;  // processes
+    std::optional<MonotonicTime> processes_counted_at_;
     Bytes node_total_;
     std::string trouble_;
 };

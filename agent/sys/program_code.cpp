@@ -20,12 +20,13 @@ namespace {
 int populate(std::uintptr_t from, std::uintptr_t to) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     from -= from % page;
-    // An address of the link map is no pointer of ours.
+    // The dynamic linker gives addresses, not pointers.
     void* const begin = reinterpret_cast<void*>(from);  // NOLINT(performance-no-int-to-ptr)
     return madvise(begin, to - from, MADV_POPULATE_READ) == 0 ? 0 : errno;
 }
 
-// Constants end where the tables for exceptions begin, which are as large again and of no use here.
+// Of a read-only segment: where .rodata ends and .eh_frame_hdr begins. The unwind tables are as large again, and are
+// read only when an exception is thrown.
 std::uintptr_t end_of_constants(std::span<const ElfW(Phdr)> headers, const ElfW(Phdr) & segment) {
     const auto end = segment.p_vaddr + segment.p_memsz;
     for (const auto& header : headers) {
@@ -33,7 +34,7 @@ std::uintptr_t end_of_constants(std::span<const ElfW(Phdr)> headers, const ElfW(
             return header.p_vaddr;
         }
     }
-    return segment.p_vaddr;  // relocations and symbols, which were needed once
+    return segment.p_vaddr;  // the segment of relocations and symbols, which only the dynamic linker reads
 }
 
 int populate_object(const dl_phdr_info& object) {

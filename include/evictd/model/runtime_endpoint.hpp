@@ -9,10 +9,12 @@
 
 namespace evictd {
 
+// For error messages.
 inline constexpr std::string_view runtime_endpoint_expected =
     "such as unix:///run/containerd/containerd.sock, its path at most 107 bytes";
 
-// The path of the Unix socket that it names: unix:///PATH, unix:/PATH and /PATH, as the kubelet reads them.
+// The path of the Unix socket in unix:///PATH, unix:/PATH or /PATH, as the kubelet reads them; it need not exist. None:
+// another scheme (tcp, npipe), a relative path, a directory (PATH/), or one that is too long for sockaddr_un.
 [[nodiscard]] std::optional<std::string> runtime_socket(std::string_view endpoint);
 
 }  // namespace evictd

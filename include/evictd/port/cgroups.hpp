@@ -47,8 +47,8 @@ struct RootCount {
         std::nullopt;  // memory of every kind; the memory controller's only. None: not known
 };
 
-// Whether a pass counts processes, which means to visit each thread of the node. `as_known`: a cgroup that was in the
-// last pass may keep its count. Where they are read from files, they are counted every few seconds in both cases.
+// Whether a pass counts processes, for which it visits each of the pods' threads. `as_known`: a cgroup of the last pass
+// may keep its count, and a new one is counted. UsageFiles ignores it: it counts every 1 to 10 s.
 enum class Processes { counted, as_known };
 
 // Every cgroup below the pods' root in one pass, the root first, parents before children. Removed cgroups that hold
