@@ -14,7 +14,7 @@ cd "$here" || exit 1
 . ./rig.sh
 unset EVICTD_KUBE_RUN
 if [ $# -eq 0 ]; then
-    # What waits for minutes comes first: at the end it would keep one rig waiting for the other.
+    # Cases that wait for minutes start first: at the end one of the two rigs would be idle meanwhile.
     for file in $(grep -l '^# waits for minutes$' cases/*.sh) $(grep -L '^# waits for minutes$' cases/*.sh); do
         set -- "$@" "$(basename "$file" .sh)"
     done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# The comparison's raw files to a table on stdout, and RESULTS/runs.csv and RESULTS/peers.svg beside them. What is to be
-# known of these very runs is in RESULTS/remarks.md, if there is one. Measures nothing. NEWEST: results with another kernel.
+# The comparison's raw files to a table on stdout, and RESULTS/runs.csv and RESULTS/peers.svg beside them. Remarks on these
+# runs are taken from RESULTS/remarks.md, if there is one. Measures nothing. NEWEST: results with another kernel.
 # usage: report.sh RESULTS [NEWEST]
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
