@@ -70,15 +70,16 @@ struct OwnerReference {
 
 enum class PodPhase : std::uint8_t { pending, running, succeeded, failed, unknown };
 
-// What ranks and limits a pod, read from its containers once: thousands of pods do not stay in the processor's caches.
+// What ranking and local storage limits need of a pod, computed from its containers once: reading the containers of
+// thousands of pods at each look misses the CPU's caches.
 struct PodClaims {
     QosClass qos;
-    Quantity memory;  // requests
-    Quantity ephemeral_storage;
-    bool has_storage_limit;  // of a container or an emptyDir
+    Quantity memory;             // the pod's request, as pod_request()
+    Quantity ephemeral_storage;  // the same
+    bool has_storage_limit;      // of a container or an emptyDir
 };
 
-// Known of pods that make_pod() made. A copy may be changed, so it has none.
+// A cache that make_pod() fills. Copying a Pod empties it, because the copy may be changed; moving keeps it.
 class KnownClaims {
 public:
     KnownClaims() = default;
@@ -140,7 +141,8 @@ struct Pod {
 };
 using PodPtr = std::shared_ptr<const Pod>;
 
-// With its claims. For pods that are looked at again and again.
+// Takes the pod and computes its claims, anew where it has some. For pods that are ranked again and again; any other
+// Pod gives the same answers, computed at each call.
 [[nodiscard]] PodPtr make_pod(Pod pod);
 
 // Pod::source of pods that the API server lists now; those of the kubelet alone may be deleted there.
