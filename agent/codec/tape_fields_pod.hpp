@@ -46,7 +46,7 @@ struct Described<Pod> {
     static constexpr auto fields = std::tuple(
         field("uid", &Pod::uid), field("namespace", &Pod::name_space), field("name", &Pod::name),
         field("origin", &Pod::origin), field("qos", &Pod::qos), field("has_resources", &Pod::has_resources),
-        field("priority", &Pod::priority), field("claims", &Pod::claims),
+        field("priority", &Pod::priority), field("computed", &Pod::computed),
         field("priority_class_name", &Pod::priority_class_name), field("containers", &Pod::containers),
         field("init_containers", &Pod::init_containers), field("requests", &Pod::requests),
         field("limits", &Pod::limits), field("overhead", &Pod::overhead), field("volumes", &Pod::volumes),

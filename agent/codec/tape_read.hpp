@@ -164,7 +164,7 @@ public:
         into = *quantity;
         return true;
     }
-    bool read(const Json& /*json*/, KnownClaims& /*into*/) { return refuse("not to be given: the pod says it"); }
+    bool read(const Json& /*json*/, ComputedOnce& /*into*/) { return refuse("not to be given: the pod says it"); }
     bool read(const Json& json, PodPtr& into) {
         std::uint32_t number = 0;
         if (!read(json, number)) return false;

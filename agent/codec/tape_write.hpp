@@ -36,7 +36,7 @@ template <class T>
 bool is_empty(const T& value) {
     if constexpr (DescribedStruct<T>) {
         return std::apply([&](const auto&... each) { return (is_empty(value.*each.member) && ...); }, fields_of<T>());
-    } else if constexpr (std::same_as<T, KnownClaims>) {
+    } else if constexpr (std::same_as<T, ComputedOnce>) {
         return true;  // made of the other fields
     } else if constexpr (EmptyWhenZero<T>) {
         return value == T{};
@@ -93,7 +93,7 @@ public:
     void write(E value) { append_json_string(out_, name(value)); }
     void write(const std::string& value) { append_json_string(out_, value); }
     void write(const Quantity& value) { append_json_string(out_, tape_text(value)); }
-    void write(const KnownClaims& /*never*/) {}
+    void write(const ComputedOnce& /*never*/) {}
     void write(const PodPtr& value) { write(number_of_(value)); }
     void write(const RuntimePtr& value) { write(number_of_runtime_(value)); }
     void write(TimeSpan auto value) { write(value.count()); }

@@ -24,9 +24,9 @@ bool has_storage_limit(const Pod& pod) {
 }  // namespace
 
 Quantity pod_request(const Pod& pod, ResourceMember resource) {
-    if (const PodClaims* claims = pod.claims.known()) {
-        if (resource == &ResourceList::memory) return claims->memory;
-        if (resource == &ResourceList::ephemeral_storage) return claims->ephemeral_storage;
+    if (const ComputedResources* computed = pod.computed.known()) {
+        if (resource == &ResourceList::memory) return computed->memory_request;
+        if (resource == &ResourceList::ephemeral_storage) return computed->ephemeral_storage_request;
     }
     std::optional<Quantity> asked;
     if (!has_pod_level_resources(pod)) {
@@ -40,13 +40,13 @@ Quantity pod_request(const Pod& pod, ResourceMember resource) {
 }
 
 PodPtr make_pod(Pod pod) {
-    pod.claims = {};
-    const PodClaims claims{.qos = pod.qos ? *pod.qos : compute_qos(pod),
-                           .memory = pod_request(pod, &ResourceList::memory),
-                           .ephemeral_storage = pod_request(pod, &ResourceList::ephemeral_storage),
-                           .has_storage_limit = has_storage_limit(pod)};
+    pod.computed = {};
+    const ComputedResources computed{.qos = pod.qos ? *pod.qos : compute_qos(pod),
+                                     .memory_request = pod_request(pod, &ResourceList::memory),
+                                     .ephemeral_storage_request = pod_request(pod, &ResourceList::ephemeral_storage),
+                                     .has_storage_limit = has_storage_limit(pod)};
     auto made = std::make_shared<Pod>(std::move(pod));
-    made->claims = KnownClaims(claims);
+    made->computed = ComputedOnce(computed);
     return made;
 }
 

@@ -53,8 +53,8 @@ std::optional<BrokenLimit> container_limit(const Pod& pod, const PodUsage& usage
 std::optional<BrokenLimit> broken_limit(const ObservedPod& observed, FsLayout layout) {
     if (!observed.usage) return std::nullopt;
     const Pod& pod = *observed.pod;
-    const PodClaims* claims = pod.claims.known();
-    if (claims != nullptr && !claims->has_storage_limit) return std::nullopt;
+    const ComputedResources* computed = pod.computed.known();
+    if (computed != nullptr && !computed->has_storage_limit) return std::nullopt;
     if (auto broken = empty_dir_limit(pod, *observed.usage)) return broken;
     if (auto broken = pod_limit_broken(pod, *observed.usage)) return broken;
     return container_limit(pod, *observed.usage, layout);

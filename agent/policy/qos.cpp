@@ -6,8 +6,8 @@
 namespace evictd::policy {
 
 QosClass qos_class(const Pod& pod) {
-    const PodClaims* claims = pod.claims.known();
-    if (claims != nullptr) return claims->qos;
+    const ComputedResources* computed = pod.computed.known();
+    if (computed != nullptr) return computed->qos;
     return pod.qos ? *pod.qos : compute_qos(pod);
 }
 

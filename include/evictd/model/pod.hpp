@@ -72,31 +72,31 @@ enum class PodPhase : std::uint8_t { pending, running, succeeded, failed, unknow
 
 // What ranking and local storage limits need of a pod, computed from its containers once: reading the containers of
 // thousands of pods at each look misses the CPU's caches.
-struct PodClaims {
+struct ComputedResources {
     QosClass qos;
-    Quantity memory;             // the pod's request, as pod_request()
-    Quantity ephemeral_storage;  // the same
-    bool has_storage_limit;      // of a container or an emptyDir
+    Quantity memory_request;  // as pod_request()
+    Quantity ephemeral_storage_request;
+    bool has_storage_limit;  // of a container or an emptyDir
 };
 
 // A cache that make_pod() fills. Copying a Pod empties it, because the copy may be changed; moving keeps it.
-class KnownClaims {
+class ComputedOnce {
 public:
-    KnownClaims() = default;
-    explicit KnownClaims(const PodClaims& claims) : claims_(claims) {}
-    KnownClaims(const KnownClaims& /*of_another_pod*/) {}
-    KnownClaims(KnownClaims&&) = default;
-    KnownClaims& operator=(const KnownClaims& /*of_another_pod*/) {
-        claims_.reset();
+    ComputedOnce() = default;
+    explicit ComputedOnce(const ComputedResources& computed) : computed_(computed) {}
+    ComputedOnce(const ComputedOnce& /*of_another_pod*/) {}
+    ComputedOnce(ComputedOnce&&) = default;
+    ComputedOnce& operator=(const ComputedOnce& /*of_another_pod*/) {
+        computed_.reset();
         return *this;
     }
-    KnownClaims& operator=(KnownClaims&&) = default;
-    ~KnownClaims() = default;
+    ComputedOnce& operator=(ComputedOnce&&) = default;
+    ~ComputedOnce() = default;
 
-    [[nodiscard]] const PodClaims* known() const { return claims_ ? &*claims_ : nullptr; }
+    [[nodiscard]] const ComputedResources* known() const { return computed_ ? &*computed_ : nullptr; }
 
 private:
-    std::optional<PodClaims> claims_;
+    std::optional<ComputedResources> computed_;
 };
 
 struct Pod {
@@ -109,7 +109,7 @@ struct Pod {
     std::optional<QosClass> qos;
     bool has_resources = false;  // spec.resources is set, if only to {}
     std::optional<std::int32_t> priority;
-    KnownClaims claims{};
+    ComputedOnce computed{};
     std::string priority_class_name;
     std::vector<Container> containers;
     std::vector<Container> init_containers;
@@ -141,8 +141,8 @@ struct Pod {
 };
 using PodPtr = std::shared_ptr<const Pod>;
 
-// Takes the pod and computes its claims, anew where it has some. For pods that are ranked again and again; any other
-// Pod gives the same answers, computed at each call.
+// Takes the pod and computes its resources, anew where that was done. For pods that are ranked again and again; any
+// other Pod gives the same answers, computed at each call.
 [[nodiscard]] PodPtr make_pod(Pod pod);
 
 // Pod::source of pods that the API server lists now; those of the kubelet alone may be deleted there.

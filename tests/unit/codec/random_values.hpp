@@ -58,7 +58,7 @@ public:
         value = Quantity(one_in(2) ? high * INT64_MAX : high, static_cast<Quantity::Format>(random_() % 3));
         if (one_in(4)) value.spell("1.250k");
     }
-    void fill(KnownClaims& /*value*/) {}  // made of the other fields
+    void fill(ComputedOnce& /*value*/) {}  // made of the other fields
     void fill(PodPtr& value) { value = std::make_shared<const Pod>(make<Pod>()); }
     void fill(RuntimePtr& value) { value = std::make_shared<const Runtime>(make<Runtime>()); }
     void fill(Duration& value) { value = Duration(number(longest_time)); }
@@ -108,7 +108,7 @@ bool same(const T& a, const T& b) {
     if constexpr (DescribedStruct<T>) {
         return std::apply([&](const auto&... each) { return (same(a.*each.member, b.*each.member) && ...); },
                           fields_of<T>());
-    } else if constexpr (std::same_as<T, KnownClaims>) {
+    } else if constexpr (std::same_as<T, ComputedOnce>) {
         return true;
     } else if constexpr (std::same_as<T, PodPtr> || std::same_as<T, RuntimePtr>) {
         return a && b ? same(*a, *b) : a == b;

@@ -257,13 +257,13 @@ TEST(IsCriticalPod, StaticMirrorOrOfSystemPriority) {
     EXPECT_FALSE(is_critical_pod(*pod({.name = "a"}).pod));
 }
 
-TEST(PodClaims, AreWhatTheContainersSay) {
+TEST(ComputedResources, AreWhatTheContainersSay) {
     Dice dice(1);
     for (std::size_t i = 0; i < 2'000; ++i) {
         const PodPtr read = random_observed(dice, i).pod;
         const PodPtr made = make_pod(*read);
-        ASSERT_EQ(read->claims.known(), nullptr);
-        ASSERT_NE(made->claims.known(), nullptr);
+        ASSERT_EQ(read->computed.known(), nullptr);
+        ASSERT_NE(made->computed.known(), nullptr);
         EXPECT_EQ(qos_class(*made), qos_class(*read));
         ObservedPod full = pod({.name = "full", .working_set = 1_MiB});
         full.usage->disk = {.rootfs = 1_GiB, .logs = 1_GiB, .volumes = 1_GiB, .host_path = {}};
@@ -280,14 +280,14 @@ TEST(PodClaims, AreWhatTheContainersSay) {
     }
 }
 
-TEST(PodClaims, OfAPodThatIsChangedAreNotThoseOfTheOther) {
+TEST(ComputedResources, OfAPodThatIsChangedAreNotThoseOfTheOther) {
     const PodPtr web = make_pod(*pod({.name = "web", .request = 1_MiB}).pod);
     Pod changed = *web;
     changed.containers.front().requests.memory = quantity(5_MiB);
     EXPECT_EQ(pod_request(changed, &ResourceList::memory), quantity(5_MiB));
     EXPECT_EQ(pod_request(*make_pod(changed), &ResourceList::memory), quantity(5_MiB));
     changed = *web;
-    EXPECT_EQ(changed.claims.known(), nullptr) << "nor if it is assigned";
+    EXPECT_EQ(changed.computed.known(), nullptr) << "nor if it is assigned";
 }
 
 }  // namespace
