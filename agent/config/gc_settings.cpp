@@ -40,8 +40,10 @@ constexpr std::size_t most_patterns = 256;
 // A name is REGISTRY/PATH:TAG or REGISTRY/PATH@DIGEST, an ID sha256:DIGITS, or its digits alone (CRI-O).
 bool may_match_a_name(std::string_view pattern) {
     if (pattern.find('*') != std::string_view::npos) return true;
-    const bool is_id = pattern.starts_with("sha256:") || (pattern.size() == 64 && pattern.find('/') == pattern.npos);
-    return is_id || (pattern.find_first_of("/?") != pattern.npos && pattern.find_first_of(":?") != pattern.npos);
+    const bool is_id =
+        pattern.starts_with("sha256:") || (pattern.size() == 64 && pattern.find('/') == std::string_view::npos);
+    return is_id || (pattern.find_first_of("/?") != std::string_view::npos &&
+                     pattern.find_first_of(":?") != std::string_view::npos);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ std::optional<std::string> runtime_socket(std::string_view endpoint) {
         break;
     }
     const bool fits = endpoint.size() < sizeof(sockaddr_un::sun_path);
-    if (!fits || !endpoint.starts_with('/') || endpoint.ends_with('/') || endpoint.find('\0') != endpoint.npos) {
+    if (!fits || !endpoint.starts_with('/') || endpoint.ends_with('/') ||
+        endpoint.find('\0') != std::string_view::npos) {
         return std::nullopt;
     }
     return std::string(endpoint);
