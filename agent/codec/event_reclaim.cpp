@@ -59,15 +59,14 @@ void add_reclaim(const Tick& tick, std::vector<Event>& events) {
     const auto add = [&](Severity severity, Reason reason, MonotonicTime at) -> Event& {
         return events.emplace_back(new_event(tick, severity, reason, at));
     };
+    if (reclaimed) add_orphans(*reclaimed, tick, events);  // also where another reclaim begins with it
     if (!decision.reclaim.empty()) {
         if (decision.garbage.removals.empty() && !decision.garbage.inventory_since) return;
         add(Severity::normal, Reason::reclaim_started, tick.decided_at).message =
             reclaim_sentence(decision.reclaim, decision.garbage.removals, tick.dry_run) + removed_sentence(reclaimed);
         return;
     }
-    if (!reclaimed) return;
-    add_orphans(*reclaimed, tick, events);
-    if (!reclaimed->forced) return;  // a pass without pressure
+    if (!reclaimed || !reclaimed->forced) return;  // a pass without pressure
     if (decision.reclaimed) {
         add(Severity::normal, Reason::reclaim_succeeded, observation.at).message =
             (decision.evict ? "What the node gave back was enough" : decision.why) + removed_sentence(reclaimed);

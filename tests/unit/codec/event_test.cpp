@@ -146,6 +146,13 @@ TEST(Events, EachOrphanIsNamedAndARoutinePassSaysNothingOfPressure) {
     outcome.orphans[0].id = outcome.removals[0].id = "/kubepods/podu1";
     tick.observation.reclaimed = outcome;
     EXPECT_THAT(events_of(tick)[0].message, ::testing::HasSubstr("cgroup /kubepods/podu1 of pod shop/web"));
+    tick.decision.reclaim = {NodeReclaim::images};  // pressure begins as the pass ends
+    EXPECT_THAT(events_of(tick), ::testing::SizeIs(1)) << "a reclaim that has nothing to remove";
+    tick.decision.garbage.inventory_since = tick.observation.at;
+    ASSERT_EQ(events_of(tick).size(), 2U);
+    EXPECT_EQ(events_of(tick)[0].reason, Reason::orphan_removed);
+    EXPECT_EQ(events_of(tick)[1].reason, Reason::reclaim_started);
+    tick.decision.reclaim.clear();
     outcome.orphans.clear();
     tick.observation.reclaimed = outcome;
     EXPECT_TRUE(events_of(tick).empty());
