@@ -37,13 +37,15 @@ std::string word_for(const Words& words, Value wanted) {
 constexpr std::size_t longest_pattern = 512;
 constexpr std::size_t most_patterns = 256;
 
-// A name is REGISTRY/PATH:TAG or REGISTRY/PATH@DIGEST, an ID sha256:DIGITS, or its digits alone (CRI-O).
+// A name is REGISTRY/PATH:TAG or REGISTRY/PATH@DIGEST, where a colon in REGISTRY is that of a port; an ID
+// sha256:DIGITS, or its digits alone (CRI-O).
 bool may_match_a_name(std::string_view pattern) {
     if (pattern.find('*') != std::string_view::npos) return true;
-    const bool is_id =
-        pattern.starts_with("sha256:") || (pattern.size() == 64 && pattern.find('/') == std::string_view::npos);
-    return is_id || (pattern.find_first_of("/?") != std::string_view::npos &&
-                     pattern.find_first_of(":?") != std::string_view::npos);
+    constexpr auto nowhere = std::string_view::npos;
+    const bool is_id = pattern.starts_with("sha256:") || (pattern.size() == 64 && pattern.find('/') == nowhere);
+    if (is_id || pattern.find('?') != nowhere) return true;
+    const auto slash = pattern.rfind('/');
+    return slash != nowhere && pattern.find(':', slash) != nowhere;
 }
 
 }  // namespace

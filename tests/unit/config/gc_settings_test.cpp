@@ -74,6 +74,9 @@ TEST(GcSettings, APatternThatNoFullNameMatchesIsWarnedOf) {
                     "nothing (such as docker.io/library/nginx:1.27, or with * for what is unknown)"));
     EXPECT_THAT(warnings("nginx:1.27"), testing::SizeIs(1));
     EXPECT_THAT(warnings("docker.io/library/nginx"), testing::SizeIs(1));
+    EXPECT_THAT(warnings("'registry.example:5000/shop/web'"), testing::SizeIs(1)) << "a port is no tag";
+    EXPECT_THAT(warnings("'registry.example:5000/shop/web:1'"), testing::IsEmpty());
+    EXPECT_THAT(warnings("'registry.example:5000/shop/web@sha256:0a'"), testing::IsEmpty());
     EXPECT_THAT(warnings("docker.io/library/nginx:1.27, 'quay.io/a?b', '*', nginx*, 'sha256:0a'"), testing::IsEmpty());
     EXPECT_THAT(warnings(std::string(64, 'a')), testing::IsEmpty());
 }
