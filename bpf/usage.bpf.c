@@ -23,9 +23,10 @@ struct {
 
 __u32 usage_count; /* cgroups seen in the pass, also those that found no room; set to 0 by the agent before it */
 
-/* 0 or 1, set by the agent before a pass. 1: a cgroup whose row is at the same place as in the last pass keeps its
- * count of processes; counting visits each thread of the pods. */
-__u32 usage_keeps_processes;
+/* Set by the agent before a pass: so many rows are of the last pass, those behind them of any before. A row that is of
+ * the last pass and of the same cgroup again keeps its count of processes. 0: each is counted, which means to visit
+ * each thread of the pods. */
+__u32 usage_known;
 
 /* How many processes of a cgroup there are. It links to css_sets, one for each combination with other hierarchies'
  * cgroups; each has a list of its threads, and one of first threads that ended before the others of their process. */
@@ -172,7 +173,7 @@ static __always_inline void add_to_row_above(struct usage_walk* usage, struct me
 static __always_inline void read_processes(struct evictd_usage* row, struct cgroup* cgroup, bool below_too,
                                            bool is_known) {
     if (is_populated(cgroup)) row->flags |= EVICTD_USAGE_POPULATED;
-    if (is_known && usage_keeps_processes) return;
+    if (is_known) return;
     row->processes = count_processes((__u64)cgroup);
     if (below_too) row->processes += count_uncontrolled((__u64)cgroup);
 }
@@ -185,7 +186,7 @@ __weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __
     if (!row) return 0;
     struct lru_sizes lru = {};
     __u64 id = cgroup_id(cgroup);
-    bool is_known = row->cgroup_id == id;
+    bool is_known = row->cgroup_id == id && usage_count <= usage_known; /* this row is in usage_count already */
     row->cgroup_id = id;
     row->level = LOAD(cgroup, level);
     row->flags = (dying ? EVICTD_USAGE_DYING : 0) | (whole ? EVICTD_USAGE_WHOLE : 0);

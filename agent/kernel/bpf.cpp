@@ -223,8 +223,10 @@ Result<std::span<const std::byte>> Bpf::read_usage(port::Processes processes) {
     if (!loaded_->usage) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
-    loaded_->skeleton->bss->usage_count = 0;
-    loaded_->skeleton->bss->usage_keeps_processes = processes == port::Processes::as_known ? 1 : 0;
+    auto& shared = *loaded_->skeleton->bss;
+    const bool keeps = processes == port::Processes::as_known && shared.usage_count <= EVICTD_MAX_CGROUPS;
+    shared.usage_known = keeps ? shared.usage_count : 0;
+    shared.usage_count = 0;
     auto passed = run_iterator(loaded_->usage.get(), "usage iterator");
     if (!passed && spare_) {
         spare_.reset();

@@ -315,6 +315,26 @@ TEST_F(Usage, APassThatDoesNotCountKeepsWhatWasCountedAndCountsWhatIsNew) {
     EXPECT_EQ(row_of("kubepods/poda", port::Processes::as_known).processes, 2);
 }
 
+// A cgroup that comes before another one moves it to a row that was its own long ago.
+TEST_F(Usage, ACountOfAPassBeforeTheLastIsNotKept) {
+    make_pods_root(std::nullopt);
+    const auto waits = [](const Line& line) { line.hear(); };
+    for (const char* cgroup : {"kubepods/poda", "kubepods/podb", "kubepods/poda/before"}) cgroups_.make(cgroup);
+    const auto count_of_last = [&](port::Processes processes) {
+        std::vector<port::CgroupUsage> rows;
+        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, processes));
+        EXPECT_EQ(rows.back().id, cgroups_.id("kubepods/podb"));
+        return rows.back().processes;
+    };
+    const PodProcess first(cgroups_, "kubepods/podb", waits);
+    EXPECT_EQ(count_of_last(port::Processes::counted), 1);
+    cgroups_.remove("kubepods/poda/before");
+    const PodProcess second(cgroups_, "kubepods/podb", waits);
+    EXPECT_EQ(count_of_last(port::Processes::counted), 2);
+    cgroups_.make("kubepods/poda/again");
+    EXPECT_EQ(count_of_last(port::Processes::as_known), 2);
+}
+
 TEST_F(Usage, ARemovedRootIsVanishedAndSoIsNone) {
     make_pods_root(std::nullopt);
     cgroups_.remove("kubepods");
