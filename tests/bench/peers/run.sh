@@ -3,7 +3,7 @@
 # Copyright The evictd authors
 # Side by side with what people use instead: everybody in the same virtual machine, on the same pods and the same growing pod.
 # Boots Debian 12 with its stock kernel, or another, under QEMU (emulated), plays the plan, makes the table and the picture. A run
-# that is already in the result directory is not played again, so an interrupted comparison goes on where it ended.
+# whose result is in the result directory is not repeated, so an interrupted comparison can be continued.
 # usage: run.sh [-b BUILD] [-k BOOT] [-o RESULTS] [-n RUNS] [-c "CONTENDER..."] [-w "CASE..."] [-r]
 #   -k  the kernel of this boot of tests/vm/matrix.yaml (6.1-v2). With another than 6.1-v2: fewer contenders, no table; the next
 #       report shows those of sid-v2 as "the newest kernel". Exit status 75: that kernel cannot be fetched

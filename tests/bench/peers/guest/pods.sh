@@ -12,16 +12,22 @@ loads=/run/peers # what the pods' processes say, and the pipe the growing ones w
 manifests=/run/peers/manifests
 table=/run/peers/pods # for the poller: CGROUP REQUEST PRIORITY
 
-# NAME QOS REQUEST(MiB) PRIORITY HELD(MiB). Somewhat over 1,300 MiB, so that a growing pod soon meets the threshold.
-# Some are over their request by a little, as on every node; only the growing pod is over by much.
-pods_of_speed() {
+# NAME QOS REQUEST(MiB) PRIORITY HELD(MiB). Some are over their request by a little, as on every node; only the growing pod is
+# over by much.
+ordinary_pods() { # ordinary_pods WEB API WORKER DB: what each of these holds
     local i
-    for i in 1 2 3 4; do echo "web-$i guaranteed 96 1000 64"; done
-    for i in 1 2 3 4 5 6; do echo "api-$i burstable 80 100 64"; done
-    for i in 1 2 3 4 5 6; do echo "worker-$i burstable 48 0 60"; done
+    for i in 1 2 3 4; do echo "web-$i guaranteed 96 1000 $1"; done
+    for i in 1 2 3 4 5 6; do echo "api-$i burstable 80 100 $2"; done
+    for i in 1 2 3 4 5 6; do echo "worker-$i burstable 48 0 $3"; done
     for i in 1 2; do echo "batch-$i besteffort 0 0 40"; done
-    for i in 1 2; do echo "db-$i guaranteed 160 1000 128"; done
+    for i in 1 2; do echo "db-$i guaranteed 160 1000 $4"; done
 }
+
+# Somewhat over 1,300 MiB, so that a growing pod soon meets the threshold.
+pods_of_speed() { ordinary_pods 64 64 60 128; }
+
+# The same in total with what the growing pod holds from the start. The pods db work on every CPU (work()).
+pods_of_busy() { ordinary_pods 48 48 40 64; }
 
 # The biggest process is quiet and within its request; the pod that grows is made of eight smaller ones. The kubelet's
 # oom_score_adj makes a process's score its size beyond its pod's request, so the neighbours are well within theirs, and no pod is
@@ -34,16 +40,6 @@ pods_of_culprit() {
     for i in 1 2; do echo "batch-$i burstable 80 0 40"; done
     echo "db-1 guaranteed 160 1000 28"
     echo "quiet burstable 608 0 600"
-}
-
-# The same in total with what the growing pod holds from the start. The pods db work on every CPU (work()).
-pods_of_busy() {
-    local i
-    for i in 1 2 3 4; do echo "web-$i guaranteed 96 1000 48"; done
-    for i in 1 2 3 4 5 6; do echo "api-$i burstable 80 100 48"; done
-    for i in 1 2 3 4 5 6; do echo "worker-$i burstable 48 0 40"; done
-    for i in 1 2; do echo "batch-$i besteffort 0 0 40"; done
-    for i in 1 2; do echo "db-$i guaranteed 160 1000 64"; done
 }
 
 # case: what grows. NAME QOS REQUEST PRIORITY, vm_load's rate and processes, MiB held from the start
