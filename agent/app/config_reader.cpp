@@ -24,8 +24,8 @@ constexpr Duration pause_between_questions = 15min;
 constexpr Duration pause_while_unknown = 60s;
 constexpr Duration pause_while_it_starts = 10s;
 
-// How often files are looked at that cannot be watched, and whether the kubelet was heard again.
-constexpr Duration pause_between_looks = 2s;
+// How often files are looked at that cannot be watched, or have changed without an event and may be being written.
+constexpr Duration pause_unsettled = 2s;
 
 std::string stamp_of(const std::string& file) {
     struct stat now {};
@@ -86,19 +86,19 @@ void ConfigReader::begin() {
     look();
 }
 
-// Also after each event: a directory that was replaced, or has come to be, is watched from then on.
-void ConfigReader::watch(Place& place) {
+// Also after each event: a directory that was replaced, or has come to be, is watched from then on. False: it is not.
+bool ConfigReader::watch(Place& place) {
     if (!place.watch) {
         auto made = kube::DirectoryWatch::make(place.directory);
-        if (!made) return;
+        if (!made) return false;
         place.watch = std::move(*made);
     }
     if (!place.readable) {
         auto readable = lane_->loop().add_fd(place.watch->fd(), [this, &place] { on_event(place); });
-        if (!readable) return;
+        if (!readable) return false;
         place.readable = std::move(*readable);
     }
-    (void)place.watch->renew();
+    return place.watch->renew().has_value();
 }
 
 // A volume of a ConfigMap changes by a new directory and a rename of the link ..data, so every name matters; but a file
@@ -109,7 +109,7 @@ void ConfigReader::on_event(Place& place) {
     for (const auto& name : changes.begun) {
         if (place.names.contains(name)) place.begun.insert(name);
     }
-    watch(place);
+    (void)watch(place);
     const bool writing = !place.begun.empty();
     const auto now = sys::SystemClock().monotonic();
     if (!unsettled_since_) unsettled_since_ = now;
@@ -206,15 +206,18 @@ void ConfigReader::keep_kubelet() const {
     if (needs_.keep_kubelet) needs_.keep_kubelet(needs_.kubelet->text);
 }
 
-// For what no event tells: directories that cannot be watched, and the kubelet.
+// For what no event tells: directories that cannot be watched, files on another machine, and the kubelet.
 void ConfigReader::look() {
     if (needs_.ask_kubelet && needs_.is_kubelet_heard) look_at_kubelet();
-    for (auto& place : places_) watch(place);
+    bool watched = true;
+    for (auto& place : places_) watched = watch(place) && watched;
     // Not while an event's pause runs, and only what was the same at the last look: it may be being written.
     if (const auto seen = config_stamp(needs_.files); !settle_is_due_ && seen == std::exchange(seen_, seen)) {
         read_if_changed();
     }
-    (void)lane_->arm(again_, sys::SystemClock().monotonic() + pause_between_looks, [this] { look(); });
+    const bool settled = seen_ == read_;
+    const auto pause = watched && settled ? needs_.look_period : std::min(needs_.look_period, pause_unsettled);
+    (void)lane_->arm(again_, sys::SystemClock().monotonic() + pause, [this] { look(); });
 }
 
 }  // namespace evictd::app

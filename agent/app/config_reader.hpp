@@ -51,6 +51,9 @@ public:
         // in a directory where others write without a pause. Half as long could read half of a file over a slow network
         // mount; an empty beginning is a valid configuration.
         Duration longest_write = std::chrono::seconds(10);
+        // How often it is looked at what no event tells: whether the kubelet was started again or is heard again, and
+        // files that another machine changed. The kubelet's own housekeeping has this period.
+        Duration look_period = std::chrono::seconds(10);
     };
 
     static Result<std::unique_ptr<ConfigReader>> make(Needs needs);
@@ -73,7 +76,7 @@ private:
 
     explicit ConfigReader(Needs needs) : needs_(std::move(needs)) {}
     void begin();
-    void watch(Place& place);
+    [[nodiscard]] bool watch(Place& place);
     void on_event(Place& place);
     void read_if_changed();
     [[nodiscard]] config::Faults emptied() const;
@@ -99,7 +102,7 @@ private:
     bool is_written_ = false;                       // one of them was, since
     std::optional<MonotonicTime> asked_at_;         // the kubelet
     sys::Timer settle_;                             // reads what changed
-    sys::Timer again_;                              // where a directory cannot be watched, and for the kubelet
+    sys::Timer again_;                              // what no event tells
     // The last member: its thread uses all of the above, and is gone before they are.
     std::unique_ptr<sys::Lane> lane_;
 };

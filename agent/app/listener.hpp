@@ -9,7 +9,7 @@
 namespace evictd::app {
 
 // The socket that listens on this TCP port, in this thread's network namespace: its inode, which is another one when
-// the server was started again. Empty: there is none, or it cannot be read.
+// the server was started again. Empty: there is none, or the kernel has no sock_diag(7) for TCP.
 [[nodiscard]] std::string listener_on(std::uint16_t port);
 
 // Of "https://127.0.0.1:10250"; 0: it has none.

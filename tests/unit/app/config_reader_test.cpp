@@ -198,7 +198,8 @@ TEST_F(ConfigReaderTest, AKubeletThatListensAnewIsAskedAgain) {
            .is_kubelet_heard = [] { return true; },
            .kubelet_listener = [&] { return answers == 0 ? "one" : "another"; },
            .merges_kubelet = true,
-           .on_kubelet = [](const config::KubeletText&) {}});
+           .on_kubelet = [](const config::KubeletText&) {},
+           .look_period = 50ms});
     EXPECT_THAT(heard(2), ElementsAre("grace 1m0s", "grace 2m0s"));
 }
 

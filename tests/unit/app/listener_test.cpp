@@ -39,6 +39,21 @@ TEST(Listener, IsAnotherOneWhenTheServerIsStartedAgain) {
     EXPECT_NE(listener_on(port), first);
 }
 
+// The kubelet listens on [::], where the table of IPv4 has nothing.
+TEST(Listener, MayListenOnIPv6Only) {
+    const sys::Fd server(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!server) GTEST_SKIP() << "no IPv6 here";
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_addr = in6addr_loopback;
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    socklen_t size = sizeof(address);
+    if (::bind(server.get(), generic, size) != 0) GTEST_SKIP() << "no IPv6 address here";
+    ASSERT_EQ(::listen(server.get(), 1), 0);
+    ASSERT_EQ(::getsockname(server.get(), generic, &size), 0);
+    EXPECT_FALSE(listener_on(ntohs(address.sin6_port)).empty());
+}
+
 TEST(Listener, ThePortIsTheUrls) {
     EXPECT_EQ(port_of("https://127.0.0.1:10250"), 10250);
     EXPECT_EQ(port_of("https://[::1]:10250"), 10250);
