@@ -243,6 +243,7 @@ private:
     bool timer_armed_ = false;
     MonotonicTime next_rehearsal_ = MonotonicTime::max();  // while a line is near
     MonotonicTime scores_looked_at_;
+    bool score_reports_lost_ = false;  // one may be among the events that were lost since
     reconcile::DesiredScores desired_scores_;
     std::optional<PodUid> practised_for_;  // who would be first, when a rehearsal last called for a look
     MonotonicTime practise_for_another_at_;

@@ -86,6 +86,7 @@ Agent::Wanted Agent::take(const KernelEvent& event) {
     }
     if (std::holds_alternative<EventsLost>(event.kind)) {
         list_cgroups();  // what was lost may have been news of one
+        score_reports_lost_ = true;
         return Wanted::look;
     }
     const auto calls_for_look = []<class Kind>(const Kind& kind) {

@@ -141,13 +141,16 @@ void Agent::want_scores(const Tick& tick) {
         practised_for_ = desired.steer_to;  // a rehearsal that sees memory near a line again calls for a look again
     }
     const auto kind = tick.observation.cause.kind;
+    const auto look_period = options_.eviction.look_period;
+    const auto period = score_reports_lost_ ? look_period : std::max(look_period, options_.score_period);
     const bool looks = kind == CauseKind::started || kind == CauseKind::pods_changed ||
-                       last_look_ - scores_looked_at_ >= std::max(options_.eviction.look_period, options_.score_period);
+                       last_look_ - scores_looked_at_ >= period;
     if (!parts_.want_scores || (!steers && !looks)) {
         return;
     }
     if (looks) {
         scores_looked_at_ = last_look_;
+        score_reports_lost_ = false;
         desired.pods = kept_pods(tick.observation.readings[static_cast<std::size_t>(Signal::memory_available)]);
     }
     const bool raises = steers && desired.steer_to;  // putting back has time

@@ -230,6 +230,27 @@ TEST_F(Agents, ScoresAreLookedAtLessOftenWhereEachWriteIsReported) {
     EXPECT_EQ(scores.looks, 4) << "the pods changed";
 }
 
+TEST_F(Agents, ScoresAreLookedAtWithinALookPeriodWhereReportsWereLost) {
+    score_period = std::chrono::minutes(5);
+    declare(100_MiB);
+    make();
+    clock.advance(std::chrono::seconds(10));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 2);
+    events.tell(EventsLost{"ring buffer full", 3}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.looks, 3);
+    events.tell(EventsLost{"ring buffer full", 3}, clock.monotonic());
+    turn();
+    EXPECT_EQ(scores.looks, 3) << "not more often";
+    clock.advance(std::chrono::seconds(10));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 4);
+    clock.advance(std::chrono::seconds(10));
+    agent->request_look();
+    EXPECT_EQ(scores.looks, 4) << "none is missing any more";
+}
+
 TEST_F(Agents, AWrittenScoreIsCheckedWithoutALookAndOnlyInKnownPods) {
     declare(100_MiB);
     make();
