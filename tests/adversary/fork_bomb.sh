@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# Fork bombs against a threshold on pid.available. The machine is in no danger: the threshold is a little below what it has
-# available now, and the bomb's own cgroup bounds its processes and its memory.
+# Fork bombs against a threshold on pid.available. The machine is in no danger: the bomb's own cgroup bounds its processes and
+# its memory, and the agent alone is shown a kernel.pid_max so low that the bomb may use up all that the threshold keeps free.
 # env: ROUNDS (2), bombs one after the other
 # shellcheck disable=SC2317,SC2119  # check calls functions by name
 set -uo pipefail
@@ -11,19 +11,24 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=pids.sh
 . "$(dirname "$0")/pids.sh"
 
-most=2000 # processes of a bomb
-below=300 # of which so many cross the line
+below=300     # tasks to the line
+quantity=1600 # of the threshold, so that many beyond the line; at most half of them
+most=2000     # processes of a bomb: more than both
 begin 1024
 innocents 3
 [ -e "$(pids_of innocent1)/pids.max" ] || { skip "fork bombs" "no pids controller is mounted"; exit 0; }
+unshare -m --propagation private true 2> /dev/null || { skip "fork bombs" "no mount namespaces"; exit 0; }
+echo 4194304 > "$work/pid_max"
+# shellcheck disable=SC2016  # it expands there
+wrap=(unshare -m --propagation private bash -c 'mount --bind "$0" /proc/sys/kernel/pid_max && exec "$@"' "$work/pid_max")
 start_agent
 not_shown() { run 0 status --socket "$work/run/evictd.sock" && ! says 'pid.available'; }
 check "without a threshold on it, status does not show pid.available" not_shown
 arm_line() { # the line is $below tasks away; their number is in $line
     line=$(($(running) + below))
-    reload "$(pids_line)"
+    echo $((line + quantity)) > "$work/pid_max"
+    reload "evictionHard: {allocatableMemory.available: 4Mi, pid.available: $quantity}"
 }
-pids_line() { echo "evictionHard: {allocatableMemory.available: 4Mi, pid.available: $(($(allowed) - line))}"; }
 check "a threshold on pid.available is taken" arm_line
 shown() { run 0 status --socket "$work/run/evictd.sock" && says 'pid.available'; }
 check "status shows the signal" shown
@@ -43,10 +48,12 @@ bomb() { # bomb POD
         "$(grep '"reason":"Evicted"' "$log" | grep "\"name\":\"$1\"" | grep -oE '"latency_us":\{[^}]*\}')"
     [ "$ended" -eq 0 ] && wait_for 5 evicted "$1" && remove_pod "$1" && wait_for 15 cleared && innocents_live
 }
+in_time() { [ "$(cat "$work/peak")" -lt $((line + quantity / 2)) ]; }
 cleared() { grep -E '"reason":"EvictionThreshold(Met|Cleared)"' "$log" | tail -n 1 | grep -q Cleared; }
 for ((round = 1; round <= ${ROUNDS:-2}; round++)); do
     arm_line
     check "fork bomb $round: it is evicted, all of it ends, and nobody else" bomb "bomb$round"
+    check "fork bomb $round: pid.available stays above half of its threshold" in_time
     sleep 1.5 # the transition period
 done
 all_for_pids() { [ "$(grep '"reason":"Evicted"' "$log" | grep -c '"signal":"pid.available"')" -eq "${ROUNDS:-2}" ]; }
