@@ -172,7 +172,8 @@ void Agent::note_disks() {
     Observation seen;
     observe::add_filesystems(parts_.disks.filesystems(), seen);
     const auto met = disks_met(options_.eviction, seen.readings, policy::MinReclaim::ignored);
-    if (met != disks_met_ || policy::filesystem_pace(options_.eviction, seen.readings) < filesystem_pace_) {
+    if (met != disks_met_ ||
+        policy::filesystem_pace(options_.eviction, seen.readings, state_.disk_trends) < filesystem_pace_) {
         tick(std::move(cause));
         return;
     }

@@ -16,6 +16,7 @@
 #include "json_value.hpp"
 #include "kernel_events.hpp"
 #include "stall_json.hpp"
+#include "status_disks.hpp"
 #include "status_json_victims.hpp"
 #include "status_sockets.hpp"
 #include "tape_names.hpp"
@@ -254,6 +255,7 @@ std::string status_json(const StatusInput& input) {
         if (const auto& out = tick.decision.exhaustion) {
             json["exhaustion"] = exhaustion_json(*out, tick.observation);
         }
+        add_disk_exhaustion(tick, json);
         json["conditions"] = conditions_json(input.agent, tick);
         json["ranking"] = order_json(input.order, tick.observation);
         json["in_flight"] = in_flight_json(tick);

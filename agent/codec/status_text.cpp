@@ -12,6 +12,7 @@
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"
+#include "status_disks.hpp"
 #include "status_page.hpp"
 #include "status_text_pods.hpp"
 #include "status_text_stall.hpp"
@@ -27,16 +28,12 @@ using Json = nlohmann::ordered_json;
 std::string exhaustion_line(const Json& document, const TextStyle& style) {
     const Json* out = object_at(document, "exhaustion");
     if (out == nullptr) return {};
-    const auto left = std::chrono::milliseconds(
-        std::clamp<std::int64_t>(number_at(*out, "left_ms").value_or(0), 0, std::int64_t{3600} * 24 * 1000));
-    const Duration soon = std::chrono::minutes(1);
-    std::string line = "Out of memory in " + (left < soon ? latency_text(left) : span_text(left)) +
-                       " at this rate: " + shown(*out, "signal") + " falls by " +
-                       bytes_text(number_at(*out, "falls_bytes_per_second").value_or(0)) + " a second";
+    std::string line = "Out of memory in " + time_left_text(*out) + " at this rate: " + shown(*out, "signal") +
+                       " falls by " + bytes_text(number_at(*out, "falls_bytes_per_second").value_or(0)) + " a second";
     if (const auto pod = shown(*out, "pod"); !pod.empty()) {
         line += ", " + std::to_string(number_at(*out, "share_percent").value_or(0)) + " % of it " + pod + "'s";
     }
-    return toned(line + ".", left < soon ? Tone::yellow : Tone::plain, style) + "\n";
+    return toned(line + ".", is_soon(*out) ? Tone::yellow : Tone::plain, style) + "\n";
 }
 
 // "Next look at 12:00:10.000: period".
@@ -80,7 +77,7 @@ std::string header(const Json& document, Detail detail, const TextStyle& style) 
     line += ".\n";
     if (detail == Detail::wide) line += next_look_sentence(document, style);
     if (const auto why = shown(document, "why"); !why.empty()) line += why + "\n";
-    return line + exhaustion_line(document, style);
+    return line + exhaustion_line(document, style) + disk_exhaustion_lines(document, style);
 }
 
 // "hard 100Mi", "soft 10% (307Mi) for 1m30s".

@@ -10,6 +10,7 @@
 #include "awaited.hpp"
 #include "containerfs.hpp"
 #include "disk_evictions.hpp"
+#include "disk_trends.hpp"
 #include "ended_pods.hpp"
 #include "evict.hpp"
 #include "exhaustion.hpp"
@@ -196,11 +197,20 @@ void leave_reclaim(const EvictionConfig& config, const Observation& observation,
 }
 
 // A victim was killed, or is gone: it gives back more than everybody else takes meanwhile.
-bool memory_returned(const Observation& observation, const Decision& decision) {
+bool has_returned(const Observation& observation, const Decision& decision) {
     return !decision.finished.empty() ||
            std::any_of(observation.outcomes.begin(), observation.outcomes.end(), [](const Outcome& outcome) {
                return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
            });
+}
+
+void follow_trends(const EvictionConfig& config, const Observation& observation, Verdict& verdict) {
+    auto& [decision, next] = verdict;
+    const bool anew = has_returned(observation, decision);
+    next.trends = follow(next.trends, observation, anew);
+    next.disk_trends = follow_disks(next.disk_trends, observation, anew);
+    decision.exhaustion = exhaustion(next.trends, observation);
+    decision.disk_exhaustion = disk_exhaustion(config, next.disk_trends, observation);
 }
 
 // What is kept true beside the kill. The kernel watches `configured`: a threshold in time is no line. While the node
@@ -217,7 +227,7 @@ void desire(const EvictionConfig& config, const EvictionConfig& configured, cons
     desire_garbage(config, observation, shuts_down, next, decision);
     decision.steer_to = steer_to(configured, observation, next, decision);
     decision.watch = watch_for(configured, observation, decision);
-    decision.filesystem_pace = filesystem_pace(configured, observation.readings);
+    decision.filesystem_pace = filesystem_pace(configured, observation.readings, next.disk_trends);
     decision.pid_pace = pid_pace(configured, observation.readings);
     decision.node_status = node_status(config, observation, decision, next);
 }
@@ -239,8 +249,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     follow_ended(config, observation, next, decision);
     follow_owing(config, observation, next);
     follow_reaping(config, observation, next);
-    next.trends = follow(state.trends, observation, memory_returned(observation, decision));
-    decision.exhaustion = exhaustion(next.trends, observation);
+    follow_trends(config, observation, verdict);
     add_time_thresholds(config, next.trends, observation.readings);
     Course course = Course::nothing;
     std::vector<NodeReclaim> reclaim;

@@ -15,8 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using Seconds = std::chrono::duration<double>;
 
-// Beyond that an estimate from some intervals of the last minute says nothing.
-constexpr Duration horizon = 1h;
 constexpr std::array memory_signals{Signal::memory_available, Signal::allocatable_memory_available};
 
 // Bytes a second that the signal loses; none: it does not fall, or nothing is known.
@@ -77,7 +75,7 @@ std::optional<Exhaustion> exhaustion(const Trends& trends, const Observation& ob
         const auto fall = fall_of(signal, trends);
         if (!reading || !fall) continue;
         const double left = static_cast<double>(std::max<std::int64_t>(0, reading->available.value)) / *fall;
-        if (left > Seconds(horizon).count()) continue;
+        if (left > Seconds(trend_horizon).count()) continue;
         const auto duration = std::chrono::duration_cast<Duration>(Seconds(left));
         if (first && first->left <= duration) continue;
         first = Exhaustion{signal, duration, {whole(*fall)}, {}, 0};

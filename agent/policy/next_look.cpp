@@ -6,6 +6,7 @@
 
 #include "arrivals.hpp"
 #include "disk_evictions.hpp"
+#include "disk_trends.hpp"
 #include "ended_pods.hpp"
 #include "exhaustion.hpp"
 #include "flight.hpp"
@@ -119,6 +120,7 @@ std::optional<Clock> next_clock(const EvictionConfig& config, const Decision& de
     }
     if (const auto clock = next_owing_clock(state, now)) consider(*clock, NextLookReason::owed_memory);
     if (const auto period = look_for_trends(config)) consider(after(now, *period), NextLookReason::trend);
+    if (const auto soon = look_for_disks(decision.disk_exhaustion)) consider(after(now, *soon), NextLookReason::trend);
     if (const auto clock = next_ladder_clock(state.ladder, now)) consider(*clock, NextLookReason::ladder);
     if (const auto clock = next_ended_clock(state, observation)) consider(*clock, NextLookReason::pod_status);
     if (const auto clock = next_arrival_clock(config, state, observation)) consider(*clock, NextLookReason::arrival);

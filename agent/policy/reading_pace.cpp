@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "disk_trends.hpp"
 #include "thresholds.hpp"
 
 namespace evictd::policy {
@@ -34,21 +35,23 @@ std::int64_t fastest(Signal signal) {
     return resource == "pids" ? tasks_per_ms : resource == "inodes" ? inodes_per_ms : bytes_per_ms;
 }
 
-Duration pace_for(const Threshold& threshold, const Reading& reading) {
+Duration pace_for(const Threshold& threshold, const Reading& reading, const std::vector<DiskTrend>& trends) {
     const std::int64_t line = quantity_of(threshold.value, reading.capacity).value;
     std::int64_t distance = 0;
     if (__builtin_sub_overflow(reading.available.value, line, &distance)) return steps.front();
     if (distance < 0) return under_pressure;
-    const std::int64_t ms = distance / fastest(threshold.signal) / read_on_the_way;
+    const std::int64_t measured = fall_of(threshold.signal, trends).value_or(0) / 1000;
+    const std::int64_t ms = distance / std::max(fastest(threshold.signal), measured) / read_on_the_way;
     return step_within(std::chrono::milliseconds(std::min<std::int64_t>(ms, 10'000)));
 }
 
-Duration pace_of(Condition condition, const EvictionConfig& config, const Readings& readings) {
+Duration pace_of(Condition condition, const EvictionConfig& config, const Readings& readings,
+                 const std::vector<DiskTrend>& trends) {
     Duration pace{0};
     for (const auto& threshold : config.thresholds) {
         if (traits(threshold.signal).condition != condition) continue;
         const auto& reading = readings[static_cast<std::size_t>(threshold.signal)];
-        const Duration wanted = reading ? pace_for(threshold, *reading) : steps.front();
+        const Duration wanted = reading ? pace_for(threshold, *reading, trends) : steps.front();
         pace = pace == Duration::zero() ? wanted : std::min(pace, wanted);
     }
     return pace;
@@ -56,12 +59,12 @@ Duration pace_of(Condition condition, const EvictionConfig& config, const Readin
 
 }  // namespace
 
-Duration filesystem_pace(const EvictionConfig& config, const Readings& readings) {
-    return pace_of(Condition::disk_pressure, config, readings);
+Duration filesystem_pace(const EvictionConfig& config, const Readings& readings, const std::vector<DiskTrend>& trends) {
+    return pace_of(Condition::disk_pressure, config, readings, trends);
 }
 
 Duration pid_pace(const EvictionConfig& config, const Readings& readings) {
-    return pace_of(Condition::pid_pressure, config, readings);
+    return pace_of(Condition::pid_pressure, config, readings, {});
 }
 
 }  // namespace evictd::policy

@@ -4,14 +4,19 @@
 // no more than a multiplication for each threshold.
 #pragma once
 
+#include <vector>
+
 #include "evictd/model/config.hpp"
 #include "evictd/model/observation.hpp"
+#include "evictd/model/state.hpp"
 
 namespace evictd::policy {
 
 // Both are one of a few steps between 10 ms and 10 s, evictionMonitoringPeriod of the kubelet, so that they do not
-// change with each look. 0: there is no such threshold.
-[[nodiscard]] Duration filesystem_pace(const EvictionConfig& config, const Readings& readings);
+// change with each look. A filesystem that fills faster than a writer is taken to write is read more often yet. 0:
+// there is no such threshold.
+[[nodiscard]] Duration filesystem_pace(const EvictionConfig& config, const Readings& readings,
+                                       const std::vector<DiskTrend>& trends);
 [[nodiscard]] Duration pid_pace(const EvictionConfig& config, const Readings& readings);
 
 }  // namespace evictd::policy

@@ -10,16 +10,12 @@
 namespace evictd::policy {
 namespace {
 
-// Half of it, and a page cache that comes and goes in bursts looks like growth; double it, and a node that is full in
-// two seconds is seen to be filling when half of them are over.
-constexpr Duration interval = std::chrono::milliseconds(100);
 constexpr std::int32_t fewest_intervals = 3;
-constexpr double kib = 1024;
 
 // Through doubles: whatever stands on a tape, nothing overflows.
-std::int32_t kib_per_second(std::int64_t before, std::int64_t now, Duration over) {
-    const double rate =
-        (static_cast<double>(now) - static_cast<double>(before)) / kib / std::chrono::duration<double>(over).count();
+std::int32_t units_per_second(std::int64_t before, std::int64_t now, Duration over, std::int64_t unit) {
+    const double units = (static_cast<double>(now) - static_cast<double>(before)) / static_cast<double>(unit);
+    const double rate = units / std::chrono::duration<double>(over).count();
     using Limits = std::numeric_limits<std::int32_t>;
     return static_cast<std::int32_t>(
         std::clamp(rate, static_cast<double>(Limits::min()), static_cast<double>(Limits::max())));
@@ -28,18 +24,6 @@ std::int32_t kib_per_second(std::int64_t before, std::int64_t now, Duration over
 std::size_t known(const Trend& trend) {
     return static_cast<std::size_t>(
         std::clamp<std::int32_t>(trend.intervals, 0, static_cast<std::int32_t>(trend.rates.size())));
-}
-
-Trend extended(Trend trend, std::int64_t now, Duration over) {
-    std::size_t count = known(trend);
-    if (count == trend.rates.size()) {
-        std::rotate(trend.rates.begin(), trend.rates.begin() + 1, trend.rates.end());
-        --count;
-    }
-    trend.rates.at(count) = kib_per_second(trend.value, now, over);
-    trend.intervals = static_cast<std::int32_t>(count + 1);
-    trend.value = now;
-    return trend;
 }
 
 // The old ones stand in the order of the pods, nearly the same as now: the next is mostly where one looks first.
@@ -75,10 +59,22 @@ Trends with_new_pods(Trends trends, const Observation& observation) {
 
 }  // namespace
 
+Trend extended(Trend trend, std::int64_t now, Duration over, std::int64_t unit) {
+    std::size_t count = known(trend);
+    if (count == trend.rates.size()) {
+        std::rotate(trend.rates.begin(), trend.rates.begin() + 1, trend.rates.end());
+        --count;
+    }
+    trend.rates.at(count) = units_per_second(trend.value, now, over, unit);
+    trend.intervals = static_cast<std::int32_t>(count + 1);
+    trend.value = now;
+    return trend;
+}
+
 Trends follow(const Trends& before, const Observation& observation, bool anew) {
     const bool begin = anew || !before.since || observation.at < *before.since;
     const Duration over = begin ? Duration::zero() : observation.at - *before.since;
-    if (!begin && over < interval) return with_new_pods(before, observation);
+    if (!begin && over < shortest_interval) return with_new_pods(before, observation);
     Trends now;
     now.since = observation.at;
     const auto next = [&](const Trend* old, std::int64_t value) {
@@ -101,7 +97,7 @@ Trends follow(const Trends& before, const Observation& observation, bool anew) {
     return now;
 }
 
-std::optional<double> rate_of(const Trend& trend) {
+std::optional<double> rate_of(const Trend& trend, std::int64_t unit) {
     const std::size_t count = known(trend);
     if (count < static_cast<std::size_t>(fewest_intervals)) return std::nullopt;
     auto rates = trend.rates;
@@ -110,7 +106,7 @@ std::optional<double> rate_of(const Trend& trend) {
     const double mean = std::accumulate(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
                         static_cast<double>(count);
     if (median * mean <= 0) return 0.0;
-    return kib * (std::abs(median) < std::abs(mean) ? median : mean);
+    return static_cast<double>(unit) * (std::abs(median) < std::abs(mean) ? median : mean);
 }
 
 }  // namespace evictd::policy

@@ -21,8 +21,17 @@ namespace evictd::policy {
 // nothing about what follows.
 [[nodiscard]] Trends follow(const Trends& before, const Observation& observation, bool anew);
 
-// Bytes a second; negative where it falls. None: too few intervals are known.
-[[nodiscard]] std::optional<double> rate_of(const Trend& trend);
+// Half of it, and a page cache that comes and goes in bursts looks like growth; double it, and a node that is full in
+// two seconds is seen to be filling when half of them are over.
+inline constexpr Duration shortest_interval = std::chrono::milliseconds(100);
+// Beyond that an estimate from some intervals of the last minute says nothing.
+inline constexpr Duration trend_horizon = std::chrono::hours(1);
+
+// `trend`, with an interval that took `over` and ended with `now`.
+[[nodiscard]] Trend extended(Trend trend, std::int64_t now, Duration over, std::int64_t unit = Trend::kib);
+
+// Bytes a second, or whatever `unit` is one of; negative where it falls. None: too few intervals are known.
+[[nodiscard]] std::optional<double> rate_of(const Trend& trend, std::int64_t unit = Trend::kib);
 
 // Which of the two signals that have a trend.
 [[nodiscard]] constexpr std::optional<std::size_t> trend_index(Signal signal) {

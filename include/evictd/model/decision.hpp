@@ -170,6 +170,15 @@ struct Exhaustion {
     std::int32_t share_percent = 0;  // of the growth
 };
 
+// A signal on disk reaches a threshold, if it goes on like this. Nobody is evicted for it.
+struct DiskExhaustion {
+    Signal signal = Signal::nodefs_available;
+    Duration left{0};
+    // The highest threshold that is not crossed yet, in the signal's unit; 0: all are, and nothing will be left.
+    Amount line;
+    Amount falls;  // bytes, or inodes, a second
+};
+
 // Pods that no source knows yet and that may come before the pod that would be evicted.
 struct AwaitedPods {
     UnknownPod largest;
@@ -227,6 +236,7 @@ struct Decision {
     std::vector<EndedPod> ended;                    // told to the API server and watched, this look's included
     std::vector<EndStep> end_steps;                 // what happened to those since the last look
     std::optional<Exhaustion> exhaustion;           // within the next hour
+    std::vector<DiskExhaustion> disk_exhaustion;    // likewise, the soonest first; of signals that have a threshold
     std::optional<MonotonicTime> look_again_at;     // a clock runs out then: grace period, transition period, kill
     NextLook next_look;                             // then, or earlier where something calls for it
     std::string why;                                // one sentence

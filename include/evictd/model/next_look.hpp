@@ -45,7 +45,7 @@ enum class NextLookReason : std::uint8_t {
     victim_timeout,        // a victim that does not exit no longer holds up the next eviction
     unreaped_tasks,        // a victim's ended tasks still count against pid.available
     owed_memory,           // a victim's memory is expected back
-    trend,                 // timeToExhaustion is measured from look to look
+    trend,                 // timeToExhaustion is measured from look to look, and so is how fast a disk fills
     ladder,                // a pod is on a rung
     awaited,               // evictions wait for a manifest, a listing or usage that could not be read
     pressure,              // a threshold is met, or its grace period runs, and no event is due

@@ -112,10 +112,11 @@ struct Collecting {
     std::optional<MonotonicTime> unknown_of{};      // when the inventory was made that named them
 };
 
-// How something changed lately, bytes from interval to interval.
+// How something changed lately, from interval to interval.
 struct Trend {
-    std::int64_t value = 0;               // when the interval began that is not over yet
-    std::array<std::int32_t, 6> rates{};  // KiB a second within the last intervals, the newest last
+    static constexpr std::int64_t kib = 1024;
+    std::int64_t value = 0;               // when the interval began that is not over yet; bytes, or inodes
+    std::array<std::int32_t, 6> rates{};  // KiB, or inodes, a second within the last intervals, the newest last
     std::int32_t intervals = 0;           // how many of them are known
 };
 
@@ -128,6 +129,14 @@ struct Trends {
     std::optional<MonotonicTime> since;             // when the interval began
     std::array<std::optional<Trend>, 2> available;  // memory.available, allocatableMemory.available
     std::vector<PodTrend> pods;                     // in the order in which they were observed
+};
+
+// What is free of a signal on disk, since it last rose.
+struct DiskTrend {
+    Signal signal = Signal::nodefs_available;
+    MonotonicTime since;  // when the filesystem was asked, for the reading that the interval began with
+    Amount capacity;      // another one: another filesystem is there, or it was resized
+    Trend available;
 };
 
 // Evictions for disk wait from a crossing of a threshold on disk until it is known what each pod keeps, for a time.
@@ -153,6 +162,7 @@ struct State {
     std::optional<MonotonicTime>
         relieved_at;  // when the last victim ended: what was lost before is not held against others
     Trends trends;
+    std::vector<DiskTrend> disk_trends{};  // of the signals that were read, in their order
     LadderState ladder;
     std::optional<MonotonicTime> awaiting_since;            // evictions wait for unknown pods, one after the other
     std::vector<EndedPod> ended;                            // in the API, too; one for each uid

@@ -20,7 +20,7 @@ EvictionConfig with(std::vector<Threshold> thresholds) {
 Duration pace_with(Bytes available) {
     Node node;
     node.set(available, Signal::nodefs_available, 1000_GiB);
-    return filesystem_pace(with({hard(100_GiB, std::nullopt, Signal::nodefs_available)}), node.readings);
+    return filesystem_pace(with({hard(100_GiB, std::nullopt, Signal::nodefs_available)}), node.readings, {});
 }
 
 TEST(FilesystemPace, FollowsTheDistance) {
@@ -37,12 +37,12 @@ TEST(FilesystemPace, UnderPressureIsThatOfLooks) { EXPECT_EQ(pace_with(99_GiB), 
 TEST(FilesystemPace, WithoutAThresholdOnDiskThereIsNone) {
     Node node;
     node.set(1_GiB);
-    EXPECT_EQ(filesystem_pace(with({hard(100_MiB)}), node.readings), Duration::zero());
+    EXPECT_EQ(filesystem_pace(with({hard(100_MiB)}), node.readings, {}), Duration::zero());
 }
 
 TEST(FilesystemPace, AFilesystemThatIsNotKnownIsAskedSeldom) {
     const auto config = with({hard(100_GiB, std::nullopt, Signal::imagefs_available)});
-    EXPECT_EQ(filesystem_pace(config, {}), 10s);
+    EXPECT_EQ(filesystem_pace(config, {}, {}), 10s);
 }
 
 TEST(FilesystemPace, TheNearestThresholdCounts) {
@@ -51,7 +51,7 @@ TEST(FilesystemPace, TheNearestThresholdCounts) {
     node.set({1'010'000}, Signal::nodefs_inodes_free, {10'000'000});
     const auto config = with({hard(100_GiB, std::nullopt, Signal::nodefs_available),
                               hard({1'000'000}, std::nullopt, Signal::nodefs_inodes_free)});
-    EXPECT_EQ(filesystem_pace(config, node.readings), 10ms);  // 10,000 inodes are 50 ms away
+    EXPECT_EQ(filesystem_pace(config, node.readings, {}), 10ms);  // 10,000 inodes are 50 ms away
 }
 
 // 100 tasks a millisecond, counted four times on the way.

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// When a filesystem that fills up reaches its threshold, and that nobody is evicted for it.
+#include "disk_trends.hpp"
+
+#include <gmock/gmock.h>
+
+#include "reading_pace.hpp"
+#include "unit/policy/node.hpp"
+
+namespace evictd::policy::testing {
+namespace {
+
+constexpr auto nodefs = Signal::nodefs_available;
+constexpr auto inodes = Signal::nodefs_inodes_free;
+
+// 100 GiB with a threshold at 10 GiB.
+struct Disk : Node {
+    Bytes available = 20_GiB;
+    Duration now{0};
+
+    Disk() {
+        config.thresholds = {hard(10_GiB, std::nullopt, nodefs)};
+        set(available, nodefs, 100_GiB);
+    }
+    Decision then(Duration by, Bytes less) {
+        now += by;
+        available = available - less;
+        return set(available, nodefs, 100_GiB).look(now);
+    }
+    Decision steadily(int looks, Duration by, Bytes less) {
+        Decision last;
+        for (int i = 0; i < looks; ++i) last = then(by, less);
+        return last;
+    }
+};
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+TEST(DiskExhaustion, IsTheWayToTheThresholdDividedByTheRate) {
+    Disk disk;
+    const auto decision = disk.steadily(11, 1s, 100_MiB);  // 20 GiB - 1100 MiB are left
+    ASSERT_EQ(decision.disk_exhaustion.size(), 1U);
+    const auto& out = decision.disk_exhaustion[0];
+    EXPECT_EQ(out.signal, nodefs);
+    EXPECT_EQ(out.line.value, (10_GiB).value);
+    EXPECT_NEAR(static_cast<double>(out.falls.value), 100 * 1024 * 1024, 1e4);
+    EXPECT_NEAR(seconds(out.left), 91.4, 0.1);
+    EXPECT_FALSE(decision.exhaustion) << "memory does not run out";
+}
+
+TEST(DiskExhaustion, NeedsThreeIntervalsAndAFall) {
+    Disk disk;
+    EXPECT_TRUE(disk.steadily(3, 1s, 100_MiB).disk_exhaustion.empty()) << "the first begins, two intervals are known";
+    EXPECT_FALSE(disk.then(1s, 100_MiB).disk_exhaustion.empty());
+    Disk still;
+    EXPECT_TRUE(still.steadily(10, 1s, 0_B).disk_exhaustion.empty());
+    Disk slow;
+    EXPECT_TRUE(slow.steadily(10, 1s, 1_MiB).disk_exhaustion.empty()) << "10 GiB: more than an hour";
+}
+
+TEST(DiskExhaustion, AReadingThatIsNotNewIsNoInterval) {
+    Disk disk;
+    (void)disk.steadily(3, 1s, 100_MiB);
+    for (int i = 1; i < 20; ++i) {
+        EXPECT_TRUE(disk.look(disk.now + i * 200ms, disk.now).disk_exhaustion.empty()) << "memory is looked at";
+    }
+}
+
+TEST(DiskExhaustion, HasGoneOnSinceTheFilesystemWasAsked) {
+    Disk disk;
+    const auto before = disk.steadily(6, 1s, 100_MiB);
+    const auto after = disk.look(disk.now + 5s, disk.now);
+    ASSERT_EQ(after.disk_exhaustion.size(), 1U);
+    EXPECT_NEAR(seconds(before.disk_exhaustion[0].left - after.disk_exhaustion[0].left), 5, 0.001);
+}
+
+TEST(DiskExhaustion, BeginsAnewWhereSpaceIsFreed) {
+    Disk disk;
+    (void)disk.steadily(10, 1s, 100_MiB);
+    EXPECT_TRUE(disk.then(1s, Bytes{-1}).disk_exhaustion.empty()) << "something was removed";
+    EXPECT_TRUE(disk.steadily(2, 1s, 100_MiB).disk_exhaustion.empty());
+    EXPECT_FALSE(disk.then(1s, 100_MiB).disk_exhaustion.empty());
+    disk.forget(nodefs).look(disk.now + 1s);
+    EXPECT_TRUE(disk.steadily(3, 2s, 100_MiB).disk_exhaustion.empty()) << "it did not answer for a time";
+}
+
+TEST(DiskExhaustion, BeginsAnewWhereAnotherFilesystemIsMounted) {
+    Disk disk;
+    (void)disk.steadily(10, 1s, 100_MiB);
+    EXPECT_TRUE(disk.set(12_GiB, nodefs, 50_GiB).look(disk.now + 1s).disk_exhaustion.empty());
+}
+
+TEST(DiskExhaustion, AJumpIsNoTrend) {
+    Disk disk;
+    (void)disk.steadily(5, 1s, 0_B);
+    EXPECT_TRUE(disk.then(1s, 5_GiB).disk_exhaustion.empty());
+}
+
+TEST(DiskExhaustion, CountsInodesOneByOne) {
+    Disk disk;
+    disk.config.thresholds = {hard(Bytes{1000}, std::nullopt, inodes)};
+    Decision decision;
+    for (int i = 0; i < 10; ++i) {
+        decision = disk.set(Bytes{2000 - 20 * i}, inodes, Bytes{100'000}).look(i * 1s);  // less than a KiB a second
+    }
+    ASSERT_EQ(decision.disk_exhaustion.size(), 1U);
+    EXPECT_EQ(decision.disk_exhaustion[0].falls.value, 20);
+    EXPECT_EQ(decision.disk_exhaustion[0].left, 41s);
+}
+
+TEST(DiskExhaustion, TheNextLineIsTheHighestThatIsNotCrossed) {
+    Disk disk;
+    disk.config.thresholds = {hard(5_GiB, std::nullopt, nodefs), soft(19_GiB, 1h, nodefs)};
+    EXPECT_EQ(disk.steadily(5, 1s, 100_MiB).disk_exhaustion.at(0).line.value, (19_GiB).value);
+    EXPECT_EQ(disk.steadily(6, 1s, 100_MiB).disk_exhaustion.at(0).line.value, (5_GiB).value);
+    disk.config.thresholds = {hard(50_GiB, std::nullopt, nodefs)};
+    EXPECT_EQ(disk.then(1s, 100_MiB).disk_exhaustion.at(0).line.value, 0) << "until nothing is left";
+    disk.config.thresholds = {hard(100_MiB)};
+    EXPECT_TRUE(disk.then(1s, 100_MiB).disk_exhaustion.empty()) << "no threshold on it";
+}
+
+TEST(DiskExhaustion, OfTwoSignalsTheOneThatIsUsedUpFirstIsFirst) {
+    Disk disk;
+    disk.config.thresholds.push_back(hard(Bytes{1000}, std::nullopt, inodes));
+    Decision decision;
+    for (int i = 0; i < 10; ++i) {
+        disk.set(Bytes{2000 - 100 * i}, inodes, Bytes{100'000});
+        decision = disk.then(1s, 100_MiB);
+    }
+    ASSERT_EQ(decision.disk_exhaustion.size(), 2U);
+    EXPECT_EQ(decision.disk_exhaustion[0].signal, inodes);
+}
+
+TEST(DiskExhaustion, EvictsNobodyAndReportsNothing) {
+    Disk disk;
+    disk.config.time_to_exhaustion = 1h;  // memory's
+    disk.config.time_to_exhaustion_grace_period = 0s;
+    disk.pods = {pod({.name = "web", .working_set = 1_GiB, .cgroup = 11})};
+    const auto decision = disk.steadily(60, 1s, 100_MiB);
+    EXPECT_FALSE(decision.disk_exhaustion.empty());
+    EXPECT_TRUE(decision.thresholds_met.empty());
+    EXPECT_TRUE(decision.thresholds_pending.empty());
+    EXPECT_TRUE(decision.conditions.empty());
+    EXPECT_TRUE(decision.reclaim.empty());
+    EXPECT_FALSE(decision.evict);
+}
+
+TEST(DiskExhaustion, CallsForTheNextLookAfterAQuarterOfTheTime) {
+    Disk disk;
+    auto decision = disk.steadily(10, 1s, 500_MiB);  // 15 GiB are left: 10 s
+    ASSERT_EQ(decision.disk_exhaustion.size(), 1U);
+    EXPECT_NEAR(seconds(decision.next_look.at - at(disk.now)), seconds(decision.disk_exhaustion[0].left) / 4, 0.001);
+    EXPECT_EQ(decision.next_look.why, NextLookReason::trend);
+    decision = disk.steadily(9, 1s, 500_MiB);
+    EXPECT_EQ(decision.next_look.at, at(disk.now + 1s)) << "but not more often than while it is met";
+    Disk slow;
+    EXPECT_EQ(slow.steadily(10, 1s, 10_MiB).next_look.why, NextLookReason::period) << "never later";
+}
+
+// 2 GiB a second are expected anyway.
+TEST(DiskExhaustion, AFasterWriterIsReadMoreOften) {
+    const auto pace = [](Bytes falls) {
+        Disk disk;
+        const std::int64_t far = (1000_GiB).value;
+        for (int i = 0; i < 5; ++i) {
+            disk.set(Bytes{far - i * falls.value}, nodefs, 2000_GiB);
+            (void)disk.look(i * 1s);
+        }
+        disk.set(50_GiB, nodefs, 2000_GiB);  // 40 GiB to go
+        return filesystem_pace(disk.config, disk.readings, disk.state.disk_trends);
+    };
+    EXPECT_EQ(pace(0_B), 5s);
+    EXPECT_EQ(pace(1_GiB), 5s) << "never later";
+    EXPECT_EQ(pace(20_GiB), 500ms);
+}
+
+TEST(DiskExhaustion, NothingOnATapeOverflows) {
+    Disk disk;
+    disk.set(Bytes{INT64_MAX}, nodefs, Bytes{INT64_MAX});
+    DiskTrend odd{nodefs, {}, {INT64_MAX}, {INT64_MAX, {}, INT32_MAX}};
+    odd.available.rates.fill(INT32_MIN);
+    disk.state.disk_trends = {odd};
+    disk.config.thresholds = {hard(Bytes{INT64_MAX}, std::nullopt, nodefs)};
+    EXPECT_EQ(disk.look(1s).disk_exhaustion.size(), 1U);
+    disk.config.thresholds = {hard(Bytes{INT64_MIN}, std::nullopt, nodefs)};
+    (void)disk.look(2s);
+}
+
+}  // namespace
+}  // namespace evictd::policy::testing
