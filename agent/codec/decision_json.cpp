@@ -138,10 +138,9 @@ std::string decision_line(const Decision& decision, const Observation& observati
                               {"share_percent", out->share_percent}};
     }
     add(line, "disk_exhaustion", listed(decision.disk_exhaustion, [](const DiskExhaustion& out) {
-            return Json{{"signal", name(out.signal)},
-                        {"left_ns", out.left.count()},
-                        {"line", out.line.value},
-                        {"falls", out.falls.value}};
+            return Json{{"signal", name(out.signal)}, {"left_ns", out.left.count()},
+                        {"line", out.line.value},     {"falls", out.falls.value},
+                        {"pod", out.pod.value},       {"share_percent", out.share_percent}};
         }));
     if (decision.look_again_at) line["look_again_in_ns"] = (*decision.look_again_at - observation.at).count();
     add(line, "notes", listed(decision.notes, [](const std::string& note) { return note; }));

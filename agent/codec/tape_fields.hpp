@@ -270,6 +270,16 @@ struct Described<DiskTrend> {
                    field("capacity", &DiskTrend::capacity), field("available", &DiskTrend::available));
 };
 template <>
+struct Described<PodDiskReading> {
+    static constexpr auto fields = std::tuple(field("at", &PodDiskReading::at), field("used", &PodDiskReading::used));
+};
+template <>
+struct Described<PodDiskTrend> {
+    static constexpr auto fields =
+        std::tuple(field("cgroup", &PodDiskTrend::cgroup), field("before", &PodDiskTrend::before),
+                   field("newest", &PodDiskTrend::newest));
+};
+template <>
 struct Described<PodTrend> {
     static constexpr auto fields =
         std::tuple(field("cgroup", &PodTrend::cgroup), field("working_set", &PodTrend::working_set));
@@ -281,21 +291,22 @@ struct Described<Trends> {
 };
 template <>
 struct Described<State> {
-    static constexpr auto fields = std::tuple(
-        field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
-        field("condition_last_observed", &State::condition_last_observed), field("conditions", &State::conditions),
-        field("last_readings", &State::last_readings), field("in_flight", &State::in_flight),
-        field("owing", &State::owing), field("passed_over", &State::passed_over),
-        field("reclaiming", &State::reclaiming), field("evicted", &State::evicted),
-        field("first_stalled", &State::first_stalled), field("relieved_at", &State::relieved_at),
-        field("trends", &State::trends), field("disk_trends", &State::disk_trends), field("ladder", &State::ladder),
-        field("awaiting_since", &State::awaiting_since), field("ended", &State::ended),
-        field("node_stall_last_observed", &State::node_stall_last_observed),
-        field("condition_since", &State::condition_since), field("rejected", &State::rejected),
-        field("taint_evictions", &State::taint_evictions), field("removals", &State::removals),
-        field("collecting", &State::collecting), field("reaping", &State::reaping),
-        field("available_once_reaped", &State::available_once_reaped), field("freeing", &State::freeing),
-        field("disk_wait", &State::disk_wait), field("disk_relieved_at", &State::disk_relieved_at));
+    static constexpr auto fields =
+        std::tuple(field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
+                   field("condition_last_observed", &State::condition_last_observed),
+                   field("conditions", &State::conditions), field("last_readings", &State::last_readings),
+                   field("in_flight", &State::in_flight), field("owing", &State::owing),
+                   field("passed_over", &State::passed_over), field("reclaiming", &State::reclaiming),
+                   field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
+                   field("relieved_at", &State::relieved_at), field("trends", &State::trends),
+                   field("disk_trends", &State::disk_trends), field("pod_disk_trends", &State::pod_disk_trends),
+                   field("ladder", &State::ladder), field("awaiting_since", &State::awaiting_since),
+                   field("ended", &State::ended), field("node_stall_last_observed", &State::node_stall_last_observed),
+                   field("condition_since", &State::condition_since), field("rejected", &State::rejected),
+                   field("taint_evictions", &State::taint_evictions), field("removals", &State::removals),
+                   field("collecting", &State::collecting), field("reaping", &State::reaping),
+                   field("available_once_reaped", &State::available_once_reaped), field("freeing", &State::freeing),
+                   field("disk_wait", &State::disk_wait), field("disk_relieved_at", &State::disk_relieved_at));
 };
 
 }  // namespace evictd::codec

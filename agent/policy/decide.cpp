@@ -10,6 +10,7 @@
 #include "awaited.hpp"
 #include "containerfs.hpp"
 #include "disk_evictions.hpp"
+#include "disk_growers.hpp"
 #include "disk_trends.hpp"
 #include "ended_pods.hpp"
 #include "evict.hpp"
@@ -211,6 +212,8 @@ void follow_trends(const EvictionConfig& config, const Observation& observation,
     next.disk_trends = follow_disks(next.disk_trends, observation, anew);
     decision.exhaustion = exhaustion(next.trends, observation);
     decision.disk_exhaustion = disk_exhaustion(config, next.disk_trends, observation);
+    next.pod_disk_trends = follow_pod_disks(std::move(next.pod_disk_trends), observation);
+    name_disk_growers(next.pod_disk_trends, observation, decision.disk_exhaustion);
 }
 
 // What is kept true beside the kill. The kernel watches `configured`: a threshold in time is no line. While the node

@@ -72,11 +72,22 @@ Int128 sum_of(DiskParts parts, std::int64_t rootfs, std::int64_t logs, std::int6
     return (parts.rootfs ? Int128{rootfs} : 0) + (parts.logs_and_volumes ? Int128{logs} + volumes : 0);
 }
 
+DiskParts parts_of(const RankRow& row, FsLayout layout) {
+    return parts_table[static_cast<std::size_t>(layout)][static_cast<std::size_t>(row.filesystem)];
+}
+
+Int128 kept_of(const RankRow& row, FsLayout layout, const DiskUsage& disk) {
+    const DiskParts parts = parts_of(row, layout);
+    if (row.measure == Measure::disk_inodes) {
+        return sum_of(parts, disk.rootfs_inodes, disk.logs_inodes, disk.volumes_inodes);
+    }
+    return sum_of(parts, disk.rootfs.value, disk.logs.value, disk.volumes.value);
+}
+
 Measured measure(const RankRow& row, FsLayout layout, const ObservedPod& observed) {
     static const PodUsage unknown;
     const PodUsage& usage = observed.usage ? *observed.usage : unknown;
     const DiskUsage& disk = usage.disk;
-    const DiskParts parts = parts_table[static_cast<std::size_t>(layout)][static_cast<std::size_t>(row.filesystem)];
     switch (row.measure) {
         case Measure::memory: {
             const Quantity request = pod_request(*observed.pod, &ResourceList::memory);
@@ -86,13 +97,12 @@ Measured measure(const RankRow& row, FsLayout layout, const ObservedPod& observe
             return {usage.processes, {}, {}};
         case Measure::disk_bytes: {
             const Quantity request = pod_request(*observed.pod, &ResourceList::ephemeral_storage);
-            return {sum_of(parts, disk.rootfs.value, disk.logs.value, disk.volumes.value), request, request.nano()};
+            return {kept_of(row, layout, disk), request, request.nano()};
         }
         case Measure::disk_inodes:
             // Nobody requests inodes, but the kubelet's last comparator subtracts the bytes requested all the same.
-            return {sum_of(parts, disk.rootfs_inodes, disk.logs_inodes, disk.volumes_inodes),
-                    {},
-                    pod_request(*observed.pod, &ResourceList::ephemeral_storage).nano()};
+            return {
+                kept_of(row, layout, disk), {}, pod_request(*observed.pod, &ResourceList::ephemeral_storage).nano()};
     }
     return {};
 }
@@ -274,6 +284,12 @@ std::vector<RankedPod> rank_again(const EvictionConfig& config, Signal signal, c
         rows.add(ranked.pod, exemption_by(row, observed, ranked.exemption, decided.in_flight));
     }
     return rows.in_order();
+}
+
+std::int64_t kept_of(Signal signal, FsLayout layout, const DiskUsage& disk) {
+    const Int128 kept = kept_of(rank_table[static_cast<std::size_t>(signal)], layout, disk);
+    using Limits = std::numeric_limits<std::int64_t>;
+    return static_cast<std::int64_t>(std::clamp<Int128>(kept, Limits::min(), Limits::max()));
 }
 
 }  // namespace evictd::policy

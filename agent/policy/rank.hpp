@@ -4,6 +4,7 @@
 // of a table; choosing a victim out of the order is decide()'s.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "evictd/model/config.hpp"
@@ -21,5 +22,8 @@ namespace evictd::policy {
 // By any signal, for people: the pods that `decided` ranked over this observation, with what exempted them then.
 [[nodiscard]] std::vector<RankedPod> rank_again(const EvictionConfig& config, Signal signal,
                                                 const Observation& observation, const Decision& decided);
+
+// What a pod keeps of a disk signal, in its unit: what lies on that filesystem.
+[[nodiscard]] std::int64_t kept_of(Signal signal, FsLayout layout, const DiskUsage& disk);
 
 }  // namespace evictd::policy

@@ -176,7 +176,9 @@ struct DiskExhaustion {
     Duration left{0};
     // The highest threshold that is not crossed yet, in the signal's unit; 0: all are, and nothing will be left.
     Amount line;
-    Amount falls;  // bytes, or inodes, a second
+    Amount falls;                    // bytes, or inodes, a second
+    PodUid pod{};                    // that grows fastest there; empty: none does, or it is not known
+    std::int32_t share_percent = 0;  // of the growth
 };
 
 // Pods that no source knows yet and that may come before the pod that would be evicted.

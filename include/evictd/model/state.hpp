@@ -139,6 +139,17 @@ struct DiskTrend {
     Trend available;
 };
 
+// What a pod keeps on disk, as two looks had it that were at least some seconds apart; the second may be the first.
+struct PodDiskReading {
+    MonotonicTime at;  // of the look; what was measured is a little older
+    DiskUsage used{};  // without its `empty_dirs`
+};
+struct PodDiskTrend {
+    CgroupId cgroup;
+    PodDiskReading before{};
+    PodDiskReading newest{};
+};
+
 // Evictions for disk wait from a crossing of a threshold on disk until it is known what each pod keeps, for a time.
 struct DiskWait {
     MonotonicTime since;                        // the crossing
@@ -162,7 +173,8 @@ struct State {
     std::optional<MonotonicTime>
         relieved_at;  // when the last victim ended: what was lost before is not held against others
     Trends trends;
-    std::vector<DiskTrend> disk_trends{};  // of the signals that were read, in their order
+    std::vector<DiskTrend> disk_trends{};         // of the signals that were read, in their order
+    std::vector<PodDiskTrend> pod_disk_trends{};  // by cgroup
     LadderState ladder;
     std::optional<MonotonicTime> awaiting_since;            // evictions wait for unknown pods, one after the other
     std::vector<EndedPod> ended;                            // in the API, too; one for each uid

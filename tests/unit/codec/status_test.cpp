@@ -286,17 +286,18 @@ TEST(StatusText, ShowsTheTimeToExhaustionAndTheGrowingPods) {
 TEST(StatusText, ShowsWhenDisksReachTheirThresholds) {
     auto tick = sample::calm();
     EXPECT_FALSE(json::parse(document(tick)).contains("disk_exhaustion"));
-    tick.decision.disk_exhaustion = {{Signal::nodefs_available, 40s, {(1_GiB).value}, {(12_MiB).value}},
-                                     {Signal::nodefs_inodes_free, 125s, {0}, {1500}}};
+    tick.decision.disk_exhaustion = {
+        {Signal::nodefs_available, 40s, {(1_GiB).value}, {(12_MiB).value}, {"uid-web"}, 90},
+        {Signal::nodefs_inodes_free, 125s, {0}, {1500}}};
     const auto status = document(tick);
     EXPECT_EQ(json::parse(status)["disk_exhaustion"],
               json::parse(R"([{"signal":"nodefs.available","left_ms":40000,"falls_per_second":12582912,)"
-                          R"("threshold":"1Gi"},)"
+                          R"("threshold":"1Gi","pod":"default/web","share_percent":90},)"
                           R"({"signal":"nodefs.inodesFree","left_ms":125000,"falls_per_second":1500}])"));
     const auto text = *status_text(status, Detail::normal, {});
     EXPECT_THAT(text,
                 HasSubstr("nodefs.available reaches its threshold of 1Gi in 40 s at this rate: it falls by 12Mi a "
-                          "second.\n"));
+                          "second, 90 % of it default/web's.\n"));
     EXPECT_THAT(text, HasSubstr("nodefs.inodesFree is used up in 2m5s at this rate: it falls by 1500 a second.\n"));
 }
 
