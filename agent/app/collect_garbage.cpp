@@ -108,7 +108,8 @@ private:
             .now = clock_.monotonic(),
             .inventory_since = desired.inventory_since,
             .wall = clock_.wall(),
-            .missing = report_.missing};
+            .missing = report_.missing,
+            .pods = std::move(pods.pods)};
         auto plan = policy::plan_garbage(gc, request, *held_, pods.word_of);
         report_.goes = std::move(plan.removals);
         report_.stays = std::move(plan.kept);

@@ -25,6 +25,7 @@ void add_manifests(const std::string& directory, std::optional<PodOrigin> origin
     if (directory.empty()) return;
     const auto set = kube::ManifestDirectory(directory, origin).look({});
     for (const auto& pod : set.pods) words.insert_or_assign(pod->uid.value, policy::word_of(*pod, true));
+    found.pods.insert(found.pods.end(), set.pods.begin(), set.pods.end());
     bool is_there = true;
     for (const auto* errors : {&set.rejected, &set.unread}) {
         for (const auto& error : *errors) {
@@ -50,7 +51,10 @@ void add_agents(const std::string& socket, Words& words, GarbagePods& found) {
                                         : answer.error().text());
         return;
     }
-    for (const auto& one : *pods) words.insert_or_assign(one.pod.uid.value, policy::word_of(one.pod, one.populated));
+    for (const auto& one : *pods) {
+        words.insert_or_assign(one.pod.uid.value, policy::word_of(one.pod, one.populated));
+        found.pods.push_back(make_pod(one.pod));
+    }
     found.sources.push_back(fmt::format("{} of the agent at {}", pods_text(pods->size()), socket));
 }
 

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "evictd/model/config.hpp"
+#include "evictd/model/pod.hpp"
 #include "policy/garbage.hpp"
 
 namespace evictd::app {
 
 struct GarbagePods {
     policy::PodWordOf word_of;
+    std::vector<PodPtr> pods;           // an agent's have those containers alone that are not known to be created
     std::vector<std::string> sources;   // "12 pods of the agent at /run/evictd/evictd.sock"
     std::vector<std::string> troubles;  // what could not be read; no agent is none
 };

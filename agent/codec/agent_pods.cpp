@@ -28,6 +28,12 @@ void add(const Json& row, PodPhase unsaid, std::vector<AgentPod>& pods) {
     if (flag_at(row, "deleted")) one.pod.deletion_time = WallTime{};
     const auto populated = row.find("populated");
     one.populated = populated == row.end() || !populated->is_boolean() || populated->get<bool>();
+    for (const auto& container : list_at(row, "not_started")) {
+        if (!container.is_object()) continue;
+        auto& added = one.pod.containers.emplace_back();
+        added.name = text_at(container, "name");
+        added.image = text_at(container, "image");
+    }
     pods.push_back(std::move(one));
 }
 

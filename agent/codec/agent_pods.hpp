@@ -12,7 +12,9 @@
 namespace evictd::codec {
 
 struct AgentPod {
-    Pod pod;                // its names, uid and phase, status_reason and deletion_time alone
+    // Its names, uid and phase, status_reason and deletion_time, and the containers that its sources do not know to be
+    // created, init containers among them, with name and image.
+    Pod pod;
     bool populated = true;  // also where the document does not say
 };
 

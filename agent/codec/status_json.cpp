@@ -158,6 +158,7 @@ Json pod_json(const RankedPod& row, std::size_t rank, const Observation& observa
     if (row.exemption != Exemption::none) json["exemption"] = text_of(row.exemption);
     if (!place.empty()) json["place"] = place;
     if (observed.pod && !observed.pod->source.empty()) json["source"] = observed.pod->source;
+    if (observed.pod) add_not_started(*observed.pod, json);
     return json;
 }
 

@@ -102,6 +102,18 @@ Json ended_json(const Tick& tick) {
     return list;
 }
 
+// A pod that is being deleted starts none of them.
+void add_not_started(const Pod& pod, Json& json) {
+    if (pod.deletion_time) return;
+    Json list = Json::array();
+    for (const auto* containers : {&pod.init_containers, &pod.containers}) {
+        for (const Container& one : *containers) {
+            if (one.id.empty() && !one.image.empty()) list.push_back({{"name", one.name}, {"image", one.image}});
+        }
+    }
+    if (!list.empty()) json["not_started"] = std::move(list);
+}
+
 Json finished_json(const Tick& tick) {
     Json list = Json::array();
     for (const auto& observed : tick.observation.pods) {

@@ -14,6 +14,8 @@ namespace evictd::codec {
 [[nodiscard]] nlohmann::ordered_json in_flight_json(const Tick& tick);
 [[nodiscard]] nlohmann::ordered_json owed_json(const Tick& tick);
 [[nodiscard]] nlohmann::ordered_json ended_json(const Tick& tick);
+// "not_started": containers that no source knows to be created, with their images. Without one: no such key.
+void add_not_started(const Pod& pod, nlohmann::ordered_json& json);
 // Pods that have succeeded or failed and are still listed: no order of eviction has them.
 [[nodiscard]] nlohmann::ordered_json finished_json(const Tick& tick);
 [[nodiscard]] nlohmann::ordered_json past_json(const std::vector<PastEviction>& evictions);

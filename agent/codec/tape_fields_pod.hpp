@@ -20,7 +20,7 @@ template <>
 struct Described<Container> {
     static constexpr auto fields = std::tuple(
         field("name", &Container::name), field("requests", &Container::requests), field("limits", &Container::limits),
-        field("restartable", &Container::restartable), field("id", &Container::id));
+        field("restartable", &Container::restartable), field("id", &Container::id), field("image", &Container::image));
 };
 template <>
 struct Described<Volume> {

@@ -57,7 +57,8 @@ inline constexpr std::array<Row, 9> object_meta{{{1, "name", Form::text},
                                                  {13, "ownerReferences", Form::list, table_of(owner_reference)}}};
 inline constexpr std::array<Row, 2> resource_requirements{
     {{1, "limits", Form::quantities}, {2, "requests", Form::quantities}}};
-inline constexpr std::array<Row, 3> container{{{1, "name", Form::text},
+inline constexpr std::array<Row, 4> container{{{1, "name", Form::text},
+                                               {2, "image", Form::text},
                                                {8, "resources", Form::message, table_of(resource_requirements)},
                                                {24, "restartPolicy", Form::text}}};
 inline constexpr std::array<Row, 2> empty_dir{{{1, "medium", Form::text}, {2, "sizeLimit", Form::quantity}}};

@@ -75,6 +75,7 @@ std::vector<Container> read_containers(const Value& list, const PodRules& rules)
         Container container;
         container.name = read_container_name(element["name"], rules);
         std::tie(container.requests, container.limits) = read_requests_and_limits(element["resources"], rules);
+        container.image = element["image"].text().value_or("");
         if (!container.name.empty() && !names.insert(container.name).second)
             element["name"].refuse("used twice: " + in_quotes(container.name), "give each container its own name");
         containers.push_back(std::move(container));

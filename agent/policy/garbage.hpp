@@ -12,6 +12,7 @@
 #include "container_gc.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/garbage.hpp"
+#include "evictd/model/pod.hpp"
 #include "evictd/model/runtime.hpp"
 
 namespace evictd::policy {
@@ -41,6 +42,8 @@ struct GarbageRequest {
     Bytes available;
     // What is to be freed: images (with `enough`) and rotated logs beyond it stay. None: not known, all may go.
     std::optional<Bytes> missing;
+    // Of this node. The images that their containers are about to need stay, unless all unused images are to go.
+    std::vector<PodPtr> pods{};
 };
 
 struct GarbagePlan {

@@ -12,6 +12,7 @@
 #include "garbage_parts.hpp"
 #include "glob.hpp"
 #include "image_gc.hpp"
+#include "needed_images.hpp"
 
 namespace evictd::policy {
 
@@ -20,7 +21,10 @@ namespace {
 class ImagePart {
 public:
     ImagePart(const GarbageLook& look, const std::unordered_set<std::string_view>& gone)
-        : look_(look), names_(look.runtime), users_(find_image_users(look.runtime, gone)) {}
+        : look_(look),
+          names_(look.runtime),
+          users_(find_image_users(look.runtime, gone)),
+          needed_(needed_images(look)) {}
 
     void plan(GarbagePlan& plan) {
         const Runtime& runtime = look_.runtime;
@@ -40,6 +44,12 @@ public:
     }
 
 private:
+    // DeleteUnusedImages asks no pod: with "unused" what the kubelet would remove is removed.
+    [[nodiscard]] static NeededImages needed_images(const GarbageLook& look) {
+        const bool all = look.request.forced && look.config.images == ReclaimedImages::unused;
+        return {all ? std::vector<PodPtr>{} : look.request.pods, look.runtime};
+    }
+
     [[nodiscard]] std::string why_it_stays(std::size_t i) {
         const RuntimeImage& image = look_.runtime.images[i];
         const ImageUsers::Of& users = users_.of[i];
@@ -53,6 +63,9 @@ private:
             return "container " + names_.of(*users_.unresolved) + " uses an image that is not listed under its name";
         }
         if (image.pinned) return "pinned in the runtime";
+        if (const auto user = needed_.user_of(image); !user.empty()) {
+            return "needed by container " + user + ", which is not created yet";
+        }
         for (const std::string& pattern : look_.config.keep_images) {
             const auto fits = [&](const std::string& name) { return matches(pattern, name); };
             if (fits(image.id) || std::any_of(image.tags.begin(), image.tags.end(), fits) ||
@@ -140,6 +153,7 @@ private:
     std::unordered_set<std::string_view> doubtful_ = ambiguous_ids(look_.runtime.images);
     std::string why_unknown_;
     ImageUsers users_;
+    NeededImages needed_;
     std::vector<std::string> why_;  // it stays, by image; empty: it may go
     std::vector<std::size_t> chosen_;
 };

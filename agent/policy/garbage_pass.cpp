@@ -44,6 +44,14 @@ PodWordOf words_of(const Observation& observation) {
     };
 }
 
+std::vector<PodPtr> pods_of(const Observation& observation) {
+    std::vector<PodPtr> pods;
+    for (const ObservedPod& observed : observation.pods) {
+        if (!observed.departed) pods.push_back(observed.pod);
+    }
+    return pods;
+}
+
 bool counts_inodes(Signal signal) { return traits(signal).resource == "inodes"; }
 
 // Of the lists that what is asked for is chosen from. That of log directories may lack: it is the smallest part.
@@ -64,7 +72,8 @@ GarbagePlan plan_for(const Reclaiming& reclaiming, const EvictionConfig& config,
                                  .now = observation.at,
                                  .inventory_since = reclaiming.garbage.inventory_since,
                                  .wall = observation.wall,
-                                 .missing = missing_bytes(config, observation)};
+                                 .missing = missing_bytes(config, observation),
+                                 .pods = pods_of(observation)};
     return plan_garbage(config.garbage, request, *observation.runtime, words_of(observation));
 }
 
@@ -123,7 +132,8 @@ void begin_kubelet_pass(const EvictionConfig& config, const Observation& observa
                                  .wall = observation.wall,
                                  .capacity = {reading.capacity.value},
                                  .available = {reading.available.value},
-                                 .missing = {}};
+                                 .missing = {},
+                                 .pods = pods_of(observation)};
     GarbagePlan plan = plan_garbage(config.garbage, request, *observation.runtime, words_of(observation));
     if (containers) collecting.containers_at = observation.at;
     if (images) collecting.images_at = observation.at;

@@ -40,6 +40,7 @@ struct Container {
     ResourceList limits;
     bool restartable = false;  // an init container with restartPolicy Always: a sidecar
     std::string id{};          // as the runtime has it now, "containerd://0123..."; empty: not started, or not told
+    std::string image{};       // as its manifest names it; empty: an older tape
 };
 
 enum class VolumeKind : std::uint8_t { other, empty_dir, host_path };

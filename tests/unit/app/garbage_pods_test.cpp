@@ -105,6 +105,17 @@ TEST_F(GarbagePodsTest, AnAgentKnowsWhichPodsHaveEndedAndAManifestMore) {
     EXPECT_THAT(found.troubles, IsEmpty());
 }
 
+TEST_F(GarbagePodsTest, TheImagesOfContainersToComeAreKnown) {
+    directory.write("pods/web.yaml", manifest);
+    const OneAnswer agent(config.agent.socket_path, R"({"v":1,"ranking":{"pods":[{"name":"a","uid":"uid-a",)"
+                                                    R"("not_started":[{"name":"main","image":"y"}]}]}})"
+                                                    "\n");
+    const auto found = find_garbage_pods(config);
+    ASSERT_THAT(found.pods, SizeIs(2));
+    EXPECT_EQ(found.pods[0]->containers.at(0).image, "y");
+    EXPECT_EQ(found.pods[1]->containers.at(0).image, "x");
+}
+
 TEST_F(GarbagePodsTest, AnAgentThatSaysNothingOfPodsIsATrouble) {
     const OneAnswer agent(config.agent.socket_path, "{\"v\":1}\n");
     const auto found = find_garbage_pods(config);

@@ -26,6 +26,17 @@ TEST(AgentPods, AreThoseThatAreRankedAndThoseThatHaveEnded) {
     EXPECT_FALSE(pods->at(2).populated);
 }
 
+TEST(AgentPods, WhatIsNotStartedIsSaidWithItsImage) {
+    const auto pods = agent_pods(R"({"ranking":{"pods":[{"name":"web","uid":"u1",
+        "not_started":[{"name":"main","image":"web:2"},7,{}]},{"name":"old","uid":"u2","not_started":"x"}]}})");
+    ASSERT_TRUE(pods);
+    ASSERT_EQ(pods->size(), 2U);
+    ASSERT_EQ(pods->at(0).pod.containers.size(), 2U);
+    EXPECT_EQ(pods->at(0).pod.containers[0].name, "main");
+    EXPECT_EQ(pods->at(0).pod.containers[0].image, "web:2");
+    EXPECT_TRUE(pods->at(1).pod.containers.empty());
+}
+
 TEST(AgentPods, APodThatOnlyTheRuntimeKnowsIsNoneOfThem) {
     const auto pods = agent_pods(R"({"ranking":{"pods":[]},"pods_without_manifest":{"count":1,"uids":["u1"],
         "pods":[{"uid":"u1","namespace":"default","name":"web","working_set_bytes":7}]}})");

@@ -99,6 +99,20 @@ TEST(StatusJson, ListsPodsInVictimOrderWithTheReasonOfTheirPlace) {
     EXPECT_EQ(pods[2]["exemption"], "critical");
 }
 
+TEST(StatusJson, ListsContainersThatAreNotCreatedAsEvictdGcReadsThem) {
+    auto tick = sample::calm();
+    EXPECT_FALSE(json::parse(document(tick))["ranking"]["pods"][0].contains("not_started"));
+    Pod pod = *tick.observation.pods[tick.decision.ranking[0].pod].pod;
+    pod.containers = {Container{.name = "main", .image = "web:2"},
+                      Container{.name = "mesh", .id = "containerd://1", .image = "mesh:1"}};
+    tick.observation.pods[tick.decision.ranking[0].pod].pod = std::make_shared<const Pod>(pod);
+    EXPECT_EQ(json::parse(document(tick))["ranking"]["pods"][0]["not_started"],
+              json::parse(R"([{"name":"main","image":"web:2"}])"));
+    pod.deletion_time = WallTime{};
+    tick.observation.pods[tick.decision.ranking[0].pod].pod = std::make_shared<const Pod>(pod);
+    EXPECT_FALSE(json::parse(document(tick))["ranking"]["pods"][0].contains("not_started"));
+}
+
 TEST(StatusJson, ListsPodsThatHaveEndedAsEvictdGcReadsThem) {
     auto tick = sample::calm();
     EXPECT_FALSE(json::parse(document(tick)).contains("finished_pods"));

@@ -76,6 +76,15 @@ TEST(TapeJson, ATapeFromBeforeTheChoiceOfGraceGivesPodsTheirOwn) {
     EXPECT_FALSE(pod.qos || pod.has_resources || pod.requests.hugepages);
 }
 
+TEST(TapeJson, ATapeFromBeforeTheImagesOfPodsIsRead) {
+    Pod pod{.containers = {Container{.name = "old", .image = "x"}}};
+    ValueReader reader({});
+    const auto json = ValueReader::Json::parse(R"({"name":"a","containers":[{"name":"app"}]})");
+    ASSERT_TRUE(reader.read(json, pod)) << reader.fault();
+    ASSERT_EQ(pod.containers.size(), 1U);
+    EXPECT_EQ(pod.containers[0].image, "");
+}
+
 TEST(TapeJson, OfAStateFromBeforeItWasMeasuredWhatOthersTakeIsNotKnown) {
     State state;
     state.available_once_reaped = {7};

@@ -111,6 +111,16 @@ TEST(PodFields, ContainersHaveTheIdThatTheRuntimeGaveThem) {
     EXPECT_EQ(pod.init_containers.at(0).id, "");
 }
 
+TEST(PodFields, ContainersHaveTheImageThatTheyAreToRun) {
+    json object =
+        with("/spec/initContainers", json::parse(R"([{"name": "side", "image": "mesh:1"}, {"name": "once"}])"));
+    object["spec"]["containers"][0]["image"] = "docker.io/library/nginx:1.27";
+    const Pod pod = read(object);
+    EXPECT_EQ(pod.containers.at(0).image, "docker.io/library/nginx:1.27");
+    EXPECT_EQ(pod.init_containers.at(0).image, "mesh:1");
+    EXPECT_EQ(pod.init_containers.at(1).image, "");
+}
+
 TEST(PodFields, ADeletionCostThatIsNoneIsZero) {
     const std::vector<std::pair<std::string, int>> rows{
         {"10", 10}, {"-10", -10},      {"0", 0},

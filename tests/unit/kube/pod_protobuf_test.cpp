@@ -73,7 +73,7 @@ json whole_json() {
         "ownerReferences": [{"kind": "ReplicaSet", "name": "rs", "uid": "u2", "controller": true, "blockOwnerDeletion": false}]},
       "spec": {"volumes": [{"name": "cache", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
           {"name": "host", "hostPath": {"path": "/x"}}, {"name": "secret", "secret": {"secretName": "s"}}, {"name": "none"}],
-        "containers": [{"name": "app", "resources": {"limits": {"memory": "128Mi"}, "requests": {"memory": "64Mi", "cpu": "500m"}}}],
+        "containers": [{"name": "app", "image": "image", "resources": {"limits": {"memory": "128Mi"}, "requests": {"memory": "64Mi", "cpu": "500m"}}}],
         "terminationGracePeriodSeconds": 12, "activeDeadlineSeconds": 600, "nodeName": "n1",
         "initContainers": [{"name": "mesh", "resources": {}, "restartPolicy": "Always"}],
         "tolerations": [{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}],

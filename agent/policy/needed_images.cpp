@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "needed_images.hpp"
+
+#include <set>
+#include <string_view>
+
+#include "evictd/model/image_names.hpp"
+
+namespace evictd::policy {
+
+namespace {
+
+bool will_run(const Pod& pod) {
+    const bool has_ended = pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed;
+    return !has_ended && !pod.deletion_time;
+}
+
+}  // namespace
+
+NeededImages::NeededImages(const std::vector<PodPtr>& pods, const Runtime& runtime) {
+    std::set<std::pair<std::string_view, std::string_view>> created;
+    for (const RuntimeContainer& one : runtime.containers) created.emplace(one.pod, one.name);
+    for (const PodPtr& pod : pods) {
+        if (!will_run(*pod)) continue;
+        for (const auto* containers : {&pod->init_containers, &pod->containers}) {
+            for (const Container& one : *containers) {
+                if (created.contains({pod->uid.value, one.name})) continue;
+                for (auto& spelling : spellings_of_image(one.image)) {
+                    by_spelling_.try_emplace(std::move(spelling), User{pod, &one});
+                }
+            }
+        }
+    }
+}
+
+std::string NeededImages::user_by(const std::string& spelling) const {
+    const auto found = by_spelling_.find(spelling);
+    if (found == by_spelling_.end()) return {};
+    return found->second.pod->full_name() + "/" + found->second.container->name;
+}
+
+std::string NeededImages::user_of(const RuntimeImage& image) const {
+    if (by_spelling_.empty()) return {};
+    std::vector<std::string> spellings = spellings_of_image(image.id);
+    for (const auto* names : {&image.tags, &image.digests}) {
+        for (const std::string& name : *names) {
+            for (auto& spelling : spellings_of_image(name)) spellings.push_back(std::move(spelling));
+        }
+    }
+    for (const std::string& spelling : spellings) {
+        if (std::string user = user_by(spelling); !user.empty()) return user;
+    }
+    return {};
+}
+
+}  // namespace evictd::policy
