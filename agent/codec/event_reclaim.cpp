@@ -51,7 +51,7 @@ std::string removed_sentence(const std::optional<ReclaimOutcome>& outcome) {
 
 }  // namespace
 
-// Where there is nothing to remove, a reclaim is over as it begins, at each look.
+// A reclaim that repeats one in vain has neither a begin nor an end here (policy/reclaim_news).
 void add_reclaim(const Tick& tick, std::vector<Event>& events) {
     const auto& decision = tick.decision;
     const auto& observation = tick.observation;
@@ -60,22 +60,23 @@ void add_reclaim(const Tick& tick, std::vector<Event>& events) {
         return events.emplace_back(new_event(tick, severity, reason, at));
     };
     if (reclaimed) add_orphans(*reclaimed, tick, events);  // also where another reclaim begins with it
-    if (!decision.reclaim.empty()) {
-        if (decision.garbage.removals.empty() && !decision.garbage.inventory_since) return;
+    if (!decision.announced.empty()) {
         add(Severity::normal, Reason::reclaim_started, tick.decided_at).message =
-            reclaim_sentence(decision.reclaim, decision.garbage.removals, tick.dry_run) + removed_sentence(reclaimed);
-        return;
+            reclaim_sentence(decision.announced, decision.garbage.removals, tick.dry_run) + removed_sentence(reclaimed);
     }
+    if (!decision.announced.empty() || !decision.reclaim.empty()) return;
     if (!reclaimed || !reclaimed->forced) return;  // a pass without pressure
     if (decision.reclaimed) {
         add(Severity::normal, Reason::reclaim_succeeded, observation.at).message =
             (decision.evict ? "What the node gave back was enough" : decision.why) + removed_sentence(reclaimed);
         return;
     }
+    const std::string removed = removed_sentence(reclaimed);
+    if (decision.outcome_repeated && removed.empty() && !decision.evict) return;
     Event& event = add(Severity::warning, Reason::reclaim_insufficient, observation.at);
     event.message = "What the node could give back was not enough";
     if (decision.evict && is_for_disk_threshold(*decision.evict)) event.message += ": a pod is evicted";
-    event.message += removed_sentence(reclaimed);
+    event.message += removed;
     for (const auto& error : reclaimed->errors) event.error += (event.error.empty() ? "" : "; ") + error;
 }
 

@@ -256,7 +256,8 @@ struct Described<PassedOver> {
 template <>
 struct Described<Reclaiming> {
     static constexpr auto fields = std::tuple(field("asked", &Reclaiming::asked), field("acting", &Reclaiming::acting),
-                                              field("garbage", &Reclaiming::garbage), field("more", &Reclaiming::more));
+                                              field("garbage", &Reclaiming::garbage), field("more", &Reclaiming::more),
+                                              field("announced", &Reclaiming::announced));
 };
 template <>
 struct Described<Trend> {

@@ -137,7 +137,9 @@ struct Described<Collecting> {
         field("passes", &Collecting::passes), field("routine", &Collecting::routine),
         field("containers_at", &Collecting::containers_at), field("images_at", &Collecting::images_at),
         field("futile_inventory", &Collecting::futile_inventory), field("orphans_at", &Collecting::orphans_at),
-        field("unknown", &Collecting::unknown), field("unknown_of", &Collecting::unknown_of));
+        field("unknown", &Collecting::unknown), field("unknown_of", &Collecting::unknown_of),
+        field("futile_for", &Collecting::futile_for), field("futile_removals", &Collecting::futile_removals),
+        field("announced_pass", &Collecting::announced_pass));
 };
 template <>
 struct Described<DiskWait> {

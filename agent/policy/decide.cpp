@@ -26,6 +26,7 @@
 #include "rank.hpp"
 #include "reading_pace.hpp"
 #include "reclaim.hpp"
+#include "reclaim_news.hpp"
 #include "removals.hpp"
 #include "shed.hpp"
 #include "shutdown.hpp"
@@ -160,6 +161,7 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
     const std::vector<MetThreshold>& acting = finished.acting;
     next.reclaiming.reset();
     note_reclaimed(observation, next);
+    note_futile(finished, observation, next.collecting);
     decision.conditions = next.conditions;
     for (const auto& threshold : next.thresholds_met) {
         const auto first = std::find_if(before.first_observed.begin(), before.first_observed.end(),
@@ -190,6 +192,7 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
 void leave_reclaim(const EvictionConfig& config, const Observation& observation, Verdict& verdict) {
     auto& [decision, next] = verdict;
     note_reclaimed(observation, next);
+    note_futile(*next.reclaiming, observation, next.collecting);
     next.reclaiming.reset();
     decision.reclaimed =
         std::none_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
@@ -278,6 +281,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     decision.owed = owed_memory(state, next);
     decision.next_eviction_at = slow_until(next, observation);
     desire(config, configured, observation, verdict);
+    announce_reclaim(observation, next, decision);
     remember_waiting(course, decision, observation.at, next);
     const StepClocks steps{stall_clock, next_awaited_clock(course, decision, observation.at)};
     const auto clock = next_clock(config, decision, next, steps, observation);

@@ -240,6 +240,7 @@ bool begin_next_round(const Reclaiming& finished, const Observation& observation
     Reclaiming& next = state.reclaiming.emplace();
     next.asked = finished.asked;
     next.acting = finished.acting;
+    next.announced = finished.announced;
     next.garbage.forced = true;
     next.garbage.deadline = finished.garbage.deadline;
     next.garbage.inventory_since = observation.at;

@@ -215,6 +215,9 @@ struct Decision {
     std::vector<Eviction> rejections;             // beside it: pods that arrived under a condition
     std::vector<NodeReclaim> reclaim;             // reclaim these, then look again: no pod is evicted before
     bool reclaimed = false;                       // what was given back is enough: every threshold is clear
+    std::vector<NodeReclaim> announced;           // a reclaim of these begins that is told; a repeated one is not
+    bool outcome_repeated = false;                // Observation::reclaimed is of a reclaim that was not announced
+    bool reclaim_futile = false;                  // the last reclaim for the threshold that goes first removed nothing
     std::vector<std::string> notes;               // settings that were overruled, in the kubelet's words
     std::vector<ShedPod> shed;                    // no new sockets; pods not listed get sockets again
     std::vector<Rung> ladder;                     // pods not listed are released

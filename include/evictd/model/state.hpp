@@ -89,6 +89,7 @@ struct Reclaiming {
     std::vector<MetThreshold> acting;  // as they were met, the one that is handled first in front
     DesiredGarbage garbage{};          // its pass is 0 until an inventory is there that it can be chosen from
     bool more = false;                 // more may go than was chosen: by sizes it was enough, or a list was incomplete
+    bool announced = false;            // an event said that it, or the round before it, has begun
 };
 
 // A pod that the runtime or a log directory names, and no source of pods knows.
@@ -110,6 +111,9 @@ struct Collecting {
     std::optional<MonotonicTime> orphans_at{};      // the last pass over orphans
     std::vector<UnknownOwner> unknown{};            // ordered by uid; empty after a gap of a source
     std::optional<MonotonicTime> unknown_of{};      // when the inventory was made that named them
+    std::vector<Threshold> futile_for{};  // met without a break since a reclaim for it removed nothing, as all since
+    GarbageList futile_removals{};        // what such a reclaim tried to remove
+    std::uint64_t announced_pass = 0;     // the last pass of a reclaim whose begin was announced
 };
 
 // How something changed lately, from interval to interval.

@@ -83,7 +83,7 @@ TEST(Events, AnEvictionThatWaitsForAManifestIsReportedOnce) {
 
 TEST(Events, AReclaimSaysWhatItRemoves) {
     auto tick = sample::calm();
-    tick.decision.reclaim = {NodeReclaim::containers, NodeReclaim::images};
+    tick.decision.announced = {NodeReclaim::containers, NodeReclaim::images};
     tick.decision.garbage.inventory_since = tick.observation.at;
     EXPECT_EQ(events_of(tick).at(0).message, "Removing unused containers and images before any pod is evicted");
     Garbage image, directory;
@@ -97,7 +97,7 @@ TEST(Events, AReclaimSaysWhatItRemoves) {
 TEST(Events, ADryRunOfAReclaimSaysSo) {
     auto tick = sample::calm();
     tick.dry_run = true;
-    tick.decision.reclaim = {NodeReclaim::images};
+    tick.decision.announced = {NodeReclaim::images};
     tick.decision.garbage.inventory_since = tick.observation.at;
     EXPECT_EQ(events_of(tick).at(0).message, "Dry run: would remove unused images before any pod is evicted");
 }
@@ -116,10 +116,23 @@ TEST(Events, AReclaimThatIsOverSaysWhatItRemoved) {
     tick.decision.why = "it was enough";
     EXPECT_EQ(events_of(tick).at(0).message, "it was enough. Removed 1 container and 1 image");
     tick.decision.reclaimed = false;
-    tick.decision.reclaim = {NodeReclaim::images};  // another round
+    tick.decision.reclaim = tick.decision.announced = {NodeReclaim::images};  // another round
     tick.decision.garbage.inventory_since = tick.observation.at;
     EXPECT_EQ(events_of(tick).at(0).message,
               "Removing unused images before any pod is evicted. Removed 1 container and 1 image");
+}
+
+TEST(Events, TheEndOfAReclaimThatWasNotAnnouncedIsToldOnlyIfItRemovedSomething) {
+    auto tick = sample::calm();
+    ReclaimOutcome outcome{.errors = {"refused"}, .pass = 3, .forced = true, .orphans = {}};
+    outcome.removals = {{GarbageKind::image, "d", GarbageStatus::refused, {}}};
+    tick.observation.reclaimed = outcome;
+    EXPECT_EQ(events_of(tick).size(), 1U);
+    tick.decision.outcome_repeated = true;
+    EXPECT_TRUE(events_of(tick).empty());
+    outcome.removals[0].status = GarbageStatus::removed;
+    tick.observation.reclaimed = outcome;
+    EXPECT_EQ(events_of(tick).at(0).message, "What the node could give back was not enough. Removed 1 image");
 }
 
 TEST(Events, EachOrphanIsNamedAndARoutinePassSaysNothingOfPressure) {
@@ -148,11 +161,12 @@ TEST(Events, EachOrphanIsNamedAndARoutinePassSaysNothingOfPressure) {
     EXPECT_THAT(events_of(tick)[0].message, ::testing::HasSubstr("cgroup /kubepods/podu1 of pod shop/web"));
     tick.decision.reclaim = {NodeReclaim::images};  // pressure begins as the pass ends
     EXPECT_THAT(events_of(tick), ::testing::SizeIs(1)) << "a reclaim that has nothing to remove";
-    tick.decision.garbage.inventory_since = tick.observation.at;
+    tick.decision.announced = {NodeReclaim::images};
     ASSERT_EQ(events_of(tick).size(), 2U);
     EXPECT_EQ(events_of(tick)[0].reason, Reason::orphan_removed);
     EXPECT_EQ(events_of(tick)[1].reason, Reason::reclaim_started);
     tick.decision.reclaim.clear();
+    tick.decision.announced.clear();
     outcome.orphans.clear();
     tick.observation.reclaimed = outcome;
     EXPECT_TRUE(events_of(tick).empty());

@@ -56,7 +56,7 @@ protected:
     }
     void reclaims() {
         Tick tick = sample::calm();
-        tick.decision.reclaim = {NodeReclaim::images};
+        tick.decision.announced = {NodeReclaim::images};
         emit(tick);
         tick = sample::calm();
         tick.observation.reclaimed.emplace().orphans.emplace_back();
