@@ -143,8 +143,8 @@ void Agent::want_scores(const Tick& tick) {
     const auto kind = tick.observation.cause.kind;
     const auto look_period = options_.eviction.look_period;
     const auto period = score_reports_lost_ ? look_period : std::max(look_period, options_.score_period);
-    const bool looks = kind == CauseKind::started || kind == CauseKind::pods_changed ||
-                       last_look_ - scores_looked_at_ >= period;
+    const bool looks =
+        kind == CauseKind::started || kind == CauseKind::pods_changed || last_look_ - scores_looked_at_ >= period;
     if (!parts_.want_scores || (!steers && !looks)) {
         return;
     }

@@ -15,7 +15,8 @@ namespace evictd::app {
 namespace {
 
 // All oom_score_adj are read, where the kernel also reports each write: finds what a process brought along that was
-// moved into a pod. After reports were lost, the next look reads them too. To read them costs 26 system calls a process.
+// moved into a pod. After reports were lost, the next look reads them too. To read them costs 26 system calls a
+// process.
 constexpr Duration score_period = std::chrono::minutes(5);
 
 }  // namespace
