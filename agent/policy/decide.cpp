@@ -120,6 +120,16 @@ Course calm_course(const Pressure& pressure) {
     return pressure.stalls.merged.empty() ? Course::nothing : Course::stalled;
 }
 
+// Nothing that is met was measured since the last look: what was found then holds still.
+Course unread_course(const Pressure& pressure, const Observation& observation, const Verdict& verdict) {
+    const Course course = calm_course(pressure);
+    if (course != Course::stale) return course;
+    if (verdict.state.reclaiming) return Course::reclaiming;
+    const bool on_disk = is_on_disk(pressure.pass.satisfied.front().threshold.signal);
+    if (on_disk && !verdict.state.freeing.empty()) return Course::freeing;
+    return has_candidate(observation, verdict, on_disk) ? Course::stale : Course::no_candidate;
+}
+
 Course waiting_course(const State& state) {
     return state.in_flight.back().dry_run ? Course::pretending : Course::waiting;
 }
@@ -147,7 +157,8 @@ Course take_course(Pressure pressure, const EvictionConfig& config, const Observ
     if (evict_beyond_limits(config, observation, verdict)) return Course::limits;
     if (acting.empty()) {
         if (grace_ended) return Course::grace_ended;
-        return stalls.empty() ? calm_course(pressure) : evict_for_stall(stalls.front(), config, observation, verdict);
+        return stalls.empty() ? unread_course(pressure, observation, verdict)
+                              : evict_for_stall(stalls.front(), config, observation, verdict);
     }
     return reclaim_or_evict(std::move(acting), config, observation, verdict);
 }

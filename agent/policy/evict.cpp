@@ -95,6 +95,10 @@ Course evict(const ObservedPod& observed, const std::vector<MetThreshold>& actin
 
 }  // namespace
 
+bool has_candidate(const Observation& observation, const Verdict& verdict, bool on_disk) {
+    return choose(observation, verdict, on_disk) != nullptr;
+}
+
 void begin_eviction(const ObservedPod& observed, const Eviction& eviction, const EvictionConfig& config,
                     const Observation& observation, Verdict& verdict) {
     const Pod& pod = *observed.pod;

@@ -11,6 +11,8 @@
 
 namespace evictd::policy {
 
+// Whether a pod could be chosen from the ranking now.
+[[nodiscard]] bool has_candidate(const Observation& observation, const Verdict& verdict, bool on_disk);
 // For thresholds on amounts; the first of `acting`, which is not empty, gives the reason and the grace.
 [[nodiscard]] Course evict_first(const std::vector<MetThreshold>& acting, const EvictionConfig& config,
                                  const Observation& observation, Verdict& verdict);

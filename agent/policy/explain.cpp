@@ -190,6 +190,13 @@ std::string no_candidate(const Decision& decision) {
     return unable + said;
 }
 
+// A reclaim is repeated, and has nothing to remove.
+std::string in_vain(const Decision& decision, const std::string& first) {
+    const bool could_evict = std::any_of(decision.ranking.begin(), decision.ranking.end(),
+                                         [](const RankedPod& ranked) { return ranked.exemption == Exemption::none; });
+    return could_evict ? first : no_candidate(decision) + "; " + first;
+}
+
 // Victims that ended at this look.
 std::string ended(const Decision& decision) {
     std::string said;
@@ -250,11 +257,13 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
         case Course::limits:
             return limits(decision);
         case Course::reclaiming:
+            if (is_in_vain(decision))
+                return in_vain(decision, first()) + say_not_enough(decision, reclaim, observation);
             return first() + "; " + say_reclaim(decision, reclaim);
         case Course::reclaimed:
             return say_reclaimed(reclaim, observation);
         case Course::no_candidate:
-            return no_candidate(decision) + "; " + first();
+            return no_candidate(decision) + "; " + first() + say_not_enough(decision, reclaim, observation);
         case Course::stalled:
             return stalled(decision, observation);
         case Course::unknown_pod:

@@ -25,6 +25,19 @@ std::string say_reclaim(const Decision& decision, const std::vector<NodeReclaim>
     return garbage.empty() ? said : said + ": " + garbage;
 }
 
+bool is_in_vain(const Decision& decision) {
+    return decision.reclaim_futile && decision.garbage.removals.empty() && !decision.garbage.inventory_since;
+}
+
+std::string say_not_enough(const Decision& decision, const std::vector<NodeReclaim>& reclaim,
+                           const Observation& observation) {
+    if (decision.reclaim_futile) return "; nothing unused could be removed";
+    const auto& outcome = observation.reclaimed;
+    if (reclaim.empty() || !outcome || !outcome->freed) return {};
+    return "; removing unused " + joined(reclaim) + " freed " + bytes_text(outcome->freed->value) +
+           ", which was not enough";
+}
+
 std::string say_reclaimed(const std::vector<NodeReclaim>& reclaim, const Observation& observation) {
     const auto& outcome = observation.reclaimed;
     const std::string freed = outcome && outcome->freed ? " (" + bytes_text(outcome->freed->value) + " freed)" : "";

@@ -13,6 +13,11 @@ namespace evictd::policy {
 
 // "unused containers and images are removed before any pod is evicted: 2 containers and 1 image, 1.2Gi"
 [[nodiscard]] std::string say_reclaim(const Decision& decision, const std::vector<NodeReclaim>& reclaim);
+// A reclaim is due and has nothing to remove.
+[[nodiscard]] bool is_in_vain(const Decision& decision);
+// "; removing unused images freed 12Mi, which was not enough"; empty: that is not known.
+[[nodiscard]] std::string say_not_enough(const Decision& decision, const std::vector<NodeReclaim>& reclaim,
+                                         const Observation& observation);
 [[nodiscard]] std::string say_reclaimed(const std::vector<NodeReclaim>& reclaim, const Observation& observation);
 
 }  // namespace evictd::policy

@@ -42,10 +42,10 @@ void follow_futile(const Observation& observation, State& state) {
 }  // namespace
 
 void note_futile(const Reclaiming& finished, const Observation& observation, Collecting& collecting) {
-    if (!observation.runtime || finished.acting.empty()) return;
+    if (!finished.announced && collecting.futile_for.empty()) return;  // it asked for nothing
     if (observation.reclaimed && removed_any(*observation.reclaimed)) return;
     const Threshold& threshold = finished.acting.front().threshold;
-    if (!is_among(collecting.futile_for, threshold)) collecting.futile_for.push_back(threshold);
+    if (finished.announced && !is_among(collecting.futile_for, threshold)) collecting.futile_for.push_back(threshold);
     if (!finished.garbage.removals.empty()) collecting.futile_removals = finished.garbage.removals;
 }
 

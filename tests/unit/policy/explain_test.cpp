@@ -96,6 +96,10 @@ TEST(Why, AStaleReadingAndMinReclaim) {
     Node node = web_node({hard(100_MiB, 100_MiB)}, {.name = "web", .priority = 2'000'000'000});
     node.set(96_MiB).look(0s);
     EXPECT_EQ(node.set(150_MiB).look(1s, 0s).why,
+              "unable to evict any pods from the node: 1 critical; memory.available is 150Mi, back above 100Mi but its "
+              "minimum reclaim is not reached");
+    node.pods = {pod({.name = "web"})};
+    EXPECT_EQ(node.look(2s, 0s).why,
               "memory.available is 150Mi, back above 100Mi but its minimum reclaim is not reached, but it was not read "
               "again since the last look");
 }

@@ -103,5 +103,36 @@ TEST(ReclaimNews, AnotherThresholdIsAnnounced) {
     EXPECT_EQ(node.follow(31s).announced, 1);
 }
 
+// Not: that the filesystem was not read again.
+TEST(ReclaimNews, BetweenReadingsItIsSaidThatNothingCanBeRemovedAndNoPodEvicted) {
+    StuckNode node;
+    (void)node.follow(1s);
+    for (const Duration now : {31s, 32s}) {
+        Observation observation = node.observe(now, 30900ms);
+        observation.fs_layout = node.layout;
+        auto runtime = std::make_shared<Runtime>(node.inventory.runtime);
+        runtime->at = at(*node.listed);
+        observation.runtime = runtime;
+        Verdict verdict = decide(node.config, observation, node.state);
+        node.state = std::move(verdict.state);
+        EXPECT_THAT(verdict.decision.why, ::testing::StartsWith("unable to evict any pods from the node: 1 critical; "
+                                                                "nodefs.available is 9Gi, under 10Gi for "));
+        EXPECT_THAT(verdict.decision.why, ::testing::HasSubstr("; nothing unused could be removed"));
+    }
+}
+
+TEST(ReclaimNews, WhatWasFreedAndNotEnoughIsSaid) {
+    StuckNode node;
+    node.inventory.image(image_id(1), 1h, 1_GiB);
+    ReclaimOutcome outcome = ReclaimNode::done(node.disk(0s, 9_GiB));
+    outcome.removals = {{GarbageKind::image, image_id(1), GarbageStatus::removed, {}}};
+    outcome.freed = 512_MiB;
+    node.forget();
+    EXPECT_EQ(
+        node.disk(1s, 9_GiB, outcome).why,
+        "unable to evict any pods from the node: 1 critical; nodefs.available is 9Gi, under 10Gi for 1s; removing "
+        "unused containers and images freed 512Mi, which was not enough");
+}
+
 }  // namespace
 }  // namespace evictd::policy::testing
