@@ -15,6 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 using Seconds = std::chrono::duration<double>;
 
+// Half of it, and a pod that writes a batch every second does not fill the disk by the median.
+constexpr Duration disk_interval = 1s;
 // Looks where only disks are short are no more frequent.
 constexpr Duration shortest_look = 1s;
 
@@ -33,7 +35,7 @@ bool goes_on(const DiskTrend& before, const Reading& reading) {
 
 DiskTrend with_reading(const DiskTrend& before, const Reading& reading) {
     const Duration over = reading.at - before.since;
-    if (over < shortest_interval) return before;
+    if (over < disk_interval) return before;
     DiskTrend now = before;
     now.since = reading.at;
     now.available = extended(before.available, reading.available.value, over, unit_of(before.signal));

@@ -10,6 +10,9 @@
 namespace evictd::policy {
 namespace {
 
+// Half of it, and a page cache that comes and goes in bursts looks like growth; double it, and a node that is full in
+// two seconds is seen to be filling when half of them are over.
+constexpr Duration interval = std::chrono::milliseconds(100);
 constexpr std::int32_t fewest_intervals = 3;
 
 // Through doubles: whatever stands on a tape, nothing overflows.
@@ -74,7 +77,7 @@ Trend extended(Trend trend, std::int64_t now, Duration over, std::int64_t unit) 
 Trends follow(const Trends& before, const Observation& observation, bool anew) {
     const bool begin = anew || !before.since || observation.at < *before.since;
     const Duration over = begin ? Duration::zero() : observation.at - *before.since;
-    if (!begin && over < shortest_interval) return with_new_pods(before, observation);
+    if (!begin && over < interval) return with_new_pods(before, observation);
     Trends now;
     now.since = observation.at;
     const auto next = [&](const Trend* old, std::int64_t value) {

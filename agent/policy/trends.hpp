@@ -21,9 +21,6 @@ namespace evictd::policy {
 // nothing about what follows.
 [[nodiscard]] Trends follow(const Trends& before, const Observation& observation, bool anew);
 
-// Half of it, and a page cache that comes and goes in bursts looks like growth; double it, and a node that is full in
-// two seconds is seen to be filling when half of them are over.
-inline constexpr Duration shortest_interval = std::chrono::milliseconds(100);
 // Beyond that an estimate from some intervals of the last minute says nothing.
 inline constexpr Duration trend_horizon = std::chrono::hours(1);
 

@@ -67,6 +67,14 @@ TEST(DiskExhaustion, AReadingThatIsNotNewIsNoInterval) {
     }
 }
 
+TEST(DiskExhaustion, BatchesAreATrend) {
+    Disk disk;
+    Decision decision;
+    for (int i = 0; i < 60; ++i) decision = disk.then(100ms, i % 10 == 0 ? 100_MiB : 0_B);  // looks for memory's sake
+    ASSERT_EQ(decision.disk_exhaustion.size(), 1U);
+    EXPECT_NEAR(static_cast<double>(decision.disk_exhaustion[0].falls.value), 100 * 1024 * 1024, 1e4);
+}
+
 TEST(DiskExhaustion, HasGoneOnSinceTheFilesystemWasAsked) {
     Disk disk;
     const auto before = disk.steadily(6, 1s, 100_MiB);
