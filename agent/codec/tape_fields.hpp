@@ -16,6 +16,7 @@
 #include "tape_fields_pod_status.hpp"
 #include "tape_fields_runtime.hpp"
 #include "tape_fields_stall.hpp"
+#include "tape_fields_trend.hpp"
 
 namespace evictd::codec {
 
@@ -258,37 +259,6 @@ struct Described<Reclaiming> {
     static constexpr auto fields = std::tuple(field("asked", &Reclaiming::asked), field("acting", &Reclaiming::acting),
                                               field("garbage", &Reclaiming::garbage), field("more", &Reclaiming::more),
                                               field("announced", &Reclaiming::announced));
-};
-template <>
-struct Described<Trend> {
-    static constexpr auto fields =
-        std::tuple(field("value", &Trend::value), field("rates", &Trend::rates), field("intervals", &Trend::intervals));
-};
-template <>
-struct Described<DiskTrend> {
-    static constexpr auto fields =
-        std::tuple(field("signal", &DiskTrend::signal), field("since", &DiskTrend::since),
-                   field("capacity", &DiskTrend::capacity), field("available", &DiskTrend::available));
-};
-template <>
-struct Described<PodDiskReading> {
-    static constexpr auto fields = std::tuple(field("at", &PodDiskReading::at), field("used", &PodDiskReading::used));
-};
-template <>
-struct Described<PodDiskTrend> {
-    static constexpr auto fields =
-        std::tuple(field("cgroup", &PodDiskTrend::cgroup), field("before", &PodDiskTrend::before),
-                   field("newest", &PodDiskTrend::newest));
-};
-template <>
-struct Described<PodTrend> {
-    static constexpr auto fields =
-        std::tuple(field("cgroup", &PodTrend::cgroup), field("working_set", &PodTrend::working_set));
-};
-template <>
-struct Described<Trends> {
-    static constexpr auto fields = std::tuple(field("since", &Trends::since), field("available", &Trends::available),
-                                              field("pods", &Trends::pods));
 };
 template <>
 struct Described<State> {
