@@ -107,7 +107,7 @@ TEST(ReclaimNews, AnotherThresholdIsAnnounced) {
 TEST(ReclaimNews, BetweenReadingsItIsSaidThatNothingCanBeRemovedAndNoPodEvicted) {
     StuckNode node;
     (void)node.follow(1s);
-    for (const Duration now : {31s, 32s}) {
+    for (const Duration now : {31s, 32s, 33s, 34s}) {
         Observation observation = node.observe(now, 30900ms);
         observation.fs_layout = node.layout;
         auto runtime = std::make_shared<Runtime>(node.inventory.runtime);
