@@ -13,7 +13,6 @@
 #include "flight.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
-#include "phrases.hpp"
 #include "pid_evictions.hpp"
 #include "stall.hpp"
 #include "thresholds.hpp"
@@ -177,26 +176,6 @@ std::string limits(const Decision& decision) {
     return said;
 }
 
-std::string no_candidate(const Decision& decision) {
-    const std::string unable = "unable to evict any pods from the node: ";
-    if (decision.ranking.empty()) return unable + "none is active";
-    std::array<int, exemption_words.size()> counts{};
-    for (const auto& ranked : decision.ranking) ++counts[static_cast<std::size_t>(ranked.exemption)];
-    std::string said;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        if (counts[i] == 0) continue;
-        said += (said.empty() ? "" : ", ") + std::to_string(counts[i]) + " " + std::string(exemption_words[i]);
-    }
-    return unable + said;
-}
-
-// A reclaim is repeated, and has nothing to remove.
-std::string in_vain(const Decision& decision, const std::string& first) {
-    const bool could_evict = std::any_of(decision.ranking.begin(), decision.ranking.end(),
-                                         [](const RankedPod& ranked) { return ranked.exemption == Exemption::none; });
-    return could_evict ? first : no_candidate(decision) + "; " + first;
-}
-
 // Victims that ended at this look.
 std::string ended(const Decision& decision) {
     std::string said;
@@ -258,12 +237,12 @@ std::string about(Course course, const Decision& decision, const std::vector<Nod
             return limits(decision);
         case Course::reclaiming:
             if (is_in_vain(decision))
-                return in_vain(decision, first()) + say_not_enough(decision, reclaim, observation);
+                return say_in_vain(decision, first()) + say_not_enough(decision, reclaim, observation);
             return first() + "; " + say_reclaim(decision, reclaim);
         case Course::reclaimed:
             return say_reclaimed(reclaim, observation);
         case Course::no_candidate:
-            return no_candidate(decision) + "; " + first() + say_not_enough(decision, reclaim, observation);
+            return say_no_candidate(decision) + "; " + first() + say_not_enough(decision, reclaim, observation);
         case Course::stalled:
             return stalled(decision, observation);
         case Course::unknown_pod:

@@ -2,7 +2,11 @@
 // Copyright The evictd authors
 #include "explain_reclaim.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "evictd/model/text.hpp"
+#include "phrases.hpp"
 
 namespace evictd::policy {
 
@@ -23,6 +27,25 @@ std::string say_reclaim(const Decision& decision, const std::vector<NodeReclaim>
     if (decision.garbage.inventory_since) return said + "; waiting for a current list from the container runtime";
     const std::string garbage = say_garbage(decision.garbage.removals);
     return garbage.empty() ? said : said + ": " + garbage;
+}
+
+std::string say_no_candidate(const Decision& decision) {
+    const std::string unable = "unable to evict any pods from the node: ";
+    if (decision.ranking.empty()) return unable + "none is active";
+    std::array<int, exemption_words.size()> counts{};
+    for (const auto& ranked : decision.ranking) ++counts[static_cast<std::size_t>(ranked.exemption)];
+    std::string said;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] == 0) continue;
+        said += (said.empty() ? "" : ", ") + std::to_string(counts[i]) + " " + std::string(exemption_words[i]);
+    }
+    return unable + said;
+}
+
+std::string say_in_vain(const Decision& decision, const std::string& first) {
+    const bool could_evict = std::any_of(decision.ranking.begin(), decision.ranking.end(),
+                                         [](const RankedPod& ranked) { return ranked.exemption == Exemption::none; });
+    return could_evict ? first : say_no_candidate(decision) + "; " + first;
 }
 
 bool is_in_vain(const Decision& decision) {
