@@ -226,7 +226,13 @@ void follow_trends(const EvictionConfig& config, const Observation& observation,
     next.disk_trends = follow_disks(next.disk_trends, observation, anew);
     decision.exhaustion = exhaustion(next.trends, observation);
     decision.disk_exhaustion = disk_exhaustion(config, next.disk_trends, observation);
-    next.pod_disk_trends = follow_pod_disks(std::move(next.pod_disk_trends), observation);
+    if (decision.disk_exhaustion.empty()) {  // who fills a disk is nobody's question, and the state is copied each time
+        next.pod_disk_trends.clear();
+        return;
+    }
+    if (observation.cause.kind != CauseKind::kernel_event) {  // nothing is walked for such a look
+        next.pod_disk_trends = follow_pod_disks(std::move(next.pod_disk_trends), observation);
+    }
     name_disk_growers(next.pod_disk_trends, observation, decision.disk_exhaustion);
 }
 

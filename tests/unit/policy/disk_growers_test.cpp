@@ -55,21 +55,32 @@ TEST(DiskGrowers, ThePodThatGrowsFastestAndItsShareOfTheFall) {
     Filled node;
     node.web = 90_MiB;
     node.db = 5_MiB;
-    auto decision = node.look_for(9);
+    auto decision = node.look_for(19);
     ASSERT_EQ(decision.disk_exhaustion.size(), 2U);
     EXPECT_TRUE(decision.disk_exhaustion[0].pod.value.empty())
         << "what it kept when it was first measured is no growth";
-    decision = node.look_for(6);
+    decision = node.look_for(7);
     EXPECT_EQ(decision.disk_exhaustion[0].pod.value, "uid-web") << "also at looks that do not know what pods keep";
     EXPECT_EQ(decision.disk_exhaustion[0].share_percent, 90);
     EXPECT_EQ(decision.disk_exhaustion[1].share_percent, 90) << "both are one filesystem";
+}
+
+// The kill path pays for what a look keeps of each pod.
+TEST(DiskGrowers, NothingIsKeptOfPodsWhereNoDiskFills) {
+    Filled node;
+    node.web = 90_MiB;
+    node.look_for(26);
+    EXPECT_EQ(node.state.pod_disk_trends.size(), 2U);
+    node.config.thresholds.clear();
+    node.look_once();
+    EXPECT_TRUE(node.state.pod_disk_trends.empty());
 }
 
 TEST(DiskGrowers, AShareIsNeverMoreThanAll) {
     Filled node;
     node.web = 300_MiB;
     node.db = 100_MiB;
-    EXPECT_EQ(node.look_for(15).disk_exhaustion.at(0).share_percent, 75);
+    EXPECT_EQ(node.look_for(26).disk_exhaustion.at(0).share_percent, 75);
 }
 
 TEST(DiskGrowers, OnlyWhatLiesOnThatFilesystemCounts) {
@@ -77,7 +88,7 @@ TEST(DiskGrowers, OnlyWhatLiesOnThatFilesystemCounts) {
     node.layout = FsLayout::dedicated_image_fs;
     node.web = 50_MiB;
     node.db = 20_MiB;
-    const auto decision = node.look_for(15);
+    const auto decision = node.look_for(26);
     ASSERT_EQ(decision.disk_exhaustion.size(), 2U);
     for (const auto& out : decision.disk_exhaustion) {
         EXPECT_EQ(out.pod.value, out.signal == on_node ? "uid-web" : "uid-db");
