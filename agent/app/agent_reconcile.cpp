@@ -143,8 +143,9 @@ void Agent::want_scores(const Tick& tick) {
     const auto kind = tick.observation.cause.kind;
     const auto look_period = options_.eviction.look_period;
     const auto period = score_reports_lost_ ? look_period : std::max(look_period, options_.score_period);
-    const bool looks =
-        kind == CauseKind::started || kind == CauseKind::pods_changed || last_look_ - scores_looked_at_ >= period;
+    const bool is_due = kind == CauseKind::started || last_look_ - scores_looked_at_ >= period;
+    // A source that is asked again and again tells of the same pods each time.
+    const bool looks = is_due || (kind == CauseKind::pods_changed && !are_kept(desired.pods));
     if (!parts_.want_scores || (!steers && !looks)) {
         return;
     }
@@ -166,6 +167,17 @@ std::shared_ptr<const reconcile::KeptPods> Agent::kept_pods(const std::optional<
         }
     }
     return std::make_shared<const reconcile::KeptPods>(std::move(kept));
+}
+
+bool Agent::are_kept(const std::shared_ptr<const reconcile::KeptPods>& kept) const {
+    if (!kept) return false;
+    auto next = kept->pods.begin();
+    for (const auto& row : table_.rows()) {
+        if (!row.cgroup) continue;
+        if (next == kept->pods.end() || next->pod != row.pod || next->cgroup != row.cgroup) return false;
+        ++next;
+    }
+    return next == kept->pods.end();
 }
 
 // A pod that is new, or that has its first process.

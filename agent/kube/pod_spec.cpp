@@ -63,6 +63,14 @@ std::string read_container_name(const Value& field, const PodRules& rules) {
     return name.value_or("");
 }
 
+// Kubernetes bounds its length only by that of the pod, and it is kept. A longer one can be pulled from nowhere: a name
+// has 255 bytes at most, and a tag and a digest come after it.
+std::string read_image(const Value& field) {
+    constexpr std::size_t longest = 1024;
+    auto image = field.text().value_or("");
+    return image.size() <= longest ? std::string(image) : std::string();
+}
+
 std::vector<Container> read_containers(const Value& list, const PodRules& rules) {
     std::vector<Container> containers;
     const std::vector<Value> elements = list.elements();
@@ -75,7 +83,7 @@ std::vector<Container> read_containers(const Value& list, const PodRules& rules)
         Container container;
         container.name = read_container_name(element["name"], rules);
         std::tie(container.requests, container.limits) = read_requests_and_limits(element["resources"], rules);
-        container.image = element["image"].text().value_or("");
+        container.image = read_image(element["image"]);
         if (!container.name.empty() && !names.insert(container.name).second)
             element["name"].refuse("used twice: " + in_quotes(container.name), "give each container its own name");
         containers.push_back(std::move(container));

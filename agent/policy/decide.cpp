@@ -121,13 +121,15 @@ Course calm_course(const Pressure& pressure) {
 }
 
 // Nothing that is met was measured since the last look: what was found then holds still.
-Course unread_course(const Pressure& pressure, const Observation& observation, const Verdict& verdict) {
+Course unread_course(const Pressure& pressure, const Observation& observation, Verdict& verdict) {
     const Course course = calm_course(pressure);
     if (course != Course::stale) return course;
     if (verdict.state.reclaiming) return Course::reclaiming;
     const bool on_disk = is_on_disk(pressure.pass.satisfied.front().threshold.signal);
     if (on_disk && !verdict.state.freeing.empty()) return Course::freeing;
-    return has_candidate(observation, verdict, on_disk) ? Course::stale : Course::no_candidate;
+    if (has_candidate(observation, verdict, on_disk)) return Course::stale;
+    const bool waits = on_disk && waits_for_disk_usage(observation, verdict.decision, verdict.state);
+    return waits ? Course::disk_unknown : Course::no_candidate;
 }
 
 Course waiting_course(const State& state) {
@@ -230,9 +232,9 @@ void follow_trends(const EvictionConfig& config, const Observation& observation,
         next.pod_disk_trends.clear();
         return;
     }
-    if (observation.cause.kind != CauseKind::kernel_event) {  // nothing is walked for such a look
-        next.pod_disk_trends = follow_pod_disks(std::move(next.pod_disk_trends), observation);
-    }
+    if (observation.cause.kind == CauseKind::kernel_event)
+        return;  // nothing is walked for such a look, and it is urgent
+    next.pod_disk_trends = follow_pod_disks(std::move(next.pod_disk_trends), observation);
     name_disk_growers(next.pod_disk_trends, observation, decision.disk_exhaustion);
 }
 

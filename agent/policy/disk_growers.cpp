@@ -18,6 +18,10 @@ using namespace std::chrono_literals;
 constexpr Duration shortest_growth = 5s;
 // A tree that grows is walked again by then, so what is still the same has stopped.
 constexpr Duration longest_growth = 30s;
+// What was measured before that says nothing of now: the pod's tree cannot be walked any more.
+constexpr Duration oldest_growth = 90s;
+// Of the growth. Below it the pod is none of the reasons: something fills the disk that is nowhere measured.
+constexpr std::int32_t least_share = 10;
 
 bool is_known(const ObservedPod& pod) { return pod.usage && !pod.usage->disk_partial && pod.cgroup != CgroupId{}; }
 
@@ -36,9 +40,20 @@ const PodDiskTrend* find_pod(const std::vector<PodDiskTrend>& trends, CgroupId c
     return found == trends.end() || found->cgroup != cgroup ? nullptr : &*found;
 }
 
+// A pod may have any number of volumes: they are not copied.
+DiskUsage kept_without_volumes(const DiskUsage& of) {
+    return {.rootfs = of.rootfs,
+            .logs = of.logs,
+            .volumes = of.volumes,
+            .host_path = of.host_path,
+            .rootfs_inodes = of.rootfs_inodes,
+            .logs_inodes = of.logs_inodes,
+            .volumes_inodes = of.volumes_inodes,
+            .empty_dirs = {}};
+}
+
 PodDiskTrend with_usage(const PodDiskTrend* old, const ObservedPod& pod, MonotonicTime now) {
-    PodDiskReading newest{now, pod.usage->disk};
-    newest.used.empty_dirs.clear();
+    PodDiskReading newest{now, kept_without_volumes(pod.usage->disk)};
     if (old == nullptr || now < old->newest.at) return {pod.cgroup, newest, newest};
     const Duration over = now - old->newest.at;
     const bool is_due = is_same(old->newest.used, newest.used) ? over >= longest_growth : over >= shortest_growth;
@@ -58,7 +73,8 @@ void name_grower(const std::vector<PodDiskTrend>& trends, const Observation& obs
     double most = 0;
     for (const auto& observed : observation.pods) {
         const auto* const trend = observed.pod ? find_pod(trends, observed.cgroup) : nullptr;
-        const double growth = trend == nullptr ? 0 : growth_of(*trend, out.signal, observation.fs_layout);
+        const bool is_known = trend != nullptr && observation.at - trend->newest.at <= oldest_growth;
+        const double growth = !is_known ? 0 : growth_of(*trend, out.signal, observation.fs_layout);
         sum += growth;
         if (growth <= most) continue;
         most = growth;
@@ -66,6 +82,10 @@ void name_grower(const std::vector<PodDiskTrend>& trends, const Observation& obs
     }
     const double all = std::max(sum, static_cast<double>(out.falls.value));
     out.share_percent = all > 0 ? static_cast<std::int32_t>(std::lround(100 * most / all)) : 0;
+    if (out.share_percent < least_share) {
+        out.pod = {};
+        out.share_percent = 0;
+    }
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ void follow_futile(const Observation& observation, State& state) {
 void note_futile(const Reclaiming& finished, const Observation& observation, Collecting& collecting) {
     if (!finished.announced && collecting.futile_for.empty()) return;  // it asked for nothing
     if (observation.reclaimed && removed_any(*observation.reclaimed)) return;
+    if (finished.acting.empty()) return;  // of a tape that somebody wrote
     const Threshold& threshold = finished.acting.front().threshold;
     if (finished.announced && !is_among(collecting.futile_for, threshold)) collecting.futile_for.push_back(threshold);
     if (!finished.garbage.removals.empty()) collecting.futile_removals = finished.garbage.removals;
@@ -58,7 +59,8 @@ void announce_reclaim(const Observation& observation, State& state, Decision& de
     if (!state.reclaiming) return;
     auto& reclaiming = *state.reclaiming;
     const auto& garbage = reclaiming.garbage;
-    const bool repeats = is_among(collecting.futile_for, reclaiming.acting.front().threshold);
+    const bool repeats =
+        !reclaiming.acting.empty() && is_among(collecting.futile_for, reclaiming.acting.front().threshold);
     const bool begins = !decision.reclaim.empty() && (garbage.inventory_since || !garbage.removals.empty());
     const bool is_told =
         repeats ? !reclaiming.announced && has_news(garbage.removals, collecting.futile_removals) : begins;

@@ -6,7 +6,8 @@
 FILENAME != "-" { # before, after
     if (!($1 in name)) order[++n] = $1
     name[$1] = $2
-    cpu[$1] = $3 - cpu[$1]
+    if (FILENAME == ARGV[1]) begun[$1] = $3
+    else cpu[$1] = $3 - begun[$1]
     next
 }
 {
