@@ -226,8 +226,11 @@ TEST_F(Agents, ScoresAreLookedAtLessOftenWhereEachWriteIsReported) {
     clock.advance(std::chrono::seconds(1));
     agent->request_look();
     EXPECT_EQ(scores.looks, 3);
-    set_pods({.pods = {pod("quiet")}, .rejected = {}});
+    const auto same = pod("quiet");
+    set_pods({.pods = {same}, .rejected = {}});
     EXPECT_EQ(scores.looks, 4) << "the pods changed";
+    set_pods({.pods = {same}, .rejected = {}});
+    EXPECT_EQ(scores.looks, 4) << "they are told of again";
 }
 
 TEST_F(Agents, ScoresAreLookedAtWithinALookPeriodWhereReportsWereLost) {

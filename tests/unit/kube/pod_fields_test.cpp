@@ -119,6 +119,8 @@ TEST(PodFields, ContainersHaveTheImageThatTheyAreToRun) {
     EXPECT_EQ(pod.containers.at(0).image, "docker.io/library/nginx:1.27");
     EXPECT_EQ(pod.init_containers.at(0).image, "mesh:1");
     EXPECT_EQ(pod.init_containers.at(1).image, "");
+    object["spec"]["containers"][0]["image"] = std::string(1025, 'x');
+    EXPECT_EQ(read(object).containers.at(0).image, "") << "it would be kept, whatever its length";
 }
 
 TEST(PodFields, ADeletionCostThatIsNoneIsZero) {

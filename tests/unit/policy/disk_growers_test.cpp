@@ -104,6 +104,15 @@ TEST(DiskGrowers, NobodyIsNamedWhereNoPodGrows) {
     EXPECT_TRUE(shrinks.look_for(45).disk_exhaustion.at(0).pod.value.empty());
 }
 
+TEST(DiskGrowers, APodThatIsNoneOfTheReasonsIsNotNamed) {
+    Filled node;
+    node.web = 9_MiB;  // of 100 MiB
+    const auto decision = node.look_for(26);
+    ASSERT_FALSE(decision.disk_exhaustion.empty());
+    EXPECT_TRUE(decision.disk_exhaustion[0].pod.value.empty());
+    EXPECT_EQ(decision.disk_exhaustion[0].share_percent, 0);
+}
+
 TEST(DiskGrowers, AFigureThatComesTooSoonIsNoGrowth) {
     auto observed = pod({.name = "web", .working_set = 1_GiB, .cgroup = 12});
     Observation observation;
