@@ -49,9 +49,10 @@ licenced() {
 check "the licences of what is in it are installed" licenced
 unit() {
     local file=$work/root/usr/lib/systemd/system/evictd.service
-    grep -qx 'Type=notify' "$file" && grep -qE '^WatchdogSec=[0-9]+$' "$file" && ! grep -q AF_NETLINK "$file"
+    grep -qx 'Type=notify' "$file" && grep -qE '^WatchdogSec=[0-9]+$' "$file" &&
+        grep -qx 'RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK' "$file"
 }
-check "the unit has a watchdog" unit
+check "the unit has a watchdog, and sockets of no other families" unit
 
 # ---- a running one
 needs_node 64 "rights" "health"
