@@ -165,8 +165,6 @@ private:
     void tell_trouble();
     void tell_root();
     void want_scores(const Tick& tick);
-    // Whether the table has these pods, each the same object in the same cgroup.
-    [[nodiscard]] bool are_kept(const std::shared_ptr<const reconcile::KeptPods>& kept) const;
     [[nodiscard]] std::shared_ptr<const reconcile::KeptPods> kept_pods(const std::optional<Reading>& node) const;
     void expect_scores(const CgroupLife& life);
     void check_scores(const OomScoreChanged& changed);

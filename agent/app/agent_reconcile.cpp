@@ -144,15 +144,18 @@ void Agent::want_scores(const Tick& tick) {
     const auto look_period = options_.eviction.look_period;
     const auto period = score_reports_lost_ ? look_period : std::max(look_period, options_.score_period);
     const bool is_due = kind == CauseKind::started || last_look_ - scores_looked_at_ >= period;
+    auto kept = is_due || kind == CauseKind::pods_changed
+                    ? kept_pods(tick.observation.readings[static_cast<std::size_t>(Signal::memory_available)])
+                    : nullptr;
     // A source that is asked again and again tells of the same pods each time.
-    const bool looks = is_due || (kind == CauseKind::pods_changed && !are_kept(desired.pods));
+    const bool looks = kept && (is_due || !desired.pods || kept->pods != desired.pods->pods);
     if (!parts_.want_scores || (!steers && !looks)) {
         return;
     }
     if (looks) {
         scores_looked_at_ = last_look_;
         score_reports_lost_ = false;
-        desired.pods = kept_pods(tick.observation.readings[static_cast<std::size_t>(Signal::memory_available)]);
+        desired.pods = std::move(kept);
     }
     const bool raises = steers && desired.steer_to;  // putting back has time
     parts_.want_scores(desired, raises ? reconcile::Urgency::at_once : reconcile::Urgency::can_wait);
@@ -167,17 +170,6 @@ std::shared_ptr<const reconcile::KeptPods> Agent::kept_pods(const std::optional<
         }
     }
     return std::make_shared<const reconcile::KeptPods>(std::move(kept));
-}
-
-bool Agent::are_kept(const std::shared_ptr<const reconcile::KeptPods>& kept) const {
-    if (!kept) return false;
-    auto next = kept->pods.begin();
-    for (const auto& row : table_.rows()) {
-        if (!row.cgroup) continue;
-        if (next == kept->pods.end() || next->pod != row.pod || next->cgroup != row.cgroup) return false;
-        ++next;
-    }
-    return next == kept->pods.end();
 }
 
 // A pod that is new, or that has its first process.

@@ -16,7 +16,7 @@
 #include "json_value.hpp"
 #include "kernel_events.hpp"
 #include "stall_json.hpp"
-#include "status_disks.hpp"
+#include "status_exhaustion.hpp"
 #include "status_json_victims.hpp"
 #include "status_sockets.hpp"
 #include "tape_names.hpp"
@@ -90,18 +90,6 @@ Json signals_json(const AgentStatus& agent, const Tick& tick) {
         signals.push_back(std::move(json));
     }
     return signals;
-}
-
-Json exhaustion_json(const Exhaustion& out, const Observation& observation) {
-    Json json{{"signal", name(out.signal)},
-              {"left_ms", std::chrono::round<std::chrono::milliseconds>(out.left).count()},
-              {"falls_bytes_per_second", out.falls.value}};
-    for (const auto& observed : observation.pods) {
-        if (out.pod.value.empty() || !observed.pod || observed.pod->uid != out.pod) continue;
-        json["pod"] = observed.pod->full_name();
-        json["share_percent"] = out.share_percent;
-    }
-    return json;
 }
 
 Json conditions_json(const AgentStatus& agent, const Tick& tick) {
@@ -253,10 +241,7 @@ std::string status_json(const StatusInput& input) {
         add_pods_cgroup(tick, json);
         json["signals"] = signals_json(input.agent, tick);
         if (Json stalls = stalls_json(input.agent, tick); !stalls.empty()) json["stalls"] = std::move(stalls);
-        if (const auto& out = tick.decision.exhaustion) {
-            json["exhaustion"] = exhaustion_json(*out, tick.observation);
-        }
-        add_disk_exhaustion(tick, json);
+        add_exhaustion(tick, json);
         json["conditions"] = conditions_json(input.agent, tick);
         json["ranking"] = order_json(input.order, tick.observation);
         json["in_flight"] = in_flight_json(tick);

@@ -12,7 +12,7 @@
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/text.hpp"
 #include "json_value.hpp"
-#include "status_disks.hpp"
+#include "status_exhaustion.hpp"
 #include "status_page.hpp"
 #include "status_text_pods.hpp"
 #include "status_text_stall.hpp"
@@ -23,18 +23,6 @@ namespace evictd::codec {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// "Out of memory in 2.3 s at this rate: memory.available falls by 1.2Gi a second, 95 % of it shop/web's."
-std::string exhaustion_line(const Json& document, const TextStyle& style) {
-    const Json* out = object_at(document, "exhaustion");
-    if (out == nullptr) return {};
-    std::string line = "Out of memory in " + time_left_text(*out) + " at this rate: " + shown(*out, "signal") +
-                       " falls by " + bytes_text(number_at(*out, "falls_bytes_per_second").value_or(0)) + " a second";
-    if (const auto pod = shown(*out, "pod"); !pod.empty()) {
-        line += ", " + std::to_string(number_at(*out, "share_percent").value_or(0)) + " % of it " + pod + "'s";
-    }
-    return toned(line + ".", is_soon(*out) ? Tone::yellow : Tone::plain, style) + "\n";
-}
 
 // "Next look at 12:00:10.000: period".
 std::string next_look_sentence(const Json& document, const TextStyle& style) {
@@ -77,7 +65,7 @@ std::string header(const Json& document, Detail detail, const TextStyle& style) 
     line += ".\n";
     if (detail == Detail::wide) line += next_look_sentence(document, style);
     if (const auto why = shown(document, "why"); !why.empty()) line += why + "\n";
-    return line + exhaustion_line(document, style) + disk_exhaustion_lines(document, style);
+    return line + exhaustion_lines(document, style);
 }
 
 // "hard 100Mi", "soft 10% (307Mi) for 1m30s".

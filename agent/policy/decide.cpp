@@ -10,13 +10,12 @@
 #include "awaited.hpp"
 #include "containerfs.hpp"
 #include "disk_evictions.hpp"
-#include "disk_growers.hpp"
-#include "disk_trends.hpp"
 #include "ended_pods.hpp"
 #include "evict.hpp"
 #include "exhaustion.hpp"
 #include "explain.hpp"
 #include "flight.hpp"
+#include "follow_trends.hpp"
 #include "garbage_pass.hpp"
 #include "ladder.hpp"
 #include "next_look.hpp"
@@ -211,31 +210,6 @@ void leave_reclaim(const EvictionConfig& config, const Observation& observation,
         std::none_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
             return is_on_disk(threshold.signal) && is_met(threshold, observation.readings, MinReclaim::enforced);
         });
-}
-
-// A victim was killed, or is gone: it gives back more than everybody else takes meanwhile.
-bool has_returned(const Observation& observation, const Decision& decision) {
-    return !decision.finished.empty() ||
-           std::any_of(observation.outcomes.begin(), observation.outcomes.end(), [](const Outcome& outcome) {
-               return outcome.action.kind == ActionKind::kill && outcome.status == OutcomeStatus::delivered;
-           });
-}
-
-void follow_trends(const EvictionConfig& config, const Observation& observation, Verdict& verdict) {
-    auto& [decision, next] = verdict;
-    const bool anew = has_returned(observation, decision);
-    next.trends = follow(next.trends, observation, anew);
-    next.disk_trends = follow_disks(next.disk_trends, observation, anew);
-    decision.exhaustion = exhaustion(next.trends, observation);
-    decision.disk_exhaustion = disk_exhaustion(config, next.disk_trends, observation);
-    if (decision.disk_exhaustion.empty()) {  // who fills a disk is nobody's question, and the state is copied each time
-        next.pod_disk_trends.clear();
-        return;
-    }
-    if (observation.cause.kind == CauseKind::kernel_event)
-        return;  // nothing is walked for such a look, and it is urgent
-    next.pod_disk_trends = follow_pod_disks(std::move(next.pod_disk_trends), observation);
-    name_disk_growers(next.pod_disk_trends, observation, decision.disk_exhaustion);
 }
 
 // What is kept true beside the kill. The kernel watches `configured`: a threshold in time is no line. While the node

@@ -73,8 +73,8 @@ void name_grower(const std::vector<PodDiskTrend>& trends, const Observation& obs
     double most = 0;
     for (const auto& observed : observation.pods) {
         const auto* const trend = observed.pod ? find_pod(trends, observed.cgroup) : nullptr;
-        const bool is_known = trend != nullptr && observation.at - trend->newest.at <= oldest_growth;
-        const double growth = !is_known ? 0 : growth_of(*trend, out.signal, observation.fs_layout);
+        const bool is_recent = trend != nullptr && observation.at - trend->newest.at <= oldest_growth;
+        const double growth = !is_recent ? 0 : growth_of(*trend, out.signal, observation.fs_layout);
         sum += growth;
         if (growth <= most) continue;
         most = growth;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// How fast the node's filesystems fill up, from reading to reading, and when they reach a threshold at that rate. It is
-// said, and looked at more often; nobody is evicted for it: the line that is configured is watched every 10 ms near it.
+// How fast the node's filesystems fill up, from reading to reading, and when they reach a threshold at that rate.
+// `status` shows the estimate, and looks come sooner for it. No pod is evicted for it: near the configured threshold
+// the filesystem is read every 10 ms, so an eviction by estimate would gain nothing.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ void follow_futile(const Observation& observation, State& state) {
 }  // namespace
 
 void note_futile(const Reclaiming& finished, const Observation& observation, Collecting& collecting) {
-    if (!finished.announced && collecting.futile_for.empty()) return;  // it asked for nothing
+    if (!finished.announced && collecting.futile_for.empty()) return;  // no event said that it began
     if (observation.reclaimed && removed_any(*observation.reclaimed)) return;
     if (finished.acting.empty()) return;  // of a tape that somebody wrote
     const Threshold& threshold = finished.acting.front().threshold;

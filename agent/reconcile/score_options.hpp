@@ -16,6 +16,8 @@ namespace evictd::reconcile {
 struct KeptPod {
     PodPtr pod;
     port::PodCgroupPtr cgroup;
+    // The same objects.
+    bool operator==(const KeptPod&) const = default;
 };
 
 struct ScoreOptions {

@@ -8,6 +8,13 @@
 pids_of() { if is_v2; then echo "/sys/fs/cgroup/${pod_path[$1]}"; else echo "/sys/fs/cgroup/pids/${pod_path[$1]}"; fi; }
 running() { local rest; read -r _ _ _ rest < /proc/loadavg; rest=${rest#*/}; echo "${rest%% *}"; }
 allowed() { local a b; read -r a < /proc/sys/kernel/pid_max; read -r b < /proc/sys/kernel/threads-max; echo $((a < b ? a : b)); }
+# Shows the agent alone a kernel.pid_max of its own, the file $work/pid_max. Fails where there are no mount namespaces.
+# shellcheck disable=SC2016,SC2034  # it expands there; start_agent uses wrap
+has_own_pid_max() {
+    unshare -m --propagation private true 2> /dev/null || return 1
+    echo 4194304 > "$work/pid_max"
+    wrap=(unshare -m --propagation private bash -c 'mount --bind "$0" /proc/sys/kernel/pid_max && exec "$@"' "$work/pid_max")
+}
 # Also of its memory: a fork() that fails has taken some, which comes back only after an RCU grace period, and the bomb delays
 # that. Where the node's memory ran out, the kernel would end a neighbour.
 bound() { # bound POD COUNT: of its tasks

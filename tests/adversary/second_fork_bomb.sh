@@ -17,9 +17,7 @@ second=250   # of the second: quantity <= what is available and the first one's 
 begin 1024
 innocents 3
 [ -e "$(pids_of innocent1)/pids.max" ] || { skip "a second fork bomb" "no pids controller is mounted"; exit 0; }
-unshare -m --propagation private true 2> /dev/null || { skip "a second fork bomb" "no mount namespaces"; exit 0; }
-echo 4194304 > "$work/pid_max"
-wrap=(unshare -m --propagation private bash -c 'mount --bind "$0" /proc/sys/kernel/pid_max && exec "$@"' "$work/pid_max")
+has_own_pid_max || { skip "a second fork bomb" "no mount namespaces"; exit 0; }
 keepers=() # of zombies
 free_zombies() { [ ${#keepers[@]} -eq 0 ] || kill -KILL "${keepers[@]}" 2> /dev/null; keepers=(); }
 trap 'free_zombies; end_attack; clean_up' EXIT
