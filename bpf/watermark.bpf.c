@@ -57,8 +57,9 @@ struct {
 #define CLOCK_MONOTONIC 1
 
 /* Back above a threshold counts after this long above it: a value that flaps around the line must not wake the agent a
- * thousand times a second. Nothing urgent waits for the news that pressure ended. */
-#define SETTLE_NS (100 * 1000 * 1000ULL)
+ * thousand times a second. No longer: until the line is above, falling below it again is not reported, so the agent
+ * looks itself, as often (look_when_disputed of policy/next_look). */
+#define SETTLE_NS (5 * 1000 * 1000ULL)
 
 /* Walking the pods' cgroups may take a twentieth of one CPU: the period is at least this many times a walk's cost. */
 #define WALK_SHARE 20

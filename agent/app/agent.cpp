@@ -197,7 +197,9 @@ void Agent::on_timer() {
         get_ready();
         return;
     }
-    forget_removed_root();
+    if (!parts_.events.tells_of_pods()) {
+        forget_removed_root();
+    }
     if (!root_ || pods_may_run_elsewhere()) {
         (void)follow_later();
     } else if (!parts_.events.tells_of_pods()) {

@@ -85,7 +85,8 @@ Agent::Wanted Agent::take(const KernelEvent& event) {
         return Wanted::nothing;
     }
     if (std::holds_alternative<EventsLost>(event.kind)) {
-        list_cgroups();  // what was lost may have been news of one
+        forget_removed_root();  // what was lost may have been news of it, or of a pod's
+        list_cgroups();
         score_reports_lost_ = true;
         return Wanted::look;
     }

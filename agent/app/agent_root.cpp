@@ -67,7 +67,7 @@ void Agent::lose_root() {
     table_.set_cgroups({}, parts_.clock.monotonic());
 }
 
-// Its removal may not have been told: there are sources that cannot.
+// For where its removal may not have been told.
 void Agent::forget_removed_root() {
     if (!root_) {
         return;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "app/realtime.hpp"
 #include "kernel/bpf_events.hpp"
+#include "kernel/cgroup_reader.hpp"
 #include "kernel/file_events.hpp"
 #include "kernel/mixed_events.hpp"
 #include "kernel/usage_files.hpp"
@@ -13,8 +15,15 @@
 namespace evictd::app {
 namespace {
 
-kernel::CgroupWatch watch_cgroups(const kernel::CgroupDirs& cgroups, const sys::Clock& clock) {
-    return {cgroups.hierarchies().memory, cgroups.candidates(), clock};
+Result<std::unique_ptr<kernel::CgroupNews>> watch_cgroups(const Config& config, const kernel::CgroupDirs& cgroups,
+                                                          const sys::Clock& clock) {
+    auto watch = std::make_unique<kernel::CgroupWatch>(cgroups.hierarchies().memory, cgroups.candidates(), clock);
+    if (!watch->works()) {
+        return watch;
+    }
+    return kernel::CgroupReader::make(
+        std::move(watch), [&cgroups](const std::string& path) { return cgroups.open_ahead(path); },
+        urgency_below(config.agent.realtime_priority));
 }
 
 Result<std::unique_ptr<kernel::Bpf>> load_bpf(const Config& config, const KernelSources& sources) {
@@ -41,14 +50,18 @@ Status open_bpf(const Config& config, const sys::Clock& clock, KernelSources& so
         return tl::unexpected(bpf.error());
     }
     const auto& hierarchies = sources.cgroups->hierarchies();
-    auto programs = kernel::BpfEvents::make(**bpf, watch_cgroups(*sources.cgroups, clock));
+    auto watch = watch_cgroups(config, *sources.cgroups, clock);
+    if (!watch) {
+        return tl::unexpected(watch.error());
+    }
+    auto programs = kernel::BpfEvents::make(**bpf, std::move(*watch));
     if (!programs) {
         return tl::unexpected(programs.error());
     }
     if ((*bpf)->feeds("watermark")) {
         sources.events = std::move(*programs);
     } else {
-        auto files = kernel::FileEvents::make(hierarchies, kernel::CgroupWatch(clock), clock, {});
+        auto files = kernel::FileEvents::make(hierarchies, std::make_unique<kernel::CgroupWatch>(clock), clock, {});
         if (!files) {
             return tl::unexpected(files.error());
         }
@@ -129,8 +142,11 @@ Result<KernelSources> open_sources(const Config& config, std::unique_ptr<kernel:
         sources.why_not_bpf = opened.error().text();
     }
     if (!sources.bpf) {
-        auto events =
-            kernel::FileEvents::make(hierarchies, watch_cgroups(*sources.cgroups, clock), clock, sources.why_not_bpf);
+        auto watch = watch_cgroups(config, *sources.cgroups, clock);
+        if (!watch) {
+            return tl::unexpected(watch.error());
+        }
+        auto events = kernel::FileEvents::make(hierarchies, std::move(*watch), clock, sources.why_not_bpf);
         if (!events) {
             return tl::unexpected(events.error());
         }

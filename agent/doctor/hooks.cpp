@@ -11,6 +11,7 @@
 
 #include "doctor/doctor.hpp"
 #include "kernel/bpf.hpp"
+#include "kernel/cgroup_watch.hpp"
 #include "kernel/file_events.hpp"
 #include "kernel/hierarchies.hpp"
 #include "kernel/proc_files.hpp"
@@ -109,8 +110,9 @@ std::vector<SourceRow> file_rows(const std::string& why) {
     if (!hierarchies) {
         return {};
     }
-    auto events =
-        kernel::FileEvents::make(*hierarchies, kernel::CgroupWatch(hierarchies->memory, {}, clock), clock, why);
+    auto events = kernel::FileEvents::make(
+        *hierarchies, std::make_unique<kernel::CgroupWatch>(hierarchies->memory, std::vector<std::string>{}, clock),
+        clock, why);
     return events ? (*events)->sources() : std::vector<SourceRow>{};
 }
 

@@ -80,6 +80,7 @@ Status Bpf::open_maps() {
         return tl::unexpected(rows.error());
     }
     loaded_->usage_rows = std::move(*rows);
+    pods_.emplace(bpf_map__fd(maps.pods));
     if (kernel::feeds(loaded_->choice, "stall")) {
         stalls_.emplace(bpf_map__fd(maps.stall), bpf_map__fd(maps.stall_lines));
     }
@@ -242,31 +243,9 @@ Result<std::span<const std::byte>> Bpf::read_usage(port::Processes processes) {
 }
 
 Status Bpf::show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods) {
-    const int map = bpf_map__fd(loaded_->skeleton->maps.pods);
-    std::vector<CgroupId> now;
-    std::vector<evictd_pod> entries;
-    now.reserve(pods.size());
-    entries.reserve(pods.size());
-    for (const auto& [id, pod] : pods) {
-        now.push_back(id);
-        entries.push_back(pod);
-    }
-    auto count = static_cast<std::uint32_t>(pods.size());
-    bpf_map_batch_opts all{};
-    all.sz = sizeof(all);
-    const bool shown = pods.empty() || bpf_map_update_batch(map, now.data(), entries.data(), &count, &all) == 0;
-    Status result = shown ? Status{} : bpf_error("pods", errno);
-    std::sort(now.begin(), now.end());
-    for (const auto id : shown_) {
-        if (!std::binary_search(now.begin(), now.end(), id)) {
-            (void)bpf_map_delete_elem(map, &id.value);
-        }
-    }
-    shown_ = std::move(now);
-    if (auto kept = stalls_ ? stalls_->keep(shown_) : Status{}; result && !kept) {
-        result = std::move(kept);
-    }
-    return result;
+    auto shown = pods_->show(pods);
+    auto kept = stalls_ ? stalls_->keep(pods_->shown()) : Status{};
+    return shown ? kept : shown;
 }
 
 // Pins are for people and their tools: without them everything still works.

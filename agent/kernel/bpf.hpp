@@ -17,6 +17,7 @@
 #include "evictd/model/result.hpp"
 #include "evictd/port/cgroups.hpp"
 #include "kernel/pins.hpp"
+#include "kernel/pod_map.hpp"
 #include "kernel/programs.hpp"
 #include "kernel/sockets.hpp"
 #include "kernel/stall_map.hpp"
@@ -97,7 +98,7 @@ private:
     std::unique_ptr<Sockets> sockets_;
     evictd_settings settings_{};
     std::vector<SourceRow> rows_;
-    std::vector<CgroupId> shown_;
+    std::optional<PodMap> pods_;
     std::optional<StallMap> stalls_;
     std::optional<PinDirectory> pins_;
     sys::Fd spare_;  // given up for a pass of the usage program that gets no descriptor of its own

@@ -16,7 +16,7 @@ namespace evictd::kernel {
 
 void BpfEvents::FreeRing::operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
 
-Result<std::unique_ptr<BpfEvents>> BpfEvents::make(Bpf& bpf, CgroupWatch cgroups) {
+Result<std::unique_ptr<BpfEvents>> BpfEvents::make(Bpf& bpf, std::unique_ptr<CgroupNews> cgroups) {
     std::unique_ptr<BpfEvents> events(new BpfEvents(bpf, std::move(cgroups)));
     events->ring_.reset(ring_buffer__new(bpf.events_map(), &BpfEvents::on_record, events.get(), nullptr));
     if (!events->ring_) {
@@ -25,8 +25,8 @@ Result<std::unique_ptr<BpfEvents>> BpfEvents::make(Bpf& bpf, CgroupWatch cgroups
     // libbpf's own epoll set waits for both; drain() does not ask it what is ready.
     epoll_event readable{};
     readable.events = EPOLLIN;
-    if (events->cgroups_.works() &&
-        epoll_ctl(ring_buffer__epoll_fd(events->ring_.get()), EPOLL_CTL_ADD, events->cgroups_.fd(), &readable) != 0) {
+    if (events->cgroups_->works() &&
+        epoll_ctl(ring_buffer__epoll_fd(events->ring_.get()), EPOLL_CTL_ADD, events->cgroups_->fd(), &readable) != 0) {
         return sys::fail_errno("epoll", errno);
     }
     return events;
@@ -47,7 +47,7 @@ Status BpfEvents::watch(std::span<const Watermark> watermarks) {
 }
 
 Status BpfEvents::follow(const std::optional<port::PodsRoot>& root) {
-    cgroups_.follow(root);
+    cgroups_->follow(root);
     return bpf_.follow(root);
 }
 
@@ -59,7 +59,7 @@ std::vector<SourceRow> BpfEvents::sources() const {
             row.fallback = true;
         }
     }
-    const auto pods = cgroups_.rows();
+    const auto pods = cgroups_->rows();
     rows.insert(rows.end(), pods.begin(), pods.end());
     return rows;
 }
@@ -106,7 +106,7 @@ void BpfEvents::drain(const Sink& sink) {
     sink_ = &sink;
     (void)ring_buffer__consume(ring_.get());  // negative only if the callback says so, and ours never does
     sink_ = nullptr;
-    cgroups_.drain([&](const KernelEvent& event) {
+    cgroups_->drain([&](const KernelEvent& event) {
         const auto* life = std::get_if<CgroupLife>(&event.kind);
         if (life != nullptr && life->change == CgroupChange::removed) {
             bpf_.sockets().forget(life->cgroup);

@@ -9,7 +9,7 @@
 #include "evictd/abi/settings.h"
 #include "evictd/port/kernel_event_source.hpp"
 #include "kernel/bpf.hpp"
-#include "kernel/cgroup_watch.hpp"
+#include "kernel/cgroup_news.hpp"
 
 struct ring_buffer;
 
@@ -18,7 +18,7 @@ namespace evictd::kernel {
 class BpfEvents final : public port::KernelEventSource {
 public:
     // `bpf` must outlive it.
-    static Result<std::unique_ptr<BpfEvents>> make(Bpf& bpf, CgroupWatch cgroups);
+    static Result<std::unique_ptr<BpfEvents>> make(Bpf& bpf, std::unique_ptr<CgroupNews> cgroups);
 
     Status watch(std::span<const Watermark> watermarks) override;
     Status count_memory(MemoryAvailable counted) override { return bpf_.count_memory(counted); }
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] int fd() const override;
     void drain(const Sink& sink) override;
     Status follow(const std::optional<port::PodsRoot>& root) override;
-    [[nodiscard]] bool tells_of_pods() const override { return cgroups_.works(); }
+    [[nodiscard]] bool tells_of_pods() const override { return cgroups_->works(); }
     Status watch_exits(bool on) override { return bpf_.watch_exits(on); }
     [[nodiscard]] std::optional<TimedLooks> timed_looks() const override { return std::nullopt; }
     [[nodiscard]] std::vector<SourceRow> sources() const override;
@@ -37,12 +37,12 @@ private:
     struct FreeRing {
         void operator()(ring_buffer* ring) const;
     };
-    BpfEvents(Bpf& bpf, CgroupWatch cgroups) : bpf_(bpf), cgroups_(std::move(cgroups)) {}
+    BpfEvents(Bpf& bpf, std::unique_ptr<CgroupNews> cgroups) : bpf_(bpf), cgroups_(std::move(cgroups)) {}
     static int on_record(void* self, void* record, std::size_t size);
     void report_lost(const Sink& sink);
 
     Bpf& bpf_;
-    CgroupWatch cgroups_;
+    std::unique_ptr<CgroupNews> cgroups_;
     std::unique_ptr<ring_buffer, FreeRing> ring_;
     const Sink* sink_ = nullptr;  // while draining
     MonotonicTime last_time_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include <fcntl.h>
@@ -166,7 +167,7 @@ Status CgroupDirs::each_pod(const std::function<void(port::FoundPod)>& visit) co
     return complete() ? Status{} : fail(ErrorKind::failed, "pods' cgroups", refusal_);
 }
 
-std::optional<port::FoundPod> CgroupDirs::pod_at(const std::string& path) const {
+std::optional<port::FoundPod> CgroupDirs::pod_at(const std::string& path, std::optional<CgroupId> id) const {
     if (!root_ || !path.starts_with(root_->path + "/") || is_inside_a_pod(path.substr(root_->path.size()))) {
         return std::nullopt;
     }
@@ -174,21 +175,47 @@ std::optional<port::FoundPod> CgroupDirs::pod_at(const std::string& path) const 
     if (!uid) {
         return std::nullopt;
     }
-    auto cgroup = open(path);
+    auto cgroup = open(path, id);
     return cgroup ? std::optional(port::FoundPod{std::move(*uid), std::move(cgroup)}) : std::nullopt;
 }
 
-// What is held open keeps its inode number, so an equal number is the same cgroup.
-port::PodCgroupPtr CgroupDirs::open(const std::string& path) const {
+port::PodCgroupPtr CgroupDirs::opened_at(const std::string& path) const {
+    const std::scoped_lock lock(opened_mutex_);
+    const auto known = opened_.find(path);
+    return known == opened_.end() ? nullptr : known->second.lock();
+}
+
+void CgroupDirs::remember(const std::string& path, const port::PodCgroupPtr& cgroup) const {
+    const std::scoped_lock lock(opened_mutex_);
     if (opened_.size() >= sweep_at_) {
         std::erase_if(opened_, [](const auto& entry) { return entry.second.expired(); });
         sweep_at_ = std::max(sweep_at_, 2 * opened_.size());
     }
-    auto& known = opened_[path];
-    struct stat status {};
-    if (auto held = known.lock();
-        held && stat((hierarchies_.memory + path).c_str(), &status) == 0 && CgroupId{status.st_ino} == held->id()) {
-        return held;
+    opened_[path] = cgroup;
+}
+
+port::PodCgroupPtr CgroupDirs::open_ahead(const std::string& path) const {
+    if (!pod_uid_of(last_component(path))) {
+        return nullptr;
+    }
+    auto cgroup = CgroupHandle::open(hierarchies_, path);
+    if (!cgroup) {
+        return nullptr;  // pod_at() tries again, and says why not
+    }
+    remember(path, *cgroup);
+    return std::move(*cgroup);
+}
+
+// What is held open keeps its inode number, so an equal number is the same cgroup.
+port::PodCgroupPtr CgroupDirs::open(const std::string& path, std::optional<CgroupId> id) const {
+    if (auto held = opened_at(path)) {
+        struct stat status {};
+        if (!id && stat((hierarchies_.memory + path).c_str(), &status) == 0) {
+            id = CgroupId{status.st_ino};
+        }
+        if (id == held->id()) {
+            return held;
+        }
     }
     auto cgroup = CgroupHandle::open(hierarchies_, path);
     if (!cgroup && cgroup.error().kind == ErrorKind::exhausted && spare_.release()) {
@@ -196,7 +223,7 @@ port::PodCgroupPtr CgroupDirs::open(const std::string& path) const {
         spare_.refill();
     }
     if (cgroup) {
-        known = *cgroup;
+        remember(path, *cgroup);
         return std::move(*cgroup);
     }
     refuse(cgroup.error());

@@ -11,6 +11,7 @@
 
 #include "evictd/port/cgroups.hpp"
 #include "kernel/hierarchies.hpp"
+#include "sys/pi_mutex.hpp"
 #include "sys/spare_descriptors.hpp"
 
 namespace evictd::kernel {
@@ -27,7 +28,11 @@ public:
 
     [[nodiscard]] Result<port::PodsRoot> find_pods_root() override;
     Status each_pod(const std::function<void(port::FoundPod)>& visit) const override;
-    [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override;
+    [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path,
+                                                       std::optional<CgroupId> id = std::nullopt) const override;
+    // In any thread: opens what is called like a pod's cgroup, so that pod_at() need not, as long as somebody holds it.
+    // Null: it is none, or cannot be opened.
+    [[nodiscard]] port::PodCgroupPtr open_ahead(const std::string& path) const;
     [[nodiscard]] bool complete() const override { return refused_ == 0; }
     [[nodiscard]] std::string trouble() const override;
 
@@ -41,7 +46,9 @@ private:
     void collect(const std::string& path, int depth, const std::function<void(port::FoundPod)>& visit) const;
     std::vector<port::PodsRoot> roots_there(const std::optional<port::PodsRoot>& before);
     [[nodiscard]] bool has_processes(const port::PodsRoot& root) const;
-    [[nodiscard]] port::PodCgroupPtr open(const std::string& path) const;
+    [[nodiscard]] port::PodCgroupPtr open(const std::string& path, std::optional<CgroupId> id) const;
+    [[nodiscard]] port::PodCgroupPtr opened_at(const std::string& path) const;
+    void remember(const std::string& path, const port::PodCgroupPtr& cgroup) const;
     void refuse(const Error& error) const;
 
     Hierarchies hierarchies_;
@@ -52,6 +59,7 @@ private:
     std::string unknown_root_;         // which may be there, and why that cannot be said; empty: none
     // By path, as long as somebody holds them: listing 10,000 pods anew must not take 10,000 descriptors more.
     mutable std::unordered_map<std::string, std::weak_ptr<const port::PodCgroup>> opened_;
+    mutable sys::PiMutex opened_mutex_;  // of opened_ and sweep_at_; never held while the kernel is asked
     mutable std::size_t sweep_at_ = 256;
     mutable std::size_t refused_ = 0;  // since the last listing began
     mutable std::string refusal_;      // the last

@@ -5,7 +5,6 @@
 // ask whether anybody cares: containers that run services of their own would pay for it. Who dies is not told here.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,34 +14,25 @@
 #include "evictd/model/kernel_event.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "evictd/port/cgroups.hpp"
+#include "kernel/cgroup_news.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::kernel {
 
-class CgroupWatch {
+class CgroupWatch final : public CgroupNews {
 public:
-    using Sink = std::function<void(const KernelEvent&)>;
-
     // `mount`: of the memory hierarchy. `roots`: where below it the pods' root may appear, while there is none. A node
     // without an inotify instance to spare is no error: then nothing is reported, works() is false and row() says why.
     CgroupWatch(std::string mount, std::vector<std::string> roots, const sys::Clock& clock);
     // Tells nothing: another one does.
     explicit CgroupWatch(const sys::Clock& clock) : clock_(clock) {}
 
-    [[nodiscard]] bool works() const { return inotify_.valid(); }
-    // Readable when there is something to drain(); -1: nothing ever is.
-    [[nodiscard]] int fd() const { return inotify_.get(); }
-
-    // Tells of what is below `root` from now on, and that it is removed itself; none: of what could become the root.
-    // What is there already is not told.
-    void follow(const std::optional<port::PodsRoot>& root);
-    // CgroupLife made and removed, in the order in which it happened, stamped with the time of reading; EventsLost when
-    // the kernel's queue overflowed.
-    void drain(const Sink& sink);
-
-    // What feeds the hooks cgroup_made and cgroup_removed, for doctor and status.
-    [[nodiscard]] std::vector<SourceRow> rows() const;
+    [[nodiscard]] bool works() const override { return inotify_.valid(); }
+    [[nodiscard]] int fd() const override { return inotify_.get(); }
+    void follow(const std::optional<port::PodsRoot>& root) override;
+    void drain(const Sink& sink) override;
+    [[nodiscard]] std::vector<SourceRow> rows() const override;
 
 private:
     struct Event {

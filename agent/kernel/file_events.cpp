@@ -62,7 +62,8 @@ std::int64_t read_number(const std::string& path) {
 
 }  // namespace
 
-FileEvents::FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why)
+FileEvents::FileEvents(Hierarchies hierarchies, std::unique_ptr<CgroupNews> cgroups, const sys::Clock& clock,
+                       std::string why)
     : hierarchies_(std::move(hierarchies)),
       cgroups_(std::move(cgroups)),
       clock_(clock),
@@ -70,11 +71,11 @@ FileEvents::FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       levels_due_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-Result<std::unique_ptr<FileEvents>> FileEvents::make(Hierarchies hierarchies, CgroupWatch cgroups,
+Result<std::unique_ptr<FileEvents>> FileEvents::make(Hierarchies hierarchies, std::unique_ptr<CgroupNews> cgroups,
                                                      const sys::Clock& clock, std::string why) {
     std::unique_ptr<FileEvents> events(
         new FileEvents(std::move(hierarchies), std::move(cgroups), clock, std::move(why)));
-    const auto& pods = events->cgroups_;
+    const auto& pods = *events->cgroups_;
     if (!events->listen(events->levels_due_.get(), EPOLLIN, levels_ready) ||
         (pods.works() && !events->listen(pods.fd(), EPOLLIN, pods_ready))) {
         return sys::fail_errno("epoll", errno);
@@ -192,7 +193,7 @@ Status FileEvents::count_memory(MemoryAvailable counted) {
 
 Status FileEvents::follow(const std::optional<port::PodsRoot>& root) {
     root_ = root;
-    cgroups_.follow(root);
+    cgroups_->follow(root);
     arm();
     return {};
 }
@@ -203,7 +204,7 @@ void FileEvents::drain(const Sink& sink) {
     if (count <= 0) {
         return;
     }
-    cgroups_.drain(sink);
+    cgroups_->drain(sink);
     bool told = false, due = false;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); i++) {
         const auto which = ready[i].data.u64;
@@ -289,7 +290,7 @@ std::vector<SourceRow> FileEvents::sources() const {
          .fallback = true,
          .detail = hierarchies_.v2 ? "PodAtMemoryLimit is not reported" : ""},
     };
-    const auto pods = cgroups_.rows();
+    const auto pods = cgroups_->rows();
     rows.insert(rows.end(), pods.begin(), pods.end());
     return rows;
 }

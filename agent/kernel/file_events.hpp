@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "evictd/port/kernel_event_source.hpp"
-#include "kernel/cgroup_watch.hpp"
+#include "kernel/cgroup_news.hpp"
 #include "kernel/hierarchies.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
@@ -21,7 +21,7 @@ namespace evictd::kernel {
 class FileEvents final : public port::KernelEventSource {
 public:
     // `why`: the reason for which BPF is not used. `clock` must outlive it.
-    static Result<std::unique_ptr<FileEvents>> make(Hierarchies hierarchies, CgroupWatch cgroups,
+    static Result<std::unique_ptr<FileEvents>> make(Hierarchies hierarchies, std::unique_ptr<CgroupNews> cgroups,
                                                     const sys::Clock& clock, std::string why);
 
     Status watch(std::span<const Watermark> watermarks) override;
@@ -29,7 +29,7 @@ public:
     [[nodiscard]] int fd() const override { return epoll_.get(); }
     void drain(const Sink& sink) override;
     Status follow(const std::optional<port::PodsRoot>& root) override;
-    [[nodiscard]] bool tells_of_pods() const override { return cgroups_.works(); }
+    [[nodiscard]] bool tells_of_pods() const override { return cgroups_->works(); }
     Status watch_exits(bool /*on*/) override { return {}; }  // the timed look counts processes
     [[nodiscard]] std::optional<TimedLooks> timed_looks() const override;
     [[nodiscard]] std::vector<SourceRow> sources() const override;
@@ -44,7 +44,7 @@ private:
         Duration rest{0};                    // between two reports
         MonotonicTime told_at;
     };
-    FileEvents(Hierarchies hierarchies, CgroupWatch cgroups, const sys::Clock& clock, std::string why);
+    FileEvents(Hierarchies hierarchies, std::unique_ptr<CgroupNews> cgroups, const sys::Clock& clock, std::string why);
     void arm();
     [[nodiscard]] std::string usage_directory(const Watermark& watermark) const;
     [[nodiscard]] std::int64_t usage_level(const Watermark& watermark) const;
@@ -60,7 +60,7 @@ private:
     [[nodiscard]] bool pressure_is_watched() const;
 
     Hierarchies hierarchies_;
-    CgroupWatch cgroups_;
+    std::unique_ptr<CgroupNews> cgroups_;
     const sys::Clock& clock_;
     std::string why_;
     sys::Fd epoll_;

@@ -62,7 +62,7 @@ void PodTable::add_cgroups(std::vector<port::FoundPod> found, MonotonicTime now)
 
 void PodTable::apply(const CgroupLife& life, MonotonicTime time, const port::Cgroups& cgroups) {
     if (life.change == CgroupChange::made) {
-        if (auto found = cgroups.pod_at(life.path)) {
+        if (auto found = cgroups.pod_at(life.path, life.cgroup)) {
             hold(std::move(*found), time);
         }
         return;

@@ -160,7 +160,8 @@ public:
         }
         return unlisted.empty() ? Status{} : fail(ErrorKind::failed, "pods' cgroup", unlisted);
     }
-    [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path) const override {
+    [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path,
+                                                       std::optional<CgroupId> /*id*/) const override {
         for (const auto& line : lines_) {
             if (!line.pod.empty() && path_of(line) == path)
                 return port::FoundPod{PodUid{line.pod}, handles_.at(line.id)};

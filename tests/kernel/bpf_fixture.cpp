@@ -6,6 +6,7 @@
 
 #include <poll.h>
 
+#include "kernel/cgroup_watch.hpp"
 #include "kernel/proc_files.hpp"
 #include "sys/clock.hpp"
 
@@ -24,7 +25,8 @@ Loaded& loaded() {
         Loaded made;
         auto bpf = load_bpf("");
         if (!bpf) return Loaded{nullptr, nullptr, bpf.error().text()};
-        auto events = kernel::BpfEvents::make(**bpf, kernel::CgroupWatch(hierarchies().memory, {}, clock));
+        auto events = kernel::BpfEvents::make(
+            **bpf, std::make_unique<kernel::CgroupWatch>(hierarchies().memory, std::vector<std::string>{}, clock));
         if (!events) return Loaded{nullptr, nullptr, events.error().text()};
         return Loaded{std::move(*bpf), std::move(*events), {}};
     }();

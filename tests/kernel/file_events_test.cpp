@@ -16,6 +16,7 @@
 
 #include "app/claims.hpp"
 #include "kernel/cgroup_fixture.hpp"
+#include "kernel/cgroup_watch.hpp"
 #include "kernel/pod_process.hpp"
 #include "sys/clock.hpp"
 
@@ -25,8 +26,10 @@ namespace {
 class WithoutBpf : public testing::Test {
 protected:
     void SetUp() override {
-        auto events = kernel::FileEvents::make(hierarchies(), kernel::CgroupWatch(hierarchies().memory, {}, clock_),
-                                               clock_, "a test says so");
+        auto events = kernel::FileEvents::make(
+            hierarchies(),
+            std::make_unique<kernel::CgroupWatch>(hierarchies().memory, std::vector<std::string>{}, clock_), clock_,
+            "a test says so");
         ASSERT_TRUE(events) << events.error().text();
         events_ = std::move(*events);
         cgroups_.make("kubepods");

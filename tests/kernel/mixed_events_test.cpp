@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "kernel/bpf_fixture.hpp"
+#include "kernel/cgroup_watch.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::kernel_test {
@@ -21,13 +22,14 @@ protected:
         auto bpf = load_bpf("", {{program, "for this test"}});
         ASSERT_TRUE(bpf) << bpf.error().text();
         bpf_ = std::move(*bpf);
-        auto programs = kernel::BpfEvents::make(*bpf_, kernel::CgroupWatch(hierarchies().memory, {}, clock_));
+        auto programs = kernel::BpfEvents::make(
+            *bpf_, std::make_unique<kernel::CgroupWatch>(hierarchies().memory, std::vector<std::string>{}, clock_));
         ASSERT_TRUE(programs) << programs.error().text();
         if (bpf_->feeds("watermark")) {
             events_ = std::move(*programs);
             return;
         }
-        auto files = kernel::FileEvents::make(hierarchies(), kernel::CgroupWatch(clock_), clock_, {});
+        auto files = kernel::FileEvents::make(hierarchies(), std::make_unique<kernel::CgroupWatch>(clock_), clock_, {});
         ASSERT_TRUE(files) << files.error().text();
         auto mixed = kernel::MixedEvents::make(std::move(*programs), std::move(*files));
         ASSERT_TRUE(mixed) << mixed.error().text();

@@ -206,6 +206,32 @@ TEST(CgroupDirs, ACgroupMadeAnewUnderItsNameIsAnother) {
     EXPECT_EQ(after->cgroup->id(), tree.id(path));
 }
 
+// The real-time thread asks the kernel nothing about a pod whose making was reported: a lookup may wait for its maker.
+TEST(CgroupDirs, WhatWasOpenedAheadIsFoundWithoutTheKernel) {
+    const std::string path = std::string("/kubepods/pod") + uid_a;
+    const ControlFiles tree{{path, {}}};
+    CgroupDirs dirs(tree.v2(), "");
+    ASSERT_TRUE(dirs.find_pods_root());
+    const CgroupId id = tree.id(path);
+    const auto ahead = dirs.open_ahead(path);
+    ASSERT_TRUE(ahead);
+    tree.remove(path);  // a lookup would fail
+    const auto pod = dirs.pod_at(path, id);
+    ASSERT_TRUE(pod);
+    EXPECT_EQ(pod->cgroup, ahead);
+    EXPECT_FALSE(dirs.pod_at(path, CgroupId{id.value + 1}));  // another of that name, which is gone
+    EXPECT_FALSE(dirs.pod_at(path));
+}
+
+TEST(CgroupDirs, OnlyWhatIsCalledLikeAPodIsOpenedAhead) {
+    const std::string path = std::string("/kubepods/pod") + uid_a;
+    const ControlFiles tree{{path + "/container", {}}};
+    const CgroupDirs dirs(tree.v2(), "");
+    EXPECT_FALSE(dirs.open_ahead("/kubepods"));
+    EXPECT_FALSE(dirs.open_ahead(path + "/container"));
+    EXPECT_FALSE(dirs.open_ahead(path.substr(0, path.size() - 1) + "9"));  // gone again
+}
+
 TEST(CgroupDirs, WhatCannotBeOpenedIsReportedUntilTheNextListing) {
     const ControlFiles tree{{std::string("/kubepods/pod") + uid_a, {}}, {std::string("/kubepods/pod") + uid_b, {}}};
     // A sanitizer that meets a type for the first time needs descriptors of its own: here it meets it before.
