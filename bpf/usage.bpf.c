@@ -11,6 +11,9 @@
 
 extern __u32 stall_seen;
 
+/* watermark.bpf.c: what the timer knows of the pods' file pages. */
+extern __u64 walked_cache, estimated_threshold, distrusted_ns;
+
 /* The rows of the last pass, in memory that the agent maps: an iterator's program may write no more than the seq_file's
  * buffer of 32 KiB at an element, and this one has one element. */
 struct {
@@ -138,7 +141,8 @@ static __always_inline void read_stall(struct evictd_usage* row) {
 
 struct usage_walk {
     struct walk walk;
-    __u32 rows[ROW_DEPTHS]; /* of the cgroups above: where pages are counted that get no row of their own */
+    __u32 rows[ROW_DEPTHS];           /* of the cgroups above: where pages are counted that get no row of their own */
+    __u64 inactive_file, active_file; /* of all cgroups, in bytes */
     bool v2;
     bool over;
 };
@@ -168,6 +172,8 @@ static __always_inline void add_to_row_above(struct usage_walk* usage, struct me
     struct lru_sizes lru = {};
     add_lru_sizes((__u64)memcg, &lru);
     if (row) add_pages(row, &lru);
+    usage->inactive_file += lru.list[LRU_INACTIVE_FILE] * page_size;
+    usage->active_file += lru.list[LRU_ACTIVE_FILE] * page_size;
 }
 
 static __always_inline void read_processes(struct evictd_usage* row, struct cgroup* cgroup, bool below_too,
@@ -215,7 +221,11 @@ static long usage_step(__u32 step, struct usage_walk* usage) {
             __u32 index = usage_count++;
             struct evictd_usage* row = bpf_map_lookup_elem(&usage_rows, &index);
             remember_row(usage, index);
-            usage->walk.seen = row && read_row(row, (__u64)memcg, usage->walk.depth, usage->v2);
+            if (row) {
+                usage->walk.seen = read_row(row, (__u64)memcg, usage->walk.depth, usage->v2);
+                usage->inactive_file += row->inactive_file;
+                usage->active_file += row->active_file;
+            }
         } else {
             if (usage->walk.depth == 1) usage->rows[1] = usage->rows[2] = usage->rows[0];
             if (usage->walk.depth == 2) usage->rows[2] = usage->rows[1];
@@ -233,16 +243,28 @@ static __always_inline void read_total_again(struct mem_cgroup* root) {
     if (row) row->usage = memcg_usage(root);
 }
 
-/* An iterator over the map `settings`, which has one element: what it is for is the rcu_read_lock() around the program,
- * under which no cgroup of the walk is freed. Not one over cgroups: that would wait for cgroup_mutex, which whoever
- * moves a process between cgroups, as every start of a container does, holds over an RCU grace period: 10 to 40 ms. */
-SEC("iter/bpf_map_elem")
-int read_usage(struct bpf_iter__bpf_map_elem* ctx) {
+/* The timer goes on with what this pass found. Whether it was right in what it last reported without a walk. */
+static __always_inline void tell_timer(const struct evictd_settings* current, const struct usage_walk* usage) {
+    bool reclaimable = current->memory_available == EVICTD_AVAILABLE_RECLAIMABLE;
+    __u64 cache = usage->inactive_file + (reclaimable ? usage->active_file : 0);
+    if (estimated_threshold && pods_available(current, cache) >= estimated_threshold)
+        distrusted_ns = bpf_ktime_get_ns();
+    estimated_threshold = 0;
+    walked_cache = cache;
+}
+
+/* An iterator over one task, the agent's: what it is for is the rcu_read_lock() around the program, under which no
+ * cgroup of the walk is freed. Not one over cgroups: that would wait for cgroup_mutex, which whoever moves a process
+ * between cgroups, as every start of a container does, holds over an RCU grace period: 10 to 40 ms. Nor over the
+ * elements of a map: some kernels refuse those with EPERM. */
+SEC("iter/task")
+int read_usage(struct bpf_iter__task* ctx) {
     const struct evictd_settings* current = get_settings();
-    if (!ctx->key || !current || !pods_root_alive(current)) return 0; /* once more without a key, at the end */
+    if (!ctx->task || !current || !pods_root_alive(current)) return 0; /* once more without a task, at the end */
     struct usage_walk usage = {.walk = walk_from(pods_memcg), .v2 = current->hierarchy_id == 0, .over = seen_at_first};
     bpf_loop(WALK_STEPS, usage_step, &usage, 0);
     if (!usage.over) usage_count = EVICTD_MAX_CGROUPS + 1; /* not all of it was read */
+    if (usage_count <= EVICTD_MAX_CGROUPS) tell_timer(current, &usage);
     read_total_again(pods_memcg);
     return 0;
 }

@@ -61,8 +61,13 @@ struct {
  * looks itself, as often (look_when_disputed of policy/next_look). */
 #define SETTLE_NS (5 * 1000 * 1000ULL)
 
-/* Walking the pods' cgroups may take a twentieth of one CPU: the period is at least this many times a walk's cost. */
+/* Walking the pods' cgroups may take a twentieth of one CPU: from one walk to the next it is at least this many times
+ * what the last one took. Between them the file pages are taken to be those of the last. */
 #define WALK_SHARE 20
+
+/* A look that finds more available than an edge between two walks said (file pages were added meanwhile): for so long
+ * only walks report edges. */
+#define DISTRUST_NS (1000 * 1000 * 1000ULL)
 
 /* For the history the pods' file pages are also added up where no threshold is near: once a second, or where
  * that would take more than a two-thousandth of a CPU, less often, but every ten seconds. */
@@ -70,10 +75,14 @@ struct {
 #define HISTORY_WALK_SHARE 2000
 #define HISTORY_WALK_MOST_NS (10 * HISTORY_WALK_NS)
 
-/* The last walk: when, what it took, what it found. */
+/* The last walk: when, what it took, and what was found by it or by the agent's look since (usage.bpf.c). */
 __u64 walked_ns;
 __u64 walk_cost_ns;
 __u64 walked_cache;
+
+/* The highest threshold that was reported between two walks; 0 once a look has checked it. When one was wrong. */
+__u64 estimated_threshold;
+__u64 distrusted_ns;
 
 volatile __u32 seen_at_first; /* see lib/walk.bpf.h */
 
@@ -113,25 +122,26 @@ static __always_inline __u64 pods_cache(enum evictd_memory_available counted, st
 }
 
 struct sample {
-    __u64 now, node, pods, walk_ns;
+    __u64 now, node, pods;
     bool pods_known;
-    __u64 highest;  /* of the pods' thresholds */
-    __u64 distance; /* to the nearest threshold that is still above; ~0: none */
+    enum { DISTRUSTED, ESTIMATED, EXACT } quality; /* of `pods` */
+    __u64 highest;                                 /* of the pods' thresholds */
+    __u64 distance;                                /* to the nearest threshold that is still above; ~0: none */
     struct evictd_settings* settings;
 };
-
-static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 cache) {
-    __u64 limit = memcg_max(pods_memcg), usage = memcg_usage(pods_memcg);
-    if (limit == NO_LIMIT) limit = settings->node_capacity;
-    __u64 used = usage > cache ? usage - cache : 0;
-    return limit > used ? limit - used : 0;
-}
 
 static __always_inline bool history_walk_due(__u64 now) {
     __u64 rest = walk_cost_ns * HISTORY_WALK_SHARE;
     if (rest < HISTORY_WALK_NS) rest = HISTORY_WALK_NS;
     if (rest > HISTORY_WALK_MOST_NS) rest = HISTORY_WALK_MOST_NS; /* an interrupted walk seems to have taken seconds */
     return now - walked_ns >= rest;
+}
+
+/* A walk that was interrupted, or whose virtual CPU was taken away, seems to have taken seconds. */
+static __always_inline bool walk_due(const struct sample* sample) {
+    __u64 rest = walk_cost_ns * WALK_SHARE;
+    if (rest > sample->settings->max_period_ns) rest = sample->settings->max_period_ns;
+    return sample->now - walked_ns >= rest;
 }
 
 /* Limit minus usage is the least that can be available. Only where that is not enough, the file pages are added up by
@@ -141,13 +151,15 @@ static __always_inline void sample_pods(struct sample* sample, struct evictd_tim
     if (!sample->pods_known) return;
     sample->pods = pods_available(sample->settings, 0);
     bool near = sample->pods < sample->highest;
-    if (!near && !history_walk_due(sample->now)) return;
-    __u64 begin = bpf_ktime_get_ns();
-    walked_cache = pods_cache(sample->settings->memory_available, stats);
-    walked_ns = sample->now;
-    walk_cost_ns = bpf_ktime_get_ns() - begin;
-    sample->pods = pods_available(sample->settings, walked_cache);
-    if (near) sample->walk_ns = walk_cost_ns; /* else the next tick need not wait for it */
+    bool walks = near ? walk_due(sample) : history_walk_due(sample->now);
+    sample->quality = walks || !near ? EXACT : sample->now - distrusted_ns < DISTRUST_NS ? DISTRUSTED : ESTIMATED;
+    if (walks) {
+        __u64 begin = bpf_ktime_get_ns();
+        walked_cache = pods_cache(sample->settings->memory_available, stats);
+        walked_ns = sample->now;
+        walk_cost_ns = bpf_ktime_get_ns() - begin;
+    }
+    if (walks || near) sample->pods = pods_available(sample->settings, walked_cache);
 }
 
 /* The least of every tenth of a second. Global, hence verified once and not for each way that leads to it. */
@@ -177,17 +189,29 @@ static __always_inline void report_edge(struct evictd_watermark* line, __u64 now
     submit_event(event); /* last: the reader may re-arm the line immediately */
 }
 
-static __always_inline void compare(struct evictd_watermark* line, __u64 available, struct sample* sample) {
-    bool under = line->threshold > available; /* strictly, as thresholdsMet() */
+/* An estimate may wake the agent, which looks itself, but does not put it at rest. */
+static __always_inline void fell_under(struct evictd_watermark* line, struct sample* sample, int quality) {
+    if (quality == DISTRUSTED) {
+        sample->distance = 0; /* the next walk is to be soon */
+        return;
+    }
+    line->above_since_ns = 0;
+    if (line->state == EVICTD_WATERMARK_UNDER) return;
+    if (quality == ESTIMATED && line->threshold > estimated_threshold) estimated_threshold = line->threshold;
+    report_edge(line, sample->now, true);
+}
+
+static __always_inline void compare(struct evictd_watermark* line, __u64 available, struct sample* sample,
+                                    int quality) {
     line->available = available;
     line->compared_ns = sample->now;
-    if (under) {
-        line->above_since_ns = 0;
-        if (line->state != EVICTD_WATERMARK_UNDER) report_edge(line, sample->now, true);
+    if (line->threshold > available) { /* strictly, as thresholdsMet() */
+        fell_under(line, sample, quality);
         return;
     }
     __u64 distance = available - line->threshold;
     if (distance < sample->distance) sample->distance = distance;
+    if (quality != EXACT) return;
     if (line->state == EVICTD_WATERMARK_UNDER) {
         if (!line->above_since_ns) line->above_since_ns = sample->now;
         if (sample->now - line->above_since_ns >= SETTLE_NS) report_edge(line, sample->now, false);
@@ -208,9 +232,9 @@ static long compare_line(__u32 index, struct sample* sample) {
     struct evictd_watermark* line = bpf_map_lookup_elem(&thresholds, &index);
     if (!line || line->state == EVICTD_WATERMARK_UNUSED) return 0;
     if (line->signal == EVICTD_SIGNAL_NODE_MEMORY)
-        compare(line, sample->node, sample);
+        compare(line, sample->node, sample, EXACT);
     else if (line->signal == EVICTD_SIGNAL_PODS_MEMORY && sample->pods_known)
-        compare(line, sample->pods, sample);
+        compare(line, sample->pods, sample, sample->quality);
     return 0;
 }
 
@@ -221,9 +245,6 @@ static __always_inline __u64 next_period(const struct sample* sample) {
     __u64 period = settings->max_period_ns;
     if (sample->distance / growth < period / 1000000) period = sample->distance / growth * 1000000;
     if (period < settings->min_period_ns) period = settings->min_period_ns;
-    if (period < sample->walk_ns * WALK_SHARE) period = sample->walk_ns * WALK_SHARE;
-    /* A walk that was interrupted, or whose virtual CPU was taken away, seems to have taken seconds. */
-    if (period > settings->max_period_ns) period = settings->max_period_ns;
     return period;
 }
 

@@ -173,8 +173,7 @@ Status Bpf::follow(const std::optional<port::PodsRoot>& root) {
         }
     }
     if (feeds("usage")) {
-        loaded_->usage =
-            attach_map_iterator(loaded_->skeleton->progs.read_usage, bpf_map__fd(loaded_->skeleton->maps.settings));
+        loaded_->usage = attach_own_task_iterator(loaded_->skeleton->progs.read_usage);
         if (!loaded_->usage) {
             return bpf_error("usage iterator", errno);
         }

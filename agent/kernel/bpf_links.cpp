@@ -24,9 +24,9 @@ Link attach_cgroup_iterator(bpf_program* program, const sys::Fd& directory, bpf_
     return Link(bpf_program__attach_iter(program, &options));
 }
 
-Link attach_map_iterator(bpf_program* program, int map) {
+Link attach_own_task_iterator(bpf_program* program) {
     bpf_iter_link_info info{};
-    info.map.map_fd = static_cast<std::uint32_t>(map);
+    info.task.tid = static_cast<std::uint32_t>(::getpid());  // the main thread, which is there to the end
     bpf_iter_attach_opts options{};
     options.sz = sizeof(options);
     options.link_info = &info;

@@ -23,8 +23,8 @@ using Link = std::unique_ptr<bpf_link, FreeLink>;
 // An iterator over the cgroup that `directory` is, and those below it if the order says so. Null: see errno.
 [[nodiscard]] Link attach_cgroup_iterator(bpf_program* program, const sys::Fd& directory, bpf_cgroup_iter_order order);
 
-// An iterator over the elements of a map. Null: see errno.
-[[nodiscard]] Link attach_map_iterator(bpf_program* program, int map);
+// An iterator over one task, this process's main thread. Null: see errno.
+[[nodiscard]] Link attach_own_task_iterator(bpf_program* program);
 
 // Lets an iterator go over everything. What it finds, it leaves in the maps. `what`: for errors.
 [[nodiscard]] Status run_iterator(const bpf_link* link, const char* what);

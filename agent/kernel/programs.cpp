@@ -168,7 +168,7 @@ const std::vector<Candidate>& candidates() {
         {on::watermark, "start_watermarks", Attach::timer, "bpf_timer", nullptr, "", false, 1},
         {on::watermark, "find_pods_root", Attach::iterator, "cgroup", nullptr, "", false, 1},
         {on::usage, "find_pods_root", Attach::iterator, "cgroup", nullptr, "", false, 1},
-        {on::usage, "read_usage", Attach::iterator, "bpf_map_elem", nullptr, "", false, 1},
+        {on::usage, "read_usage", Attach::iterator, "task", nullptr, "", false, 1},
         {on::cgroup_populated, "on_cgroup_populated", Attach::tracepoint, "cgroup_notify_populated", nullptr, "", true},
         {on::oom, "on_mark_victim_task", Attach::tracepoint, "mark_victim", "task_struct", ""},
         {on::oom, "on_mark_victim_pid", Attach::tracepoint, "mark_victim", "",

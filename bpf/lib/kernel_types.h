@@ -168,10 +168,9 @@ struct bpf_iter__cgroup {
     struct bpf_iter_meta* meta;
     struct cgroup* cgroup;
 };
-struct bpf_iter__bpf_map_elem {
+struct bpf_iter__task {
     struct bpf_iter_meta* meta;
-    struct bpf_map* map;
-    void *key, *value;
+    struct task_struct* task;
 };
 struct bpf_iter__task_file {
     struct bpf_iter_meta* meta;

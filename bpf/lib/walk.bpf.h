@@ -42,6 +42,14 @@ static __always_inline bool pods_root_alive(const struct evictd_settings* settin
            !memcg_dying(pods_memcg);
 }
 
+/* Capacity minus working set, as the kubelet has it, if so many bytes of their file pages do not count as used. */
+static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 cache) {
+    __u64 limit = memcg_max(pods_memcg), usage = memcg_usage(pods_memcg);
+    if (limit == NO_LIMIT) limit = settings->node_capacity;
+    __u64 used = usage > cache ? usage - cache : 0;
+    return limit > used ? limit - used : 0;
+}
+
 /* To the next step: down if `at` was just entered, else on or up. 1: the walk is over. */
 static __always_inline long walk_on(struct walk* walk) {
     struct cgroup_subsys_state* at = walk->at;

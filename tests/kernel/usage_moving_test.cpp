@@ -50,10 +50,13 @@ TEST_F(UsageMoving, APassDoesNotWaitForAProcessThatIsMoved) {
     PodProcess moved(cgroups_, "beside/a", waits);
     ASSERT_TRUE(moved.hear());
     std::atomic<int> moves = 0;  // odd: one is under way
+    std::atomic<int> long_moves = 0;
     const Meanwhile mover([&] {
         std::this_thread::sleep_for(50ms);
         const auto* to = moves.fetch_add(1) % 4 == 0 ? "beside/b" : "beside/a";
+        const auto began = std::chrono::steady_clock::now();
         cgroups_.write(to, "cgroup.procs", std::to_string(moved.pid()));
+        if (std::chrono::steady_clock::now() - began > 5ms) long_moves++;
         moves++;
     });
     int unhindered = 0;  // moves during which several passes began and ended
@@ -68,7 +71,9 @@ TEST_F(UsageMoving, APassDoesNotWaitForAProcessThatIsMoved) {
         if (passes == 5) unhindered++;
         while (moves == before) std::this_thread::sleep_for(100us);
     }
-    EXPECT_GE(unhindered, 3) << "of 20 moves";
+    if (long_moves < 6)
+        GTEST_SKIP() << "only " << long_moves << " of 20 moves took 5 ms: somebody else moves processes";
+    EXPECT_GE(unhindered, 3) << "of 20 moves, " << long_moves << " of them long";
 }
 
 TEST_F(UsageMoving, WhatStaysHasItsRowWhileOthersComeAndGo) {
