@@ -41,7 +41,9 @@ using PulsePtr = std::shared_ptr<Pulse>;
 class Workers {
 public:
     struct Options {
-        std::size_t threads = 2;
+        // Also where the node has fewer CPUs: a walk of what is not in the page cache waits for the disk most of the
+        // time, and each thread has one read in flight. What all walks may use on average does not depend on it.
+        std::size_t threads = 4;
         // Without a beat: far above what 64 files take on a disk that works. Half of it would take a busy disk for a
         // dead one, twice as much holds up the other trees for longer.
         Duration patience = std::chrono::seconds(30);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Trees as pods have them, and what it takes to walk all of them with two threads; tests/bench/disk/run.sh compares
-// that with du. And when a filesystem falls below a threshold, for tests/bench/disk/pressure.sh.
+// Trees as pods have them, and what it takes to walk all of them; tests/bench/disk/run.sh compares that with du. And
+// when a filesystem falls below a threshold, for tests/bench/disk/pressure.sh.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -86,8 +85,8 @@ void walk_trees(const std::vector<std::string>& trees, std::atomic<std::size_t>&
     }
 }
 
-// "BYTES INODES MILLISECONDS CPU-MILLISECONDS KIB-OF-MEMORY".
-int walk(const std::string& directory) {
+// "BYTES INODES MILLISECONDS CPU-MILLISECONDS KIB-OF-MEMORY". 0 threads: as many as the agent has.
+int walk(const std::string& directory, std::size_t count) {
     const auto began = std::chrono::steady_clock::now();
     std::vector<std::string> trees;
     for (const auto& entry : std::filesystem::directory_iterator(directory + "/pods")) trees.push_back(entry.path());
@@ -95,7 +94,7 @@ int walk(const std::string& directory) {
     std::atomic<std::size_t> next = 0;
     Sum sum;
     {
-        std::array<std::jthread, 2> threads;
+        std::vector<std::jthread> threads(count == 0 ? disk::Workers::Options{}.threads : count);
         for (auto& thread : threads) thread = std::jthread([&] { walk_trees(trees, next, sum); });
     }
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
@@ -186,15 +185,14 @@ int watch(const std::string& directory, double threshold, pid_t process, int sec
 int main(int count, char** arguments) {
     const std::vector<std::string> words(arguments + 1, arguments + count);
     if (words.size() == 4 && words[0] == "make") return make(words[1], std::stoi(words[2]), std::stoi(words[3]));
-    if (words.size() == 2 && words[0] == "walk") return walk(words[1]);
+    if (words.size() == 3 && words[0] == "walk") return walk(words[1], std::stoul(words[2]));
     if (words.size() == 3 && words[0] == "survey") return survey(words[1], std::stoi(words[2]));
     if (words.size() == 5 && words[0] == "watch") {
         return watch(words[1], std::stod(words[2]), std::stoi(words[3]), std::stoi(words[4]));
     }
     std::fputs(
-        "usage: evictd_disk_bench make DIRECTORY PODS FILES | walk DIRECTORY | survey DIRECTORY SECONDS | watch "
-        "DIRECTORY "
-        "MIB PID SECONDS\n",
+        "usage: evictd_disk_bench make DIRECTORY PODS FILES | walk DIRECTORY THREADS | survey DIRECTORY SECONDS | "
+        "watch DIRECTORY MIB PID SECONDS\n",
         stderr);
     return 2;
 }

@@ -4,8 +4,9 @@
 # What a survey of all pods' files takes, against du over the same directories: 110 pods with 500,000 files, page cache
 # warm and cold, in pairs of runs whose ratio is the result. As root: the files are in an ext4 of its own in a file, read
 # with direct I/O, which only this script sees and which is deleted afterwards (4 GiB). Five minutes.
-# usage: run.sh     env: BUILD (build), TMPDIR, PODS, FILES, PAIRS, REST (seconds at rest), BENCH_QUICK=1 (a tenth of the files, 3 pairs)
-# Exit: 0 at least twice as fast as du, 1 not, 2 it could not be measured.
+# usage: run.sh     env: BUILD (build), TMPDIR, PODS, FILES, PAIRS, REST (seconds at rest), BENCH_QUICK=1 (a tenth of the files, 3 pairs),
+#                        THREADS ("2 4": walks with these numbers of threads, in turns; empty: as many as the agent has)
+# Exit: 0 each walk is at least twice as fast as du, 1 not, 2 it could not be measured.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
 . "$(dirname "$0")/../../tools/lib.sh"
@@ -17,6 +18,7 @@ program=$build/evictd_disk_bench
 [ "${EVICTD_DISK_BENCH:-}" = inside ] || EVICTD_DISK_BENCH=inside exec unshare -m --propagation private "$0"
 
 pods=${PODS:-110} files=${FILES:-500000} pairs=${PAIRS:-7}
+read -ra threads <<< "${THREADS:-0}" # 0: as the agent
 [ "${BENCH_QUICK:-0}" != 1 ] || files=$((files / 10)) pairs=3
 directory=$(mktemp -d)
 loop=
@@ -27,8 +29,8 @@ clean_up() {
     rm -rf --one-file-system "$directory"
 }
 trap clean_up EXIT
-# Both have the CPUs to themselves, whatever else runs here. Where they are cold that is to the walk's disadvantage: with two
-# threads it leaves no CPU to the kernel's threads that read for it.
+# Both have the CPUs to themselves, whatever else runs here. Where they are cold that is to the walk's disadvantage: its threads
+# may leave no CPU to the kernel's threads that read for it.
 alone=(chrt -f 1)
 now_ms() { local ns; ns=$(date +%s%N); echo $((ns / 1000000)); }
 
@@ -49,21 +51,31 @@ du_run() { # prints BYTES MILLISECONDS
     bytes=$("${alone[@]}" du -s --block-size=1 "$directory"/mnt/pods/* | awk '{ sum += $1 } END { printf "%.0f", sum }')
     echo "$bytes $(($(now_ms) - begin))"
 }
-pair() { # pair LABEL PREPARE: a line for each pair
-    local i du walk
+pair() { # pair PREPARE: for each pair a line for each number of threads
+    local i du walk count
     for ((i = 0; i < pairs; i++)); do
-        $2; read -ra du <<< "$(du_run)"
-        $2; read -ra walk <<< "$("${alone[@]}" "$program" walk "$directory/mnt")" || die "the walk is not complete"
-        [ "${du[0]}" = "${walk[0]}" ] || die "du counts ${du[0]} bytes, the walk ${walk[0]}"
-        echo "$1 ${du[1]} ${walk[2]} ${walk[3]} ${walk[4]}"
+        $1; read -ra du <<< "$(du_run)"
+        for count in "${threads[@]}"; do
+            $1; read -ra walk <<< "$("${alone[@]}" "$program" walk "$directory/mnt" "$count")" || die "the walk is not complete"
+            [ "${du[0]}" = "${walk[0]}" ] || die "du counts ${du[0]} bytes, the walk ${walk[0]}"
+            echo "$count ${du[1]} ${walk[2]} ${walk[3]} ${walk[4]}"
+        done
     done
 }
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 measure() { # measure LABEL PREPARE
-    local lines ratio
-    lines=$(pair "$@") || exit 2
+    local all lines count
+    all=$(pair "$2") || exit 2
+    for count in "${threads[@]}"; do
+        lines=$(grep "^$count " <<< "$all")
+        show "$1" "$count" "$lines" || status=1
+    done
+}
+show() { # show LABEL THREADS LINES: exit 1 where it is not twice as fast
+    local lines=$3 ratio label=$1
+    [ "$2" = 0 ] || label="$1, $2 threads"
     ratio=$(awk '{ printf "%.2f\n", $2 / $3 }' <<< "$lines" | median)
-    printf '  %-5s du %6d ms, walk %6d ms (CPU %5d ms, %5d KiB resident): %s times as fast, medians of %d pairs\n' "$1" \
+    printf '  %-5s du %6d ms, walk %6d ms (CPU %5d ms, %5d KiB resident): %s times as fast, medians of %d pairs\n' "$label" \
         "$(awk '{ print $2 }' <<< "$lines" | median)" "$(awk '{ print int($3) }' <<< "$lines" | median)" \
         "$(awk '{ print int($4) }' <<< "$lines" | median)" "$(awk '{ print $5 }' <<< "$lines" | median)" "$ratio" "$pairs"
     awk -v ratio="$ratio" 'BEGIN { exit !(ratio >= 2) }'
@@ -72,7 +84,7 @@ measure() { # measure LABEL PREPARE
 echo "survey of $pods pods with $files files on ext4, $(nproc) CPUs, load $(cut -d ' ' -f 1 /proc/loadavg)"
 status=0
 du_run > /dev/null
-measure warm : || status=1
-measure cold cold || status=1
+measure warm :
+measure cold cold
 echo "  $("$program" survey "$directory/mnt" "${REST:-120}")"
 exit "$status"

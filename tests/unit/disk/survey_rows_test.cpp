@@ -124,7 +124,7 @@ TEST_F(SurveyRowsTest, OnlyAWholeListingForgetsTrees) {
     EXPECT_EQ(rows.survey(start + 21s, false)->pods.size(), 1U);
 }
 
-// Six trees without an end, and the threads are two.
+// Six trees without an end, and fewer threads.
 TEST_F(SurveyRowsTest, OfTreesThatWereCutOffOneAtATimeIsWalked) {
     TreeListing listing;
     for (int i = 0; i < 6; ++i) listing.trees.push_back(volume("endless-" + std::to_string(i), std::to_string(i)));

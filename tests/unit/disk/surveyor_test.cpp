@@ -151,7 +151,7 @@ TEST_F(SurveyorTest, ARefreshIsWalkedAtOnce) {
         [](const Survey& survey) { return find(survey, "uid-1", TreeKind::empty_dir, "cache")->usage->used > 3_MiB; }));
 }
 
-// Walked so slowly that none of six has an end; both threads would have them for as long as they take.
+// Walked so slowly that none of six has an end; the threads would have them for as long as they take.
 TEST_F(SurveyorTest, TreesWithoutAnEndDoNotKeepTheOthersFromBeingMeasured) {
     for (int pod = 0; pod < 6; ++pod) {
         const std::string cache = "pods/endless-" + std::to_string(pod) + "/volumes/kubernetes.io~empty-dir/cache/";
