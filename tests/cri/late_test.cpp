@@ -2,20 +2,13 @@
 // Copyright The evictd authors
 // An agent that was there before its container runtime: what it says of that, and what it does once a real containerd
 // has come.
-#include <algorithm>
-#include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "fakes/temp_dir.hpp"
-#include "runtime_fixture.hpp"
+#include "agent_fixture.hpp"
 
 namespace evictd::cri_test {
 namespace {
@@ -25,48 +18,17 @@ using testing::Not;
 
 constexpr auto unused_image = "localhost/spare:1";
 
-class LateRuntimeTest : public RuntimeFixture {
+class LateRuntimeTest : public AgentFixture {
 protected:
     void SetUp() override {
         kill_containerd();
         ASSERT_EQ(::unlink(socket.c_str()), 0);
     }
     void TearDown() override {
-        if (agent_ > 0) {
-            (void)::kill(agent_, SIGTERM);
-            EXPECT_EQ(::waitpid(agent_, nullptr, 0), agent_);
-        }
-        if (HasFailure()) ADD_FAILURE() << text_of(directory_ / "agent.log") << events();
+        end_agent();
         if (::access(socket.c_str(), F_OK) != 0) start_containerd();
-        if (!has_image(unused_image)) {  // others need it
-            const auto import = from_environment("CRI_CTR") + " -a " + socket + " -n k8s.io image import " +
-                                from_environment("CRI_IMAGES") + "/spare.tar > /dev/null";
-            EXPECT_EQ(std::system(import.c_str()), 0);  // NOLINT(cert-env33-c)
-        }
-        RuntimeFixture::TearDown();
-    }
-    // In the rig's mount namespace, as there the directories of a node are its own; with containerd's socket where a
-    // runtime usually has it.
-    void start_agent(const std::string& config) {
-        std::ofstream(directory_ / "evictd.yaml")
-            << "cgroupRoot: " << from_environment("CRI_CGROUP") << "\n"
-            << config << "evictd:\n  disks: true\n  podManifestPath: " << (directory_ / "pods")
-            << "\n  socketPath: " << (directory_ / "evictd.sock") << "\n  statePath: " << (directory_ / "state")
-            << "\n  intentsPath: " << (directory_ / "intents")
-            << "\n  bpf: off\n  gc: {keepImages: [\"localhost/load:*\"]}\n  eventLog: {path: "
-            << (directory_ / "events.jsonl") << ", stdout: false}\n";
-        const auto sockets = socket.substr(0, socket.rfind('/'));
-        std::ifstream(sockets + "/../keeper.pid") >> keeper_;
-        const auto command = "exec nsenter --mount=/proc/" + std::to_string(keeper_) +
-                             "/ns/mnt unshare --mount sh -c 'mount --bind " + sockets + " /run/containerd && exec " +
-                             from_environment("CRI_EVICTD") + " run --config " + (directory_ / "evictd.yaml") + "' > " +
-                             (directory_ / "agent.log") + " 2>&1";
-        agent_ = ::fork();
-        ASSERT_GE(agent_, 0);
-        if (agent_ == 0) {
-            ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);  // NOLINT(cppcoreguidelines-pro-type-vararg)
-            ::_exit(127);
-        }
+        if (!has_image(unused_image)) import_image("spare");  // others need it
+        AgentFixture::TearDown();
     }
     void declare(const std::string& uid, const std::string& limit) const {
         directory_.write("pods/late.yaml",
@@ -75,29 +37,6 @@ protected:
                              "  - {name: late, image: load, resources: {limits: {ephemeral-storage: " +
                              limit + "}}}\n");
     }
-    [[nodiscard]] static std::string text_of(const std::string& path) {
-        std::ostringstream text;
-        text << std::ifstream(path).rdbuf();
-        return text.str();
-    }
-    [[nodiscard]] std::string events() const { return text_of(directory_ / "events.jsonl"); }
-    [[nodiscard]] std::string status() const {
-        const auto out = directory_ / "status.json";
-        const auto command = from_environment("CRI_EVICTD") + " status -o json --socket " +
-                             (directory_ / "evictd.sock") + " > " + out + " 2> /dev/null";
-        return std::system(command.c_str()) == 0 ? text_of(out) : "";  // NOLINT(cert-env33-c)
-    }
-    [[nodiscard]] bool has_image(const std::string& tag) {
-        const auto all = runtime->images();
-        return all && std::any_of(all->begin(), all->end(), [&](const auto& one) {
-                   return std::find(one.tags.begin(), one.tags.end(), tag) != one.tags.end();
-               });
-    }
-    static bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-    fakes::TempDir directory_;
-    pid_t agent_ = 0;
-    pid_t keeper_ = 0;
 };
 
 class LateWithAPodTest : public LateRuntimeTest {

@@ -47,10 +47,11 @@ bool is_shell_with_trap(pid_t pid) {
     return is_shell && (signals >> (SIGTERM - 1U) & 1U) != 0;
 }
 
-void add_label(http::WireWriter& writer, std::uint32_t field, std::string_view key, std::string_view value) {
+// A label, or a mount: where it is in the container and on the host.
+void add_pair(http::WireWriter& writer, std::uint32_t field, std::string_view first, std::string_view second) {
     writer.bytes(field, message([&](http::WireWriter& entry) {
-                     entry.bytes(1, key);
-                     entry.bytes(2, value);
+                     entry.bytes(1, first);
+                     entry.bytes(2, second);
                  }));
 }
 
@@ -105,7 +106,7 @@ std::string RuntimeFixture::sandbox_config(const std::string& name, unsigned att
                          metadata.bytes(3, "default");
                          metadata.number(4, attempt);
                      }));
-        add_label(writer, 6, "io.kubernetes.pod.uid", uid_of(name, "uid-"));
+        add_pair(writer, 6, "io.kubernetes.pod.uid", uid_of(name, "uid-"));
         writer.bytes(8, message([&](http::WireWriter& linux_config) {
                          linux_config.bytes(1, cgroup + "/pod" + name);
                          linux_config.bytes(2, context);
@@ -123,14 +124,16 @@ std::string RuntimeFixture::make_pod(const std::string& name, unsigned attempt) 
 }
 
 std::string RuntimeFixture::make_container(const std::string& pod, const std::string& name,
-                                           const std::vector<std::string>& command, const std::string& image) {
-    auto id = try_to_make_container(pod, name, command, image);
+                                           const std::vector<std::string>& command, const std::string& image,
+                                           const std::string& data) {
+    auto id = try_to_make_container(pod, name, command, image, data);
     EXPECT_FALSE(id.empty()) << "no image " << image;
     return id;
 }
 
 std::string RuntimeFixture::try_to_make_container(const std::string& pod, const std::string& name,
-                                                  const std::vector<std::string>& command, const std::string& image) {
+                                                  const std::vector<std::string>& command, const std::string& image,
+                                                  const std::string& data) {
     std::string pods_config;
     for (const auto& [id, config] : configs_) {
         if (id == pod) pods_config = config;
@@ -139,7 +142,8 @@ std::string RuntimeFixture::try_to_make_container(const std::string& pod, const 
         writer.bytes(1, message([&](http::WireWriter& metadata) { metadata.bytes(1, name); }));
         writer.bytes(2, message([&](http::WireWriter& spec) { spec.bytes(1, image); }));
         for (const auto& word : command) writer.bytes(3, word);
-        add_label(writer, 9, "io.kubernetes.pod.uid", uid_of(name, "uid-of-"));
+        if (!data.empty()) add_pair(writer, 7, "/data", data);
+        add_pair(writer, 9, "io.kubernetes.pod.uid", uid_of(name, "uid-of-"));
     });
     const auto request = message([&](http::WireWriter& writer) {
         writer.bytes(1, pod);
