@@ -137,12 +137,15 @@ static __always_inline void read_stall(struct evictd_usage* row) {
         row->stalled_us[window] = known ? known->lost_ns[window] / 1000 : 0;
 }
 
+/* File pages of all cgroups in the pass, in bytes. Not on the stack: a program and all that it calls have 512 bytes of
+ * it, Linux 6.1 rounds each function's up to 32, and this one needs nearly all of them. */
+__u64 pass_inactive_file, pass_active_file;
+
 #define ROW_DEPTHS (1 + POD_DEPTH)
 
 struct usage_walk {
     struct walk walk;
-    __u32 rows[ROW_DEPTHS];           /* of the cgroups above: where pages are counted that get no row of their own */
-    __u64 inactive_file, active_file; /* of all cgroups, in bytes */
+    __u32 rows[ROW_DEPTHS]; /* of the cgroups above: where pages are counted that get no row of their own */
     bool v2;
     bool over;
 };
@@ -172,8 +175,8 @@ static __always_inline void add_to_row_above(struct usage_walk* usage, struct me
     struct lru_sizes lru = {};
     add_lru_sizes((__u64)memcg, &lru);
     if (row) add_pages(row, &lru);
-    usage->inactive_file += lru.list[LRU_INACTIVE_FILE] * page_size;
-    usage->active_file += lru.list[LRU_ACTIVE_FILE] * page_size;
+    pass_inactive_file += lru.list[LRU_INACTIVE_FILE] * page_size;
+    pass_active_file += lru.list[LRU_ACTIVE_FILE] * page_size;
 }
 
 static __always_inline void read_processes(struct evictd_usage* row, struct cgroup* cgroup, bool below_too,
@@ -223,8 +226,8 @@ static long usage_step(__u32 step, struct usage_walk* usage) {
             remember_row(usage, index);
             if (row) {
                 usage->walk.seen = read_row(row, (__u64)memcg, usage->walk.depth, usage->v2);
-                usage->inactive_file += row->inactive_file;
-                usage->active_file += row->active_file;
+                pass_inactive_file += row->inactive_file;
+                pass_active_file += row->active_file;
             }
         } else {
             if (usage->walk.depth == 1) usage->rows[1] = usage->rows[2] = usage->rows[0];
@@ -244,9 +247,9 @@ static __always_inline void read_total_again(struct mem_cgroup* root) {
 }
 
 /* The timer goes on with what this pass found. Whether it was right in what it last reported without a walk. */
-static __always_inline void tell_timer(const struct evictd_settings* current, const struct usage_walk* usage) {
+static __always_inline void tell_timer(const struct evictd_settings* current) {
     bool reclaimable = current->memory_available == EVICTD_AVAILABLE_RECLAIMABLE;
-    __u64 cache = usage->inactive_file + (reclaimable ? usage->active_file : 0);
+    __u64 cache = pass_inactive_file + (reclaimable ? pass_active_file : 0);
     if (estimated_threshold && pods_available(current, cache) >= estimated_threshold)
         distrusted_ns = bpf_ktime_get_ns();
     estimated_threshold = 0;
@@ -262,9 +265,10 @@ int read_usage(struct bpf_iter__task* ctx) {
     const struct evictd_settings* current = get_settings();
     if (!ctx->task || !current || !pods_root_alive(current)) return 0; /* once more without a task, at the end */
     struct usage_walk usage = {.walk = walk_from(pods_memcg), .v2 = current->hierarchy_id == 0, .over = seen_at_first};
+    pass_inactive_file = pass_active_file = 0;
     bpf_loop(WALK_STEPS, usage_step, &usage, 0);
     if (!usage.over) usage_count = EVICTD_MAX_CGROUPS + 1; /* not all of it was read */
-    if (usage_count <= EVICTD_MAX_CGROUPS) tell_timer(current, &usage);
+    if (usage_count <= EVICTD_MAX_CGROUPS) tell_timer(current);
     read_total_again(pods_memcg);
     return 0;
 }
