@@ -164,19 +164,22 @@ static __always_inline void remember_row(struct usage_walk* usage, __u32 index) 
 }
 
 static __always_inline void add_pages(struct evictd_usage* row, const struct lru_sizes* lru) {
-    row->inactive_file += lru->list[LRU_INACTIVE_FILE] * page_size;
-    row->active_file += lru->list[LRU_ACTIVE_FILE] * page_size;
+    __u64 inactive = lru->list[LRU_INACTIVE_FILE] * page_size, active = lru->list[LRU_ACTIVE_FILE] * page_size;
+    row->inactive_file += inactive;
+    row->active_file += active;
+    pass_inactive_file += inactive;
+    pass_active_file += active;
     row->anon += (lru->list[LRU_INACTIVE_ANON] + lru->list[LRU_ACTIVE_ANON]) * page_size;
 }
 
-/* What is left of a removed cgroup, where that is too little for a row of its own. */
-static __always_inline void add_to_row_above(struct usage_walk* usage, struct mem_cgroup* memcg) {
-    struct evictd_usage* row = row_above(usage);
+/* What is left of a removed cgroup, where that is too little for a row of its own, in the row above. Global, hence
+ * verified once. */
+__weak __noinline int add_remains(struct evictd_usage* row, __u64 memcg_address) {
     struct lru_sizes lru = {};
-    add_lru_sizes((__u64)memcg, &lru);
-    if (row) add_pages(row, &lru);
-    pass_inactive_file += lru.list[LRU_INACTIVE_FILE] * page_size;
-    pass_active_file += lru.list[LRU_ACTIVE_FILE] * page_size;
+    if (!row) return 0;
+    add_lru_sizes(memcg_address, &lru);
+    add_pages(row, &lru);
+    return 0;
 }
 
 static __always_inline void read_processes(struct evictd_usage* row, struct cgroup* cgroup, bool below_too,
@@ -224,15 +227,11 @@ static long usage_step(__u32 step, struct usage_walk* usage) {
             __u32 index = usage_count++;
             struct evictd_usage* row = bpf_map_lookup_elem(&usage_rows, &index);
             remember_row(usage, index);
-            if (row) {
-                usage->walk.seen = read_row(row, (__u64)memcg, usage->walk.depth, usage->v2);
-                pass_inactive_file += row->inactive_file;
-                pass_active_file += row->active_file;
-            }
+            if (row) usage->walk.seen = read_row(row, (__u64)memcg, usage->walk.depth, usage->v2);
         } else {
             if (usage->walk.depth == 1) usage->rows[1] = usage->rows[2] = usage->rows[0];
             if (usage->walk.depth == 2) usage->rows[2] = usage->rows[1];
-            if (left) add_to_row_above(usage, memcg);
+            if (left) add_remains(row_above(usage), (__u64)memcg);
         }
     }
     usage->over = walk_on(&usage->walk);

@@ -226,15 +226,29 @@ void Agent::set_pods(std::size_t source, port::PodSet set) {
         sys::log::error(unread);
         notice(Notice::look_incomplete, unread, faults.unread.front().why);
     }
-    if (set.current) {
-        pods_current_ = *set.current;
-        node_ = std::move(set.node);
+    const bool is_news = note_source(source, set);
+    if (!is_news && table_.has_exactly(source, set.pods)) {
+        return;
     }
-    note_complete(source, set);
     table_.set_pods(source, std::move(set.pods), parts_.clock.monotonic());
     if (!std::exchange(look_at_pods_posted_, true) && !parts_.loop.post([this] { look_at_pods(); })) {
         look_at_pods();
     }
+}
+
+// What a source says besides its pods. False: at most that its server was heard again.
+bool Agent::note_source(std::size_t source, port::PodSet& set) {
+    const bool were_complete = are_pods_complete();
+    bool is_news = false;
+    if (set.current) {
+        pods_current_ = *set.current;
+        const auto before = std::exchange(node_, std::move(set.node));
+        is_news = before.has_value() != node_.has_value() ||
+                  (before && !(before->taints == node_->taints && before->shutting_down == node_->shutting_down &&
+                               before->current == node_->current));
+    }
+    note_complete(source, set);
+    return is_news || were_complete != are_pods_complete();
 }
 
 // A directory of manifests that was never there has no pods; of one that is away all may be there.

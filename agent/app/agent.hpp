@@ -133,6 +133,7 @@ private:
     [[nodiscard]] bool may_be_refused(const CgroupLife& life) const;
     void tick(Cause cause);
     void look_at_pods();
+    bool note_source(std::size_t source, port::PodSet& set);
     void note_complete(std::size_t source, const port::PodSet& set);
     [[nodiscard]] bool are_pods_complete() const;
     [[nodiscard]] Tick observe(Cause cause);

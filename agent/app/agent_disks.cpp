@@ -17,6 +17,8 @@ namespace {
 // Figures of pods come as walks end, one after the other. As often again, and looks cost more CPU time; half as often,
 // and a pod over its limit is evicted a second later.
 constexpr Duration look_for_figures = std::chrono::seconds(1);
+// At rest the runtime's figures and those of walks come every 10 s, one shortly after the other: one look for both.
+constexpr Duration gather_figures = std::chrono::milliseconds(200);
 // While an eviction waits for them the disk fills up: so long after a look at most, and as often are filesystems asked.
 constexpr Duration look_for_missing_figures = std::chrono::milliseconds(10);
 
@@ -184,7 +186,7 @@ void Agent::note_disks() {
             put_off(std::move(cause), std::max(now, last_look_ + look_for_missing_figures));
         }
     } else if (has_figures) {
-        put_off(std::move(cause), std::max(now, last_look_ + look_for_figures));
+        put_off(std::move(cause), std::max(now + gather_figures, last_look_ + look_for_figures));
     }
 }
 

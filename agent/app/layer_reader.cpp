@@ -19,7 +19,8 @@ constexpr Duration oldest_figures = 60s;
 // A container's cgroup is made before the runtime lists its pod. All that start within a second cost one list.
 constexpr Duration names_delay = 1s;
 constexpr Duration shortest_names_period = 2s;  // cgroups may come all the time
-constexpr Duration longest_names_period = 10s;
+constexpr Duration names_asked_again = 10s;     // the runtime may have been slower than our delay, or silent
+constexpr Duration longest_names_period = 60s;  // new cgroups ask
 
 }  // namespace
 
@@ -59,7 +60,7 @@ void LayerReader::ask() {
 }
 
 void LayerReader::read_names() {
-    are_names_asked_ = false;
+    const bool was_asked = are_names_asked_.exchange(false);
     names_read_at_ = clock_.monotonic();
     auto answer = observe::read_names(*runtime_);
     {
@@ -67,8 +68,10 @@ void LayerReader::read_names() {
         names_trouble_ = answer ? std::string{} : answer.error().text();
         if (answer) names_.swap(*answer);
     }
+    const bool is_soon = was_asked || !answer;
     answer = {};  // frees the old names, without the mutex
-    (void)lane_->arm(names_timer_, clock_.monotonic() + longest_names_period, [this] { read_names(); });
+    const auto period = is_soon ? names_asked_again : longest_names_period;
+    (void)lane_->arm(names_timer_, clock_.monotonic() + period, [this] { read_names(); });
 }
 
 void LayerReader::ask_names() {

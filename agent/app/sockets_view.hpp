@@ -24,6 +24,7 @@ private:
     port::Sockets& sockets_;
     const sys::Clock& clock_;
     MonotonicTime next_;  // not before, unless asked
+    MonotonicTime next_at_rest_;
 };
 
 }  // namespace evictd::app

@@ -12,10 +12,12 @@
 #include "app/rights.hpp"
 #include "app/wiring_parts.hpp"
 #include "config/stall_settings.hpp"
+#include "kernel/loader.hpp"
 #include "kernel/pod_cgroup.hpp"
 #include "sys/fd_table.hpp"
 #include "sys/held_signals.hpp"
 #include "sys/log.hpp"
+#include "sys/program_code.hpp"
 #include "sys/service.hpp"
 
 namespace evictd::app {
@@ -216,6 +218,7 @@ Status Wiring::run() {
     if (const auto missing = become_realtime(parts.config.agent.realtime_priority); !missing.empty()) {
         sys::log::warn("latencies may be higher: " + missing);
     }
+    sys::unmap_constants(kernel::bpf_object_file());
     parts.agent->notice(Notice::agent_started, "evictd " EVICTD_VERSION " watches the pods of this node");
     parts.tell_what_is_off();
     if (auto started = parts.start_watchdog(); !started) {

@@ -57,6 +57,12 @@ Skeleton open_programs(const Choice& choice, bool has_rdonly_cast, const std::st
 
 void FreeSkeleton::operator()(evictd_bpf* skeleton) const { evictd_bpf__destroy(skeleton); }
 
+std::span<const std::byte> bpf_object_file() {
+    std::size_t size = 0;
+    const void* file = evictd_bpf__elf_bytes(&size);
+    return {static_cast<const std::byte*>(file), size};
+}
+
 tl::unexpected<Error> bpf_error(const std::string& what, int error) {
     const auto kind = error == EPERM || error == EACCES ? ErrorKind::not_permitted : ErrorKind::failed;
     return fail(kind, "BPF " + what, std::strerror(error), "evictd doctor tells what this kernel takes");

@@ -5,7 +5,9 @@
 // failure costs one hook.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "evictd/model/result.hpp"
@@ -28,6 +30,9 @@ struct LoadedPrograms {
 // `btf`: a file to relocate the programs by, for tests; empty: the running kernel's. As many turns as there are
 // refusals, one if there are none. Fails where the object cannot be loaded for a reason that is no program's.
 [[nodiscard]] Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf = {});
+
+// The object file within this program, 290 KiB: read while programs are loaded and never again.
+[[nodiscard]] std::span<const std::byte> bpf_object_file();
 
 // The program by its name in bpf/, loaded or not.
 [[nodiscard]] bpf_program* find_program(const LoadedPrograms& loaded, const char* name);

@@ -77,4 +77,19 @@ int populate_code() {
     return fault;
 }
 
+void unmap_constants(std::span<const std::byte> constants) {
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto first = reinterpret_cast<std::uintptr_t>(constants.data());
+    const auto begin = (first + page - 1) / page * page;
+    const auto end = (first + constants.size()) / page * page;
+    if (begin >= end) {
+        return;
+    }
+    void* const pages = reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr)
+    // Locked pages are not taken out. If either fails they stay, which costs memory and nothing else.
+    if (munlock(pages, end - begin) == 0) {
+        (void)madvise(pages, end - begin, MADV_DONTNEED);
+    }
+}
+
 }  // namespace evictd::sys

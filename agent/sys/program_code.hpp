@@ -4,6 +4,8 @@
 // the first time while the node thrashes would otherwise wait for the disk.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string_view>
 
 namespace evictd::sys {
@@ -13,6 +15,10 @@ namespace evictd::sys {
 // pages there: some 1.3 MiB more than start-up touches. Other libraries are larger and left as they are. Returns 0, or
 // the errno of the first failure; what follows a failure is mapped all the same.
 [[nodiscard]] int populate_code();
+
+// Takes the whole pages of these constants out of memory again: they are read from the program's file if anybody needs
+// them once more. Call it after populate_code().
+void unmap_constants(std::span<const std::byte> constants);
 
 // Whether populate_code() reads this object, by its dlpi_name of dl_iterate_phdr(3); the program's own is empty.
 [[nodiscard]] bool is_code_needed_at_once(std::string_view object);

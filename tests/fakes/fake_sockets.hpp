@@ -11,7 +11,10 @@
 namespace evictd::fakes {
 
 struct FakeSockets final : port::Sockets {
-    Result<std::vector<PodSockets>> read() override { return pods; }
+    Result<std::vector<PodSockets>> read() override {
+        ++reads;
+        return pods;
+    }
     Status refuse(std::span<const CgroupId> wanted, MonotonicTime deadline) override {
         ++asked;
         until = deadline;
@@ -28,6 +31,7 @@ struct FakeSockets final : port::Sockets {
     std::map<CgroupId, std::int64_t> refusals;
     MonotonicTime until;
     int asked = 0;
+    int reads = 0;
     Status answer;
 };
 

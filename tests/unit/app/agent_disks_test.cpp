@@ -118,6 +118,20 @@ TEST_F(AgentDisks, AThresholdThatIsNearIsAskedForMoreOften) {
     EXPECT_TRUE(last().decision.thresholds_met.empty());
 }
 
+TEST_F(AgentDisks, FiguresThatComeShortlyAfterOneAnotherAreOneLook) {
+    begin();
+    clock.advance(9s);
+    const auto looks = records.size();
+    figures.survey = survey_of("hog", 3_GiB);
+    agent->note_disks();
+    EXPECT_EQ(records.size(), looks);
+    EXPECT_EQ(agent->next_look(), clock.monotonic() + 200ms);
+    clock.advance(100ms);
+    figures.survey = survey_of("hog", 4_GiB);
+    agent->note_disks();
+    EXPECT_EQ(agent->next_look(), clock.monotonic() + 100ms) << "it is not put off again";
+}
+
 TEST_F(AgentDisks, NewerFiguresOfPodsAreALookWithinASecond) {
     begin();
     figures.survey = survey_of("hog", 3_GiB);

@@ -287,6 +287,33 @@ TEST_F(Agents, AnIncompleteLookIsReportedOnce) {
     EXPECT_NE(notice.message.find("2 of the pods' cgroups cannot be opened"), std::string::npos);
 }
 
+// A watch delivers its pods again whenever it was heard, some every 10 s.
+TEST_F(Agents, PodsThatAreToldOfAgainAreNoLookUnlessSomethingElseIsSaid) {
+    declare(100_MiB);
+    pod_sources = 1;
+    make();
+    const std::vector<PodPtr> pods{pod("quiet"), pod("hog")};
+    NodeView node;
+    node.current = true;
+    const auto looks_after = [&](const std::vector<PodPtr>& told) {
+        const auto before = records.size();
+        node.heard_at = clock.monotonic();
+        set_pods({.pods = told, .rejected = {}, .unread = {}, .current = true, .node = node});
+        return records.size() - before;
+    };
+    EXPECT_EQ(looks_after(pods), 1U);
+    clock.advance(std::chrono::seconds(1));
+    EXPECT_EQ(looks_after(pods), 0U);
+    agent->request_look();
+    EXPECT_EQ(last().observation.node->heard_at, node.heard_at) << "though it is known when the server was heard";
+    node.shutting_down = true;
+    EXPECT_EQ(looks_after(pods), 1U);
+    node.taints = {Taint{}};
+    EXPECT_EQ(looks_after(pods), 1U);
+    EXPECT_EQ(looks_after({pods[0]}), 1U);
+    EXPECT_EQ(looks_after({pod("quiet")}), 1U) << "another object, which may say something else";
+}
+
 TEST_F(Agents, SetsOfPodsThatWaitTogetherAreTakenWithOneLook) {
     declare(100_MiB);
     make();

@@ -3,11 +3,15 @@
 // The program's own code in memory.
 #include "sys/program_code.hpp"
 
+#include <array>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace evictd::sys {
@@ -42,6 +46,22 @@ TEST(ProgramCode, IsMappedToTheLastPage) {
     ASSERT_EQ(populate_code(), 0);
     EXPECT_EQ(not_mapped(function), 0);
     EXPECT_EQ(not_mapped(reinterpret_cast<const void*>(&getppid)), 0) << "the C library";
+}
+
+alignas(16384) constexpr std::array<char, 65536> constants{'e', 'v', 'i', 'c', 't', 'd'};  // in pages of their own
+
+TEST(ProgramCode, ConstantsThatAreNotNeededAreTakenOutAndAreStillThere) {
+    ASSERT_EQ(populate_code(), 0);
+    ASSERT_EQ(mlock(constants.data(), constants.size()), 0);
+    const auto before = not_mapped(constants.data());
+    unmap_constants(std::as_bytes(std::span(constants).subspan(1)));
+    const auto page = sysconf(_SC_PAGESIZE);
+    EXPECT_EQ(not_mapped(constants.data() + page), 64 - page / 1024) << "the first page is not whole";
+    EXPECT_EQ(not_mapped(constants.data()), 0);
+    EXPECT_EQ(before, 0);
+    EXPECT_EQ(constants.back(), '\0');
+    EXPECT_EQ(std::string_view(constants.data(), 6), "evictd");
+    EXPECT_LT(not_mapped(constants.data() + constants.size() - 1), 64) << "read from the file again";
 }
 
 TEST(ProgramCode, OfTheLibrariesOnlyThoseThatEveryFunctionNeeds) {
