@@ -245,7 +245,7 @@ static __always_inline void read_total_again(struct mem_cgroup* root) {
     if (row) row->usage = memcg_usage(root);
 }
 
-/* The timer goes on with what this pass found. Whether it was right in what it last reported without a walk. */
+/* Gives the timer the file pages of this pass, and has it distrust its estimates for a while if the last was wrong. */
 static __always_inline void tell_timer(const struct evictd_settings* current) {
     bool reclaimable = current->memory_available == EVICTD_AVAILABLE_RECLAIMABLE;
     __u64 cache = pass_inactive_file + (reclaimable ? pass_active_file : 0);

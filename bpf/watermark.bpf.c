@@ -80,7 +80,8 @@ __u64 walked_ns;
 __u64 walk_cost_ns;
 __u64 walked_cache;
 
-/* The highest threshold that was reported between two walks; 0 once a look has checked it. When one was wrong. */
+/* The highest threshold that was reported between two walks; 0 once a look has checked it. And when the last wrong one
+ * was found. */
 __u64 estimated_threshold;
 __u64 distrusted_ns;
 
@@ -153,13 +154,14 @@ static __always_inline void sample_pods(struct sample* sample, struct evictd_tim
     bool near = sample->pods < sample->highest;
     bool walks = near ? walk_due(sample) : history_walk_due(sample->now);
     sample->quality = walks || !near ? EXACT : sample->now - distrusted_ns < DISTRUST_NS ? DISTRUSTED : ESTIMATED;
+    __u64 cache = walked_cache; /* read once: a look beside this may write it */
     if (walks) {
         __u64 begin = bpf_ktime_get_ns();
-        walked_cache = pods_cache(sample->settings->memory_available, stats);
+        walked_cache = cache = pods_cache(sample->settings->memory_available, stats);
         walked_ns = sample->now;
         walk_cost_ns = bpf_ktime_get_ns() - begin;
     }
-    if (walks || near) sample->pods = pods_available(sample->settings, walked_cache);
+    if (walks || near) sample->pods = pods_available(sample->settings, cache);
 }
 
 /* The least of every tenth of a second. Global, hence verified once and not for each way that leads to it. */
@@ -189,13 +191,13 @@ static __always_inline void report_edge(struct evictd_watermark* line, __u64 now
     submit_event(event); /* last: the reader may re-arm the line immediately */
 }
 
-/* An estimate may wake the agent, which looks itself, but does not put it at rest. */
+/* An estimate can report a fall, never a rise. The agent looks before it acts. */
 static __always_inline void fell_under(struct evictd_watermark* line, struct sample* sample, int quality) {
     if (quality == DISTRUSTED) {
         sample->distance = 0; /* the next walk is to be soon */
         return;
     }
-    line->above_since_ns = 0;
+    if (quality == EXACT) line->above_since_ns = 0;
     if (line->state == EVICTD_WATERMARK_UNDER) return;
     if (quality == ESTIMATED && line->threshold > estimated_threshold) estimated_threshold = line->threshold;
     report_edge(line, sample->now, true);

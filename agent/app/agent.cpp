@@ -236,14 +236,14 @@ void Agent::set_pods(std::size_t source, port::PodSet set) {
     }
 }
 
-// What a source says besides its pods. False: at most that its server was heard again.
+// Takes over what a source reports besides its pods. False: nothing new, but perhaps when its server was last heard.
 bool Agent::note_source(std::size_t source, port::PodSet& set) {
     const bool were_complete = are_pods_complete();
     bool is_news = false;
     if (set.current) {
-        pods_current_ = *set.current;
+        is_news = std::exchange(pods_current_, *set.current) != *set.current;
         const auto before = std::exchange(node_, std::move(set.node));
-        is_news = before.has_value() != node_.has_value() ||
+        is_news = is_news || before.has_value() != node_.has_value() ||
                   (before && !(before->taints == node_->taints && before->shutting_down == node_->shutting_down &&
                                before->current == node_->current));
     }

@@ -138,7 +138,11 @@ std::string Agent::container_of(const PodUid& uid, const std::string& cgroup_nam
     }
     const auto names = parts_.disks.names ? parts_.disks.names() : nullptr;
     const auto* named = named_pod(names.get(), uid);
-    return named != nullptr ? named_container(*named, cgroup_name) : std::string();
+    auto name = named != nullptr ? named_container(*named, cgroup_name) : std::string();
+    if (name.empty() && parts_.disks.want_names) {
+        parts_.disks.want_names();  // it was made after the last list: its next event has a name
+    }
+    return name;
 }
 
 }  // namespace evictd::app

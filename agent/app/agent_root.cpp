@@ -67,7 +67,7 @@ void Agent::lose_root() {
     table_.set_cgroups({}, parts_.clock.monotonic());
 }
 
-// For where its removal may not have been told.
+// Where no source may have reported its removal.
 void Agent::forget_removed_root() {
     if (!root_) {
         return;

@@ -20,7 +20,8 @@ constexpr Duration oldest_figures = 60s;
 constexpr Duration names_delay = 1s;
 constexpr Duration shortest_names_period = 2s;  // cgroups may come all the time
 constexpr Duration names_asked_again = 10s;     // the runtime may have been slower than our delay, or silent
-constexpr Duration longest_names_period = 60s;  // new cgroups ask
+// Each new cgroup asks: this finds what that missed. Until then such a pod has no name in events.
+constexpr Duration longest_names_period = 60s;
 
 }  // namespace
 

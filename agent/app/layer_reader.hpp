@@ -47,7 +47,8 @@ public:
     void ask();                                 // now, and then at its pace again
     // As of the last list, however old that is: a pod's uid has one name. Null: none was read yet.
     [[nodiscard]] RuntimeNamesPtr names() const;
-    void ask_names();  // in a second or two, for all who ask until then; without it once a minute
+    // In 1 to 2 s, one list for all who ask until then, and once more 10 s later. Without it once a minute.
+    void ask_names();
     // As filesystems are asked; layers cost the runtime more, so they are asked for every 1 s to 10 s.
     void set_pace(Duration pace) { pace_ = pace; }
 

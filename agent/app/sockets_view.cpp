@@ -10,15 +10,16 @@
 namespace evictd::app {
 namespace {
 
-// A pass goes over every open file: under pressure there are looks every few milliseconds. At rest it was a third of
-// what an idle evictd takes, for a map that few read; `evictd status` has a pass of its own.
+// A pass goes over every open file: under pressure there are looks every few milliseconds. At rest
+// that would be a third of what an idle evictd takes, for a map that few read; `evictd status` has a pass of its own.
 constexpr Duration read_every = std::chrono::seconds(1);
 constexpr Duration read_every_at_rest = std::chrono::minutes(1);
 // Of one CPU, however many files there are.
 constexpr int at_most_a_hundredth = 100;
 
 bool is_at_rest(const Decision& decision) {
-    return decision.thresholds_met.empty() && decision.thresholds_pending.empty() && decision.conditions.empty();
+    return decision.thresholds_met.empty() && decision.thresholds_pending.empty() && decision.stalls_met.empty() &&
+           decision.stalls_pending.empty() && decision.conditions.empty();
 }
 
 }  // namespace

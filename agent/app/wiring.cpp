@@ -19,12 +19,16 @@
 #include "sys/log.hpp"
 #include "sys/program_code.hpp"
 #include "sys/service.hpp"
+#include "sys/shared_library.hpp"
 
 namespace evictd::app {
 namespace {
 
 // 4,000 pods and what the kill path opens.
 constexpr std::size_t descriptors_at_once = 16'384;
+
+// By then the API server and the runtime were asked for the first time.
+constexpr Duration start_up = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -218,7 +222,7 @@ Status Wiring::run() {
     if (const auto missing = become_realtime(parts.config.agent.realtime_priority); !missing.empty()) {
         sys::log::warn("latencies may be higher: " + missing);
     }
-    sys::unmap_constants(kernel::bpf_object_file());
+    sys::give_back(kernel::bpf_object_file());
     parts.agent->notice(Notice::agent_started, "evictd " EVICTD_VERSION " watches the pods of this node");
     parts.tell_what_is_off();
     if (auto started = parts.start_watchdog(); !started) {
@@ -226,6 +230,10 @@ Status Wiring::run() {
     }
     if (auto started = parts.start_config_reader(); !started) {
         return started;
+    }
+    auto started_up = parts.loop->add_timer([] { sys::give_back_libraries(); });
+    if (started_up) {
+        started_up->arm_in(start_up);
     }
     auto ran = parts.run_watched();
     parts.config_reader.reset();

@@ -24,6 +24,9 @@ using namespace std::chrono_literals;
 constexpr Duration publish_period = 200ms;
 // How often a survey says for how long a thread hangs.
 constexpr Duration tell_period = 10s;
+// For all walks together, however many threads there are. With a cold cache they wait for the disk and use less; twice
+// as much would be taken from pods by walks of what is cached.
+constexpr double most_cpus = 2;
 // How often threads that hang are looked for.
 constexpr Duration check_period = 1s;
 
@@ -201,7 +204,8 @@ void Surveyor::Core::start_listing(MonotonicTime now) {
 
 bool Surveyor::Core::start_walk(const TreeKey& key, MonotonicTime now) {
     const auto& row = rows_.at(key);
-    const double share = row.is_wanted ? 1.0 : options_.walk_share;
+    const double most = std::min(1.0, most_cpus / static_cast<double>(options_.workers.threads));
+    const double share = row.is_wanted ? most : std::min(most, options_.walk_share);
     const auto longest = longest_walk_of(row, options_.longest_walk);
     auto pulse = workers_.start([inbox = inbox_, directories = options_.directories, &clock = clock_, key,
                                  place = row.place, share, longest](Pulse& its_pulse) {

@@ -30,8 +30,8 @@ public:
     Status each_pod(const std::function<void(port::FoundPod)>& visit) const override;
     [[nodiscard]] std::optional<port::FoundPod> pod_at(const std::string& path,
                                                        std::optional<CgroupId> id = std::nullopt) const override;
-    // In any thread: opens what is called like a pod's cgroup, so that pod_at() need not, as long as somebody holds it.
-    // Null: it is none, or cannot be opened.
+    // Thread-safe. Opens the cgroup if its name is a pod's: while the result is held, pod_at() finds it without a
+    // system call. Null: it is no pod's name, or cannot be opened.
     [[nodiscard]] port::PodCgroupPtr open_ahead(const std::string& path) const;
     [[nodiscard]] bool complete() const override { return refused_ == 0; }
     [[nodiscard]] std::string trouble() const override;

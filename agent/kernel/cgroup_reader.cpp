@@ -12,8 +12,11 @@
 
 namespace evictd::kernel {
 
-CgroupReader::CgroupReader(std::unique_ptr<CgroupWatch> watch, OpenAhead open_ahead, sys::Fd has_news)
-    : open_ahead_(std::move(open_ahead)), watch_(std::move(watch)), has_news_(std::move(has_news)) {}
+CgroupReader::CgroupReader(std::unique_ptr<CgroupWatch> watch, OpenAhead open_ahead, int priority, sys::Fd has_news)
+    : open_ahead_(std::move(open_ahead)),
+      priority_(priority),
+      watch_(std::move(watch)),
+      has_news_(std::move(has_news)) {}
 
 Result<std::unique_ptr<CgroupReader>> CgroupReader::make(std::unique_ptr<CgroupWatch> watch, OpenAhead open_ahead,
                                                          int priority) {
@@ -21,55 +24,76 @@ Result<std::unique_ptr<CgroupReader>> CgroupReader::make(std::unique_ptr<CgroupW
     if (!has_news) {
         return sys::fail_errno("eventfd", errno);
     }
-    std::unique_ptr<CgroupReader> made(new CgroupReader(std::move(watch), std::move(open_ahead), std::move(has_news)));
-    auto started = made->start(priority);
-    return started ? Result<std::unique_ptr<CgroupReader>>(std::move(made)) : tl::unexpected(started.error());
+    return std::unique_ptr<CgroupReader>(
+        new CgroupReader(std::move(watch), std::move(open_ahead), priority, std::move(has_news)));
 }
 
 CgroupReader::~CgroupReader() { lane_.reset(); }
 
-Status CgroupReader::start(int priority) {
-    auto lane = sys::Lane::make("evictd-cgroups");
+Status CgroupReader::start() {
+    auto lane =
+        sys::Lane::make("evictd-cgroups", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);
     if (!lane) {
         return tl::unexpected(lane.error());
     }
     lane_ = std::move(*lane);
-    const bool posted = lane_->post([this, priority] {
-        lane_->be_urgent(priority);
-        auto readable = lane_->loop().add_fd(watch_->fd(), [this] { read(); });
-        if (readable) {
-            readable_ = std::move(*readable);
-        } else {
-            sys::log::error("new pods are not seen: " + readable.error().text());
+    const bool posted = lane_->post([this] {
+        lane_->be_urgent(priority_);
+        if (auto listening = listen(); !listening) {
+            give_up(listening.error());
         }
     });
-    return posted ? Status{} : fail(ErrorKind::failed, "evictd-cgroups", "its queue is full");
+    return posted ? Status{} : fail(ErrorKind::failed, "evictd-cgroups", "its queue refused the first task");
+}
+
+Status CgroupReader::listen() {
+    const std::scoped_lock lock(watch_mutex_);
+    auto readable = lane_->loop().add_fd(watch_->fd(), [this] { read(); });
+    if (!readable) {
+        return tl::unexpected(readable.error());
+    }
+    readable_ = std::move(*readable);
+    return {};
+}
+
+void CgroupReader::give_up(const Error& error) {
+    const std::scoped_lock lock(watch_mutex_);
+    works_ = false;
+    refusal_ = error.text();
+    sys::log::error("cannot watch the pods' cgroups, listing them at each look: " + error.text());
 }
 
 void CgroupReader::read() {
-    std::vector<News> read;
+    const std::scoped_lock lock(watch_mutex_);
+    watch_->drain([&](const KernelEvent& event) {
+        const auto* life = std::get_if<CgroupLife>(&event.kind);
+        const bool made = life != nullptr && life->change == CgroupChange::made;
+        tell({event, made ? open_ahead_(life->path) : nullptr});
+    });
+    works_ = watch_->works();
+    if (!works_) {
+        readable_.reset();
+    }
+}
+
+// One by one: a lookup may take long, and what was found before it is not to wait.
+void CgroupReader::tell(News news) {
     {
-        const std::scoped_lock lock(watch_mutex_);
-        if (!watch_->works()) {
-            readable_.reset();
-            return;
-        }
-        watch_->drain([&](const KernelEvent& event) {
-            const auto* life = std::get_if<CgroupLife>(&event.kind);
-            const bool made = life != nullptr && life->change == CgroupChange::made;
-            read.push_back({event, made ? open_ahead_(life->path) : nullptr});
-        });
-        works_ = watch_->works();
-        const std::scoped_lock news_lock(news_mutex_);
-        news_.insert(news_.end(), std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));
+        const std::scoped_lock lock(news_mutex_);
+        news_.push_back(std::move(news));
     }
     (void)eventfd_write(has_news_.get(), 1);
 }
 
 void CgroupReader::follow(const std::optional<port::PodsRoot>& root) {
+    if (!lane_) {
+        if (auto started = start(); !started) {
+            give_up(started.error());
+        }
+    }
     const std::scoped_lock lock(watch_mutex_);
     watch_->follow(root);
-    works_ = watch_->works();
+    works_ = works_ && watch_->works();
     follows_++;
     const std::scoped_lock news_lock(news_mutex_);
     news_.clear();
@@ -94,7 +118,15 @@ void CgroupReader::drain(const Sink& sink) {
 
 std::vector<SourceRow> CgroupReader::rows() const {
     const std::scoped_lock lock(watch_mutex_);
-    return watch_->rows();
+    auto rows = watch_->rows();
+    if (!refusal_.empty()) {
+        for (auto& row : rows) {
+            row.chosen = "listing at each look";
+            row.fallback = true;
+            row.detail = refusal_;
+        }
+    }
+    return rows;
 }
 
 }  // namespace evictd::kernel

@@ -2,7 +2,7 @@
 // Copyright The evictd authors
 // A CgroupWatch in a thread of its own, which opens the pods' cgroups, too. To look a new cgroup up takes the lock of
 // the directory above it, which whoever makes or removes a cgroup there holds meanwhile, with an ordinary priority: the
-// real-time thread that decides and kills would wait for it, behind everything else that runs (20 to 40 ms were
+// real-time thread that decides and kills would wait for it, behind everything else that runs (4 to 40 ms were
 // measured).
 #pragma once
 
@@ -28,30 +28,38 @@ public:
     // of it.
     using OpenAhead = std::function<port::PodCgroupPtr(const std::string& path)>;
 
-    // `watch` has to work. `priority`: of the thread, SCHED_FIFO; 0: normal.
+    // `watch->works()` must be true. What `open_ahead` refers to must outlive the reader. `priority`: of the thread,
+    // SCHED_FIFO; 0: normal.
     static Result<std::unique_ptr<CgroupReader>> make(std::unique_ptr<CgroupWatch> watch, OpenAhead open_ahead,
                                                       int priority);
     ~CgroupReader() override;
 
     [[nodiscard]] bool works() const override { return works_; }
     [[nodiscard]] int fd() const override { return has_news_.get(); }
-    // In the caller's thread; waits for what the reader's does. News of before are dropped.
+    // Both of these wait while the reader asks the kernel. The first follow() starts the thread, with the rights that
+    // the caller has then. Earlier news is dropped.
     void follow(const std::optional<port::PodsRoot>& root) override;
-    void drain(const Sink& sink) override;
     [[nodiscard]] std::vector<SourceRow> rows() const override;
+    // Waits for nobody.
+    void drain(const Sink& sink) override;
 
 private:
     struct News {
         KernelEvent event;
         port::PodCgroupPtr opened;
     };
-    CgroupReader(std::unique_ptr<CgroupWatch> watch, OpenAhead open_ahead, sys::Fd has_news);
-    Status start(int priority);
+    CgroupReader(std::unique_ptr<CgroupWatch> watch, OpenAhead open_ahead, int priority, sys::Fd has_news);
+    Status start();
+    Status listen();
+    void give_up(const Error& error);
     void read();
+    void tell(News news);
 
     OpenAhead open_ahead_;
+    int priority_;
     mutable sys::PiMutex watch_mutex_;  // held while the kernel is asked
     std::unique_ptr<CgroupWatch> watch_;
+    std::string refusal_;      // under it: why the watch is not listened to; empty: it is
     sys::PiMutex news_mutex_;  // never held while the kernel is asked
     std::vector<News> news_;
     std::vector<News> told_;     // the main thread's, for its capacity

@@ -15,9 +15,11 @@ namespace evictd::kernel {
 
 class PodMap {
 public:
+    // `map` is not owned and outlives it.
     explicit PodMap(int map) : map_(map) {}
 
-    // Replaces all entries. Most pods are as they were: what did not change is not written again.
+    // Replaces all entries. Most pods are as they were: what did not change, by a hash of 64 bits, is not written
+    // again. What could not be written is written by the next call.
     Status show(const std::vector<std::pair<CgroupId, evictd_pod>>& pods);
     // In ascending order.
     [[nodiscard]] const std::vector<CgroupId>& shown() const { return ids_; }

@@ -37,7 +37,7 @@ public:
     // for as long as the kubelet is away. One that the root of this node took out of a directory of manifests is not
     // kept: evictd is not to touch it any more. `now` left out: its pods are old.
     void set_pods(std::size_t source, std::vector<PodPtr> pods, MonotonicTime now = {});
-    // The very same objects; none of them is ever changed.
+    // What `source` delivered last are these same objects, by address: a Pod is never changed.
     [[nodiscard]] bool has_exactly(std::size_t source, const std::vector<PodPtr>& pods) const {
         return source < sources_.size() && sources_[source] == pods;
     }

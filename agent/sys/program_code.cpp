@@ -77,18 +77,18 @@ int populate_code() {
     return fault;
 }
 
-void unmap_constants(std::span<const std::byte> constants) {
+void give_back(std::span<const std::byte> pages) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto first = reinterpret_cast<std::uintptr_t>(constants.data());
+    const auto first = reinterpret_cast<std::uintptr_t>(pages.data());
     const auto begin = (first + page - 1) / page * page;
-    const auto end = (first + constants.size()) / page * page;
+    const auto end = (first + pages.size()) / page * page;
     if (begin >= end) {
         return;
     }
-    void* const pages = reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr)
-    // Locked pages are not taken out. If either fails they stay, which costs memory and nothing else.
-    if (munlock(pages, end - begin) == 0) {
-        (void)madvise(pages, end - begin, MADV_DONTNEED);
+    void* const whole = reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr)
+    if (munlock(whole, end - begin) == 0) {              // locked pages are not taken out
+        (void)madvise(whole, end - begin, MADV_DONTNEED);
+        (void)mlock2(whole, end - begin, MLOCK_ONFAULT);
     }
 }
 

@@ -16,9 +16,10 @@ namespace evictd::sys {
 // the errno of the first failure; what follows a failure is mapped all the same.
 [[nodiscard]] int populate_code();
 
-// Takes the whole pages of these constants out of memory again: they are read from the program's file if anybody needs
-// them once more. Call it after populate_code().
-void unmap_constants(std::span<const std::byte> constants);
+// Takes the whole pages of this code or of these constants, which nothing may have written to, out of the process's
+// memory. What is needed again is read from the file and then locked, as far as the process may lock memory. Where it
+// cannot be done the pages stay, which costs memory and nothing else.
+void give_back(std::span<const std::byte> pages);
 
 // Whether populate_code() reads this object, by its dlpi_name of dl_iterate_phdr(3); the program's own is empty.
 [[nodiscard]] bool is_code_needed_at_once(std::string_view object);

@@ -42,7 +42,7 @@ static __always_inline bool pods_root_alive(const struct evictd_settings* settin
            !memcg_dying(pods_memcg);
 }
 
-/* Capacity minus working set, as the kubelet has it, if so many bytes of their file pages do not count as used. */
+/* Capacity minus working set, as the kubelet has it. `cache`: bytes of file pages that do not count as used. */
 static __always_inline __u64 pods_available(const struct evictd_settings* settings, __u64 cache) {
     __u64 limit = memcg_max(pods_memcg), usage = memcg_usage(pods_memcg);
     if (limit == NO_LIMIT) limit = settings->node_capacity;

@@ -72,7 +72,7 @@ TEST_F(UsageMoving, APassDoesNotWaitForAProcessThatIsMoved) {
         while (moves == before) std::this_thread::sleep_for(100us);
     }
     if (long_moves < 6)
-        GTEST_SKIP() << "only " << long_moves << " of 20 moves took 5 ms: somebody else moves processes";
+        GTEST_SKIP() << "only " << long_moves << " of 20 moves took 5 ms: they were too short to wait for";
     EXPECT_GE(unhindered, 3) << "of 20 moves, " << long_moves << " of them long";
 }
 

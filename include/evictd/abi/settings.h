@@ -21,7 +21,7 @@ enum evictd_watermark_state {
 /* map "thresholds". The agent writes threshold, signal and state; the timer the rest. */
 struct evictd_watermark {
     __u64 threshold;
-    __u64 available;      /* at the last comparison */
+    __u64 available;      /* at the last comparison; between two walks over the pods an estimate */
     __u64 compared_ns;    /* when that was */
     __u64 above_since_ns; /* while UNDER: since when it is above again; 0: it is not */
     __u64 crossings;      /* times it was found under */

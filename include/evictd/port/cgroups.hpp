@@ -165,8 +165,8 @@ public:
         auto listed = each_pod([&](FoundPod pod) { found.push_back(std::move(pod)); });
         return listed ? Result<std::vector<FoundPod>>(std::move(found)) : tl::unexpected(listed.error());
     }
-    // The pod at `path`, if that is a pod's cgroup. `id`: as CgroupLife gives both; one that is held open under that id
-    // already is found without a system call.
+    // The pod at `path`, if that is a pod's cgroup; `path` and `id` as in CgroupLife. If a handle with this id is held,
+    // no system call is made. Without `id` the kernel is asked.
     [[nodiscard]] virtual std::optional<FoundPod> pod_at(const std::string& path, std::optional<CgroupId> id) const = 0;
     // False: some are there and could not be opened, since the last listing began.
     [[nodiscard]] virtual bool complete() const { return true; }

@@ -14,8 +14,8 @@ namespace {
 
 // Bigger than any hog, and within its request: whoever kills by size kills this one.
 constexpr std::size_t quiet_size = std::size_t{192} << 20U;
-// A line counts as crossed back only after 100 ms (SETTLE_NS in bpf/watermark.bpf.c). A hog that crosses again within
-// them makes no new edge.
+// A line counts as crossed back after 5 ms above it (SETTLE_NS in bpf/watermark.bpf.c), as walks see it, which are up
+// to 100 ms apart. A hog that crosses again before makes no new edge.
 constexpr std::chrono::milliseconds settle{150};
 constexpr Duration longest_wait = std::chrono::seconds(20);
 constexpr Duration glance = std::chrono::milliseconds(1);

@@ -315,22 +315,26 @@ TEST(ReaperTest, AReleaseOfMemoryThatDoesNotEndHoldsUpNoVictim) {
     std::promise<void> go_on;
     const auto gone_on = go_on.get_future().share();
     std::atomic<int> released = 0;
+    struct Victim {
+        Child child;
+        std::promise<void> empty;
+        std::shared_ptr<ListedCgroup> cgroup;
+    };
+    std::array<Victim, 3> victims;  // the reaper looks at them until it ends
     auto made = Reaper::make(clock, "", [&](const HeldProcess&) {
         released++;
         gone_on.wait();
         return true;
     });
     ASSERT_TRUE(made);
-    for (int victim = 0; victim < 3; victim++) {
-        Child child;
-        std::promise<void> empty;
-        std::shared_ptr<ListedCgroup> cgroup;
-        cgroup = std::make_shared<ListedCgroup>([&](int) {
-            if (!child.alive() && !cgroup->counted_empty.exchange(true)) empty.set_value();
-            return child.alive() ? pids({&child}) : std::vector<pid_t>{};
+    for (auto& victim : victims) {
+        victim.cgroup = std::make_shared<ListedCgroup>([&](int) {
+            const bool is_alive = victim.child.alive();
+            if (!is_alive && !victim.cgroup->counted_empty.exchange(true)) victim.empty.set_value();
+            return is_alive ? pids({&victim.child}) : std::vector<pid_t>{};
         });
-        (*made)->follow(cgroup, false);
-        EXPECT_EQ(empty.get_future().wait_for(long_enough), std::future_status::ready);
+        (*made)->follow(victim.cgroup, false);
+        EXPECT_EQ(victim.empty.get_future().wait_for(long_enough), std::future_status::ready);
     }
     EXPECT_EQ(released, 1);
     go_on.set_value();

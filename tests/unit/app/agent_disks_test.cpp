@@ -130,6 +130,12 @@ TEST_F(AgentDisks, FiguresThatComeShortlyAfterOneAnotherAreOneLook) {
     figures.survey = survey_of("hog", 4_GiB);
     agent->note_disks();
     EXPECT_EQ(agent->next_look(), clock.monotonic() + 100ms) << "it is not put off again";
+    clock.advance(100ms);
+    agent->request_look();
+    EXPECT_EQ(records.size(), looks + 1);
+    const auto& pods = last().observation.pods;
+    const auto hog = std::find_if(pods.begin(), pods.end(), [](const auto& one) { return one.pod->name == "hog"; });
+    EXPECT_EQ(hog->usage->disk.volumes, 4_GiB);
 }
 
 TEST_F(AgentDisks, NewerFiguresOfPodsAreALookWithinASecond) {

@@ -106,6 +106,7 @@ TEST_F(AgentNames, AnOomKillNamesTheContainerOfAPodThatOnlyTheRuntimeKnows) {
     const auto kill = told(giant_id);
     EXPECT_EQ(kill.pod.value, "giant");
     EXPECT_EQ(kill.container, "main");
+    EXPECT_EQ(wanted, 0);
 }
 
 TEST_F(AgentNames, TheSourcesPodHoldsAndTheRuntimeAddsTheContainerThatItDoesNotKnow) {

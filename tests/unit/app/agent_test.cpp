@@ -290,15 +290,16 @@ TEST_F(Agents, AnIncompleteLookIsReportedOnce) {
 // A watch delivers its pods again whenever it was heard, some every 10 s.
 TEST_F(Agents, PodsThatAreToldOfAgainAreNoLookUnlessSomethingElseIsSaid) {
     declare(100_MiB);
-    pod_sources = 1;
+    pod_sources = 2;  // of which the other was not heard: the pods are not complete, whatever this one says
     make();
     const std::vector<PodPtr> pods{pod("quiet"), pod("hog")};
     NodeView node;
     node.current = true;
+    bool is_current = true;
     const auto looks_after = [&](const std::vector<PodPtr>& told) {
         const auto before = records.size();
         node.heard_at = clock.monotonic();
-        set_pods({.pods = told, .rejected = {}, .unread = {}, .current = true, .node = node});
+        set_pods({.pods = told, .rejected = {}, .unread = {}, .current = is_current, .node = node});
         return records.size() - before;
     };
     EXPECT_EQ(looks_after(pods), 1U);
@@ -309,6 +310,10 @@ TEST_F(Agents, PodsThatAreToldOfAgainAreNoLookUnlessSomethingElseIsSaid) {
     node.shutting_down = true;
     EXPECT_EQ(looks_after(pods), 1U);
     node.taints = {Taint{}};
+    EXPECT_EQ(looks_after(pods), 1U);
+    node.current = false;
+    EXPECT_EQ(looks_after(pods), 1U);
+    is_current = false;
     EXPECT_EQ(looks_after(pods), 1U);
     EXPECT_EQ(looks_after({pods[0]}), 1U);
     EXPECT_EQ(looks_after({pod("quiet")}), 1U) << "another object, which may say something else";

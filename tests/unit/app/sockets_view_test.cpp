@@ -24,11 +24,6 @@ protected:
         view.publish(std::make_shared<const Record>(std::move(tick)));
         return sockets.reads - before;
     }
-    [[nodiscard]] static Decision under_pressure() {
-        Decision decision;
-        decision.conditions = {Condition::memory_pressure};
-        return decision;
-    }
 
     fakes::FakeClock clock;
     fakes::FakeSockets sockets;
@@ -41,16 +36,25 @@ TEST_F(SocketsViews, SocketsAreCountedOnceAMinuteAtRest) {
     EXPECT_EQ(passes_after(50s), 1);
 }
 
-TEST_F(SocketsViews, AndOnceASecondUnderPressure) {
+TEST_F(SocketsViews, AndOnceASecondWhileAThresholdIsMetOrPendingOrAConditionHolds) {
+    Decision met, pending, condition;
+    met.thresholds_met.resize(1);
+    pending.thresholds_pending.resize(1);
+    condition.conditions = {Condition::memory_pressure};
     EXPECT_EQ(passes_after(1h), 1);
-    EXPECT_EQ(passes_after(999ms, under_pressure()), 0);
-    EXPECT_EQ(passes_after(1ms, under_pressure()), 1);
+    for (const auto& decision : {met, pending, condition}) {
+        EXPECT_EQ(passes_after(999ms, decision), 0);
+        EXPECT_EQ(passes_after(1ms, decision), 1);
+    }
 }
 
-TEST_F(SocketsViews, AReaderIsAnsweredWithAPassOfItsOwn) {
+TEST_F(SocketsViews, APassForAReaderPutsOffTheNext) {
     EXPECT_EQ(passes_after(1h), 1);
+    clock.advance(50s);
     ASSERT_TRUE(view.read());
     EXPECT_EQ(sockets.reads, 2);
+    EXPECT_EQ(passes_after(59s), 0);
+    EXPECT_EQ(passes_after(1s), 1);
 }
 
 }  // namespace

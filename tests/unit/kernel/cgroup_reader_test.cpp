@@ -87,7 +87,7 @@ TEST_F(Reader, WhatItOpenedIsHeldUntilItIsToldOf) {
 }
 
 // Whoever makes a cgroup holds the lock that opening it takes.
-TEST_F(Reader, ALookupThatBlocksHoldsNobodyUp) {
+TEST_F(Reader, DrainDoesNotWaitForALookupThatBlocks) {
     std::latch blocked{1};
     std::latch released{1};
     const auto reader = read([&](const std::string&) {

@@ -3,6 +3,10 @@
 // A library that is not installed, or is another version, is an error with a remedy, and never a null function.
 #include "sys/shared_library.hpp"
 
+#include <fstream>
+#include <sstream>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace evictd::sys {
@@ -27,6 +31,43 @@ TEST(SharedLibraries, AFunctionThatIsMissingIsAnError) {
     library->find("getpid", number);
     ASSERT_FALSE(library->check());
     EXPECT_NE(library->check().error().text().find("has no no_such_function"), std::string::npos);
+}
+
+// KiB of the mappings of files whose name has `part` that are in memory.
+long resident_of(const std::string& part) {
+    std::ifstream smaps("/proc/self/smaps");
+    bool is_here = false;
+    long sum = 0;
+    for (std::string line; std::getline(smaps, line);) {
+        std::istringstream words(line);
+        std::string first;
+        long value = 0;
+        words >> first;
+        if (first.find('-') != std::string::npos && !first.ends_with(':')) {
+            is_here = line.find(part) != std::string::npos;
+        } else if (is_here && first == "Rss:" && words >> value) {
+            sum += value;
+        }
+    }
+    return sum;
+}
+
+TEST(SharedLibraries, WhatTheyUsedOnceIsGivenBackAndTheyStillWork) {
+    auto library = SharedLibrary::load("libcurl.so.4", "install libcurl4");
+    ASSERT_TRUE(library) << library.error().text();
+    int (*start)(long) = nullptr;
+    const char* (*version)() = nullptr;
+    library->find("curl_global_init", start);
+    library->find("curl_version", version);
+    ASSERT_TRUE(library->check());
+    ASSERT_EQ(start(3), 0);
+    const std::string before = version();
+    const auto curl = resident_of("/libcurl.so"), crypto = resident_of("/libcrypto.so"), libc = resident_of("/libc.so");
+    give_back_libraries();
+    EXPECT_LT(resident_of("/libcurl.so"), curl / 2);
+    EXPECT_LT(resident_of("/libcrypto.so"), crypto / 2) << "which libcurl brought along";
+    EXPECT_GE(resident_of("/libc.so"), libc) << "the program's own library";
+    EXPECT_EQ(version(), before);
 }
 
 }  // namespace
