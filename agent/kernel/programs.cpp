@@ -140,7 +140,7 @@ constexpr Hook watermark{"watermark", "reports when free memory crosses a thresh
 constexpr Hook usage{"usage", "reads every pod's memory in one pass",
                      "control files are read instead, fifty times slower"};
 constexpr Hook cgroup_populated{"cgroup_populated",
-                                "cgroup_life: a victim's last process is gone; asked only while one may end soon",
+                                "cgroup_life: a victim's last process is gone; attached only while an eviction may come soon",
                                 "cgroup.procs is read at each look instead"};
 constexpr Hook oom{"oom", "reports which process the kernel's OOM killer chose",
                    "OOM kills by the kernel are not reported"};
