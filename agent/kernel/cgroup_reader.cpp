@@ -28,8 +28,6 @@ Result<std::unique_ptr<CgroupReader>> CgroupReader::make(std::unique_ptr<CgroupW
         new CgroupReader(std::move(watch), std::move(open_ahead), priority, std::move(has_news)));
 }
 
-CgroupReader::~CgroupReader() { lane_.reset(); }
-
 Status CgroupReader::start() {
     auto lane =
         sys::Lane::make("evictd-cgroups", sys::Loop::default_queue, sys::Lane::default_drain, sys::Duty::may_block);

@@ -32,7 +32,6 @@ public:
     // SCHED_FIFO; 0: normal.
     static Result<std::unique_ptr<CgroupReader>> make(std::unique_ptr<CgroupWatch> watch, OpenAhead open_ahead,
                                                       int priority);
-    ~CgroupReader() override;
 
     [[nodiscard]] bool works() const override { return works_; }
     [[nodiscard]] int fd() const override { return has_news_.get(); }
@@ -67,7 +66,7 @@ private:
     std::atomic<bool> works_ = true;
     sys::Fd has_news_;  // eventfd
     sys::Source readable_;
-    std::unique_ptr<sys::Lane> lane_;
+    std::unique_ptr<sys::Lane> lane_;  // the last member: its thread uses the others
 };
 
 }  // namespace evictd::kernel
