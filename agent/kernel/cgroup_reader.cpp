@@ -54,10 +54,14 @@ Status CgroupReader::listen() {
     return {};
 }
 
-void CgroupReader::give_up(const Error& error) {
+void CgroupReader::refuse(std::string why) {
     const std::scoped_lock lock(watch_mutex_);
-    works_ = false;
-    refusal_ = error.text();
+    refusal_ = std::move(why);
+    works_ = refusal_.empty() && watch_->works();
+}
+
+void CgroupReader::give_up(const Error& error) {
+    refuse(error.text());
     sys::log::error("cannot watch the pods' cgroups, listing them at each look: " + error.text());
 }
 
@@ -85,13 +89,14 @@ void CgroupReader::tell(News news) {
 
 void CgroupReader::follow(const std::optional<port::PodsRoot>& root) {
     if (!lane_) {
+        refuse({});
         if (auto started = start(); !started) {
             give_up(started.error());
         }
     }
     const std::scoped_lock lock(watch_mutex_);
     watch_->follow(root);
-    works_ = works_ && watch_->works();
+    works_ = refusal_.empty() && watch_->works();
     follows_++;
     const std::scoped_lock news_lock(news_mutex_);
     news_.clear();

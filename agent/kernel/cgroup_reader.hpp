@@ -50,6 +50,7 @@ private:
     CgroupReader(std::unique_ptr<CgroupWatch> watch, OpenAhead open_ahead, int priority, sys::Fd has_news);
     Status start();
     Status listen();
+    void refuse(std::string why);  // empty: it is listened to
     void give_up(const Error& error);
     void read();
     void tell(News news);

@@ -139,9 +139,9 @@ constexpr Hook watermark{"watermark", "reports when free memory crosses a thresh
                          "a timed look at the files, 10 ms to 1 s, instead"};
 constexpr Hook usage{"usage", "reads every pod's memory in one pass",
                      "control files are read instead, fifty times slower"};
-constexpr Hook cgroup_populated{"cgroup_populated",
-                                "cgroup_life: a victim's last process is gone; attached only while an eviction may come soon",
-                                "cgroup.procs is read at each look instead"};
+constexpr Hook cgroup_populated{
+    "cgroup_populated", "cgroup_life: a victim's last process is gone; attached only while an eviction may come soon",
+    "cgroup.procs is read at each look instead"};
 constexpr Hook oom{"oom", "reports which process the kernel's OOM killer chose",
                    "OOM kills by the kernel are not reported"};
 constexpr Hook oom_limit{"oom_limit", "reports whose limit an OOM kill is for",

@@ -15,6 +15,7 @@
 #include <poll.h>
 
 #include "fakes/fake_clock.hpp"
+#include "fakes/few_descriptors.hpp"
 #include "kernel/cgroup_dirs.hpp"
 #include "unit/kernel/control_files.hpp"
 
@@ -67,6 +68,26 @@ TEST_F(Reader, TellsInOrderOfWhatCameAndWent) {
     tree.remove(first_pod);
     EXPECT_EQ(told_until(*reader, "-" + first_pod), "-" + first_pod);
     EXPECT_EQ(told(*reader), "");
+}
+
+TEST_F(Reader, WithoutAThreadTheCgroupsAreListedInstead) {
+    const auto reader = read([](const std::string&) { return nullptr; });
+    EXPECT_TRUE(reader->works());
+    {
+        const fakes::FewDescriptors none(0);
+        reader->follow(root());
+    }
+    EXPECT_FALSE(reader->works());
+    for (const auto& row : reader->rows()) {
+        EXPECT_EQ(row.chosen, "listing at each look");
+        EXPECT_TRUE(row.fallback);
+        EXPECT_NE(row.detail.find("Too many open files"), std::string::npos) << row.detail;
+    }
+    reader->follow(root());
+    EXPECT_TRUE(reader->works()) << "there are descriptors again";
+    make(first_pod);
+    EXPECT_EQ(told_until(*reader, "+" + first_pod), "+" + first_pod);
+    EXPECT_FALSE(reader->rows().front().fallback);
 }
 
 TEST_F(Reader, WhatItOpenedIsHeldUntilItIsToldOf) {
