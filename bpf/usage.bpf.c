@@ -172,7 +172,7 @@ static __always_inline void add_pages(struct evictd_usage* row, const struct lru
     row->anon += (lru->list[LRU_INACTIVE_ANON] + lru->list[LRU_ACTIVE_ANON]) * page_size;
 }
 
-/* What is left of a removed cgroup, where that is too little for a row of its own, in the row above. Global, hence
+/* Adds the pages of a removed cgroup to the row above, if they are too few for a row of their own. Global, hence
  * verified once. */
 __weak __noinline int add_remains(struct evictd_usage* row, __u64 memcg_address) {
     struct lru_sizes lru = {};

@@ -242,10 +242,11 @@ bool Agent::note_source(std::size_t source, port::PodSet& set) {
     bool is_news = false;
     if (set.current) {
         is_news = std::exchange(pods_current_, *set.current) != *set.current;
-        const auto before = std::exchange(node_, std::move(set.node));
-        is_news = is_news || before.has_value() != node_.has_value() ||
-                  (before && !(before->taints == node_->taints && before->shutting_down == node_->shutting_down &&
-                               before->current == node_->current));
+        auto before = std::exchange(node_, std::move(set.node));
+        if (before && node_) {
+            before->heard_at = node_->heard_at;
+        }
+        is_news = is_news || before != node_;
     }
     note_complete(source, set);
     return is_news || were_complete != are_pods_complete();

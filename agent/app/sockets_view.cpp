@@ -6,6 +6,7 @@
 
 #include "evictd/model/record.hpp"
 #include "kernel/tcp_memory.hpp"
+#include "policy/watch.hpp"
 
 namespace evictd::app {
 namespace {
@@ -18,8 +19,7 @@ constexpr Duration read_every_at_rest = std::chrono::minutes(1);
 constexpr int at_most_a_hundredth = 100;
 
 bool is_at_rest(const Decision& decision) {
-    return decision.thresholds_met.empty() && decision.thresholds_pending.empty() && decision.stalls_met.empty() &&
-           decision.stalls_pending.empty() && decision.conditions.empty();
+    return !policy::is_met_or_pending(decision) && decision.conditions.empty();
 }
 
 }  // namespace

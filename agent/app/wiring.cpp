@@ -27,7 +27,8 @@ namespace {
 // 4,000 pods and what the kill path opens.
 constexpr std::size_t descriptors_at_once = 16'384;
 
-// By then the API server and the runtime were asked for the first time.
+// After this the first connections to the API server and the container runtime have been made. Giving back then takes
+// the main thread up to 1 ms, once.
 constexpr Duration start_up = std::chrono::minutes(1);
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "evictd/model/kernel_event.hpp"
@@ -34,5 +35,8 @@ public:
     // What feeds the hooks cgroup_made and cgroup_removed, for doctor and status.
     [[nodiscard]] virtual std::vector<SourceRow> rows() const = 0;
 };
+
+// Rows of a source that reads inotify. `refusal`: why it does not work.
+[[nodiscard]] std::vector<SourceRow> cgroup_rows(bool works, const std::string& refusal);
 
 }  // namespace evictd::kernel

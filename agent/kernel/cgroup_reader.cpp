@@ -57,8 +57,10 @@ Status CgroupReader::listen() {
 void CgroupReader::refuse(std::string why) {
     const std::scoped_lock lock(watch_mutex_);
     refusal_ = std::move(why);
-    works_ = refusal_.empty() && watch_->works();
+    note_works();
 }
+
+void CgroupReader::note_works() { works_ = refusal_.empty() && watch_->works(); }
 
 void CgroupReader::give_up(const Error& error) {
     refuse(error.text());
@@ -72,7 +74,7 @@ void CgroupReader::read() {
         const bool made = life != nullptr && life->change == CgroupChange::made;
         tell({event, made ? open_ahead_(life->path) : nullptr});
     });
-    works_ = watch_->works();
+    note_works();
     if (!works_) {
         readable_.reset();
     }
@@ -96,7 +98,7 @@ void CgroupReader::follow(const std::optional<port::PodsRoot>& root) {
     }
     const std::scoped_lock lock(watch_mutex_);
     watch_->follow(root);
-    works_ = refusal_.empty() && watch_->works();
+    note_works();
     follows_++;
     const std::scoped_lock news_lock(news_mutex_);
     news_.clear();
@@ -121,15 +123,7 @@ void CgroupReader::drain(const Sink& sink) {
 
 std::vector<SourceRow> CgroupReader::rows() const {
     const std::scoped_lock lock(watch_mutex_);
-    auto rows = watch_->rows();
-    if (!refusal_.empty()) {
-        for (auto& row : rows) {
-            row.chosen = "listing at each look";
-            row.fallback = true;
-            row.detail = refusal_;
-        }
-    }
-    return rows;
+    return refusal_.empty() ? watch_->rows() : cgroup_rows(false, refusal_);
 }
 
 }  // namespace evictd::kernel

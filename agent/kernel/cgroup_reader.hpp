@@ -39,7 +39,7 @@ public:
     // the caller has then. Earlier news is dropped.
     void follow(const std::optional<port::PodsRoot>& root) override;
     [[nodiscard]] std::vector<SourceRow> rows() const override;
-    // Waits for nobody.
+    // Does not wait for a lookup of the reader's.
     void drain(const Sink& sink) override;
 
 private:
@@ -52,6 +52,7 @@ private:
     Status listen();
     void refuse(std::string why);  // empty: it is listened to
     void give_up(const Error& error);
+    void note_works();  // with the watch's mutex
     void read();
     void tell(News news);
 

@@ -182,13 +182,15 @@ void CgroupWatch::tell(const Sink& sink, CgroupChange change, CgroupId id, const
     sink(KernelEvent{clock_.monotonic(), CgroupLife{.change = change, .cgroup = id, .path = path}});
 }
 
-std::vector<SourceRow> CgroupWatch::rows() const {
+std::vector<SourceRow> CgroupWatch::rows() const { return cgroup_rows(works(), refusal_); }
+
+std::vector<SourceRow> cgroup_rows(bool works, const std::string& refusal) {
     std::vector<SourceRow> rows;
     for (const char* hook : {"cgroup_made", "cgroup_removed"}) {
         rows.push_back({.hook = hook,
-                        .chosen = works() ? "inotify" : "listing at each look",
-                        .fallback = !works(),
-                        .detail = refusal_});
+                        .chosen = works ? "inotify" : "listing at each look",
+                        .fallback = !works,
+                        .detail = refusal});
     }
     return rows;
 }

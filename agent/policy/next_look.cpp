@@ -67,11 +67,6 @@ bool unread(const Observation& observation) {
     return false;
 }
 
-bool is_met_or_pending(const Decision& decision) {
-    return !decision.thresholds_met.empty() || !decision.thresholds_pending.empty() || !decision.stalls_met.empty() ||
-           !decision.stalls_pending.empty();
-}
-
 bool is_only_on_disk(const Decision& decision) {
     const auto on_disk = [](const MetThreshold& met) { return is_on_disk(met.threshold.signal); };
     return decision.stalls_met.empty() && decision.stalls_pending.empty() &&

@@ -24,6 +24,11 @@ bool under_pressure(const Decision& decision) {
     return !decision.thresholds_met.empty() || !decision.stalls_met.empty() || !decision.in_flight.empty();
 }
 
+bool is_met_or_pending(const Decision& decision) {
+    return !decision.thresholds_met.empty() || !decision.thresholds_pending.empty() || !decision.stalls_met.empty() ||
+           !decision.stalls_pending.empty();
+}
+
 KernelWatch watch_for(const EvictionConfig& config, const Observation& observation, const Decision& decision) {
     auto lines = watermarks_for(config.thresholds, observation.readings);
     KernelWatch watch{.lines = std::nullopt,

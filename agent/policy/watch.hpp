@@ -17,4 +17,7 @@ namespace evictd::policy {
 // Some threshold is met, or a victim is on its way.
 [[nodiscard]] bool under_pressure(const Decision& decision);
 
+// Some threshold is met, whether its grace period is over or not.
+[[nodiscard]] bool is_met_or_pending(const Decision& decision);
+
 }  // namespace evictd::policy

@@ -5,10 +5,7 @@
 
 #include <array>
 #include <cstdint>
-#include <fstream>
 #include <span>
-#include <sstream>
-#include <string>
 #include <string_view>
 
 #include <fcntl.h>
@@ -16,29 +13,16 @@
 #include <unistd.h>
 
 #include "sys/fd.hpp"
+#include "unit/sys/own_mappings.hpp"
 
 namespace evictd::sys {
 namespace {
 
-// Of the mapping that holds `address`: KiB of it that are not mapped to memory, as /proc/self/smaps has them.
+// Of the mapping that holds `address`: KiB of it that are not mapped to memory.
 long not_mapped(const void* address) {
-    std::ifstream smaps("/proc/self/smaps");
-    bool is_here = false;
-    long size = 0;
-    for (std::string line; std::getline(smaps, line);) {
-        std::istringstream words(line);
-        std::string first;
-        words >> first;
-        if (const auto dash = first.find('-'); dash != std::string::npos && first.find(':') == std::string::npos) {
-            const auto at = reinterpret_cast<std::uintptr_t>(address);
-            is_here = std::stoul(first.substr(0, dash), nullptr, 16) <= at &&
-                      at < std::stoul(first.substr(dash + 1), nullptr, 16);
-        } else if (long value = 0; is_here && words >> value) {
-            size = first == "Size:" ? value : size;
-            if (first == "Rss:") {
-                return size - value;
-            }
-        }
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    for (const auto& mapping : own_mappings()) {
+        if (mapping.begin <= at && at < mapping.end) return mapping.size - mapping.rss;
     }
     return -1;
 }

@@ -3,11 +3,11 @@
 // A library that is not installed, or is another version, is an error with a remedy, and never a null function.
 #include "sys/shared_library.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "unit/sys/own_mappings.hpp"
 
 namespace evictd::sys {
 namespace {
@@ -35,19 +35,9 @@ TEST(SharedLibraries, AFunctionThatIsMissingIsAnError) {
 
 // KiB of the mappings of files whose name has `part` that are in memory.
 long resident_of(const std::string& part) {
-    std::ifstream smaps("/proc/self/smaps");
-    bool is_here = false;
     long sum = 0;
-    for (std::string line; std::getline(smaps, line);) {
-        std::istringstream words(line);
-        std::string first;
-        long value = 0;
-        words >> first;
-        if (first.find('-') != std::string::npos && !first.ends_with(':')) {
-            is_here = line.find(part) != std::string::npos;
-        } else if (is_here && first == "Rss:" && words >> value) {
-            sum += value;
-        }
+    for (const auto& mapping : own_mappings()) {
+        if (mapping.line.find(part) != std::string::npos) sum += mapping.rss;
     }
     return sum;
 }
