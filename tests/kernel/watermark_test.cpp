@@ -148,10 +148,10 @@ TEST_F(Watermark, InactiveFileCacheDoesNotCountAndAnonymousMemoryDoes) {
     watch_pods(16_MiB);
     pod.say('r');
     ASSERT_TRUE(pod.hear());
+    // A walk whose CPU was taken away seems to have taken long: the next one is up to 100 ms later.
     const auto walks = bpf_->timer_stats().walks;
-    ASSERT_TRUE(wait_for_ticks(20));
+    EXPECT_TRUE(eventually([&] { return bpf_->timer_stats().walks >= walks + 2; }));
     EXPECT_GT(cgroups_.usage("kubepods"), (56_MiB).value) << "the cgroup is not full of cache";
-    EXPECT_GT(bpf_->timer_stats().walks, walks);
     EXPECT_EQ(edges_pending(), 0) << "page cache was taken for pressure";
 
     pod.say('t');
