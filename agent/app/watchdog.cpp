@@ -13,7 +13,7 @@
 namespace evictd::app {
 namespace {
 
-constexpr Duration longest_period = std::chrono::seconds(10);
+constexpr Duration longest_watchdog_period = std::chrono::seconds(10);
 
 // No task takes as long on a node that works. Half of it would report every slow disk.
 constexpr Duration slow_after = std::chrono::seconds(5);
@@ -21,7 +21,7 @@ constexpr Duration slow_after = std::chrono::seconds(5);
 }  // namespace
 
 Duration watchdog_period(std::optional<Duration> wanted) {
-    return wanted ? std::min(longest_period, *wanted / 3) : longest_period;
+    return wanted ? std::min(longest_watchdog_period, *wanted / 3) : longest_watchdog_period;
 }
 
 Result<std::unique_ptr<Watchdog>> Watchdog::make(WatchdogNeeds needs) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // JSON back into any described value: the other half of tape_write.hpp. Refuses whatever the writer cannot have
-// written, and figures no machine has, so that whoever computes with them need not fear an overflow. For tape_json.cpp
+// written, and figures no machine has, so that whoever computes with them need not fear an overflow. For the tape
 // alone.
 #pragma once
 
@@ -71,7 +71,7 @@ inline bool plausible(const PodUsage& usage) {
 template <class T>
 void make_empty(T& value) {
     if constexpr (DescribedStruct<T>)
-        std::apply([&](const auto&... each) { (make_empty(value.*each.member), ...); }, fields_of<T>());
+        make_empty_struct(members_of<T>(), &value);
     else
         value = T{};
 }
@@ -85,7 +85,7 @@ public:
         : pod_at_(std::move(pod_at)), runtime_at_(std::move(runtime_at)) {}
 
     // "pods[3].usage: not a whole number", once a read() was false.
-    [[nodiscard]] std::string fault() const { return place_.empty() ? why_ : place_ + ": " + why_; }
+    [[nodiscard]] std::string fault() const;
 
     // False: `into` is of no use, and fault() says why.
     template <class T>
@@ -95,9 +95,9 @@ public:
 
     // The same of the value at `key`; a key that is missing leaves `into` as it is.
     template <class T>
-    bool read_at(const Json& json, const char* key, T& into) {
-        const auto found = json.find(key);
-        return found == json.end() || read(*found, into, key);
+    bool read_at(const Json& json, std::string_view key, T& into) {
+        const auto* found = value_at(json, key);
+        return found == nullptr || read(*found, into, key);
     }
 
     template <SingleField T>
@@ -106,77 +106,33 @@ public:
     }
     template <DescribedStruct T>
     bool read(const Json& json, T& into) {
-        if (!json.is_object()) return refuse("not an object");
-        std::size_t known = 0;
-        const auto one = [&](const auto& each) {
-            const auto found = json.find(each.name);
-            if (found == json.end()) {
-                make_empty(into.*each.member);
-                return true;
-            }
-            ++known;
-            return read(*found, into.*each.member, each.name);
-        };
-        if (!std::apply([&](const auto&... each) { return (one(each) && ...); }, fields_of<T>())) return false;
-        if (known != json.size()) return refuse_unknown_key<T>(json);
-        return plausible(into) || refuse("figures beyond any machine's");
+        return read_struct(json, members_of<T>(), &into) && (plausible(into) || refuse("figures beyond any machine's"));
     }
-    bool read(const Json& json, bool& into) {
-        if (!json.is_boolean()) return refuse("neither true nor false");
-        into = json.get<bool>();
-        return true;
-    }
+    bool read(const Json& json, bool& into);
     template <Number T>
     bool read(const Json& json, T& into) {
-        if (!json.is_number_integer()) return refuse("not a whole number");
-        const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
-                                                    : std::in_range<T>(json.get<std::int64_t>());
-        if (!fits) return refuse("a number out of range");
-        into = json.get<T>();
+        const auto value = whole_number(json);
+        if (!value) return refuse("not a whole number");
+        if (*value < std::numeric_limits<T>::min() || *value > std::numeric_limits<T>::max())
+            return refuse("a number out of range");
+        into = static_cast<T>(*value);
         return true;
     }
-    bool read(const Json& json, float& into) {
-        const auto* text = json.get_ptr<const std::string*>();
-        if (text == nullptr) return refuse("not the text of a number");
-        const auto* end = text->data() + text->size();
-        const auto parsed = std::from_chars(text->data(), end, into);
-        return (parsed.ec == std::errc{} && parsed.ptr == end) || refuse("not the text of a number");
-    }
+    bool read(const Json& json, float& into);
     template <class E>
     requires std::is_enum_v<E>
     bool read(const Json& json, E& into) {
-        const auto* text = json.get_ptr<const std::string*>();
+        const auto* text = text_of(json);
         const auto value = text == nullptr ? std::nullopt : from_name<E>(*text);
         if (!value) return refuse("an unknown word");
         into = *value;
         return true;
     }
-    bool read(const Json& json, std::string& into) {
-        const auto* text = json.get_ptr<const std::string*>();
-        if (text == nullptr) return refuse("not a text");
-        into = *text;
-        return true;
-    }
-    bool read(const Json& json, Quantity& into) {
-        const auto* text = json.get_ptr<const std::string*>();
-        const auto quantity = text == nullptr ? std::nullopt : quantity_from_tape(*text);
-        if (!quantity) return refuse("not a quantity");
-        into = *quantity;
-        return true;
-    }
+    bool read(const Json& json, std::string& into);
+    bool read(const Json& json, Quantity& into);
     bool read(const Json& /*json*/, ComputedOnce& /*into*/) { return refuse("not to be given: the pod says it"); }
-    bool read(const Json& json, PodPtr& into) {
-        std::uint32_t number = 0;
-        if (!read(json, number)) return false;
-        into = pod_at_(number);
-        return into != nullptr || refuse("no pod has this number");
-    }
-    bool read(const Json& json, RuntimePtr& into) {
-        std::uint32_t number = 0;
-        if (!read(json, number)) return false;
-        if (runtime_at_) into = runtime_at_(number);
-        return into != nullptr || refuse("no inventory has this number");
-    }
+    bool read(const Json& json, PodPtr& into);
+    bool read(const Json& json, RuntimePtr& into);
     template <TimeSpan T>
     bool read(const Json& json, T& into) {
         std::int64_t count = 0;
@@ -184,18 +140,8 @@ public:
         into = T(count);
         return std::same_as<T, std::chrono::seconds> || within(count, longest_time) || refuse("a time out of range");
     }
-    bool read(const Json& json, MonotonicTime& into) {
-        Duration since{};
-        if (!read(json, since)) return false;
-        into = MonotonicTime(since);
-        return true;
-    }
-    bool read(const Json& json, WallTime& into) {
-        Duration since{};
-        if (!read(json, since)) return false;
-        into = WallTime(since);
-        return true;
-    }
+    bool read(const Json& json, MonotonicTime& into);
+    bool read(const Json& json, WallTime& into);
     template <class T>
     bool read(const Json& json, std::optional<T>& into) {
         into.reset();
@@ -203,15 +149,16 @@ public:
     }
     template <class... T>
     bool read(const Json& json, std::variant<T...>& into) {
-        if (!json.is_object() || json.size() != 1) return refuse("not an object with one key");
+        const auto* only = only_member(json);
+        if (only == nullptr) return refuse("not an object with one key");
         const auto& words = words_of<std::variant<T...>>();
         std::size_t index = 0;
         bool found = false;
         bool good = false;
         const auto one = [&]<class A>(std::type_identity<A>) {
-            if (json.begin().key() == words[index++]) {
+            if (only->first == words[index++]) {
                 found = true;
-                good = read(json.front(), into.template emplace<A>(), json.begin().key());
+                good = read(only->second, into.template emplace<A>(), only->first);
             }
         };
         (one(std::type_identity<T>{}), ...);
@@ -220,62 +167,58 @@ public:
     template <class T>
     bool read(const Json& json, std::vector<T>& into) {
         into.clear();
-        if (!json.is_array()) return refuse("not a list");
-        if (json.size() > longest_list) return refuse("too long a list");
-        for (const auto& each : json) {
-            if (!read(each, into.emplace_back())) return prepend(place_in_list(into.size() - 1));
+        const auto* list = list_of(json);
+        if (list == nullptr) return refuse("not a list");
+        if (list->size() > longest_list) return refuse("too long a list");
+        into.resize(list->size());
+        for (std::size_t i = 0; i < list->size(); ++i) {
+            if (!read((*list)[i], into[i])) return prepend(place_in_list(i));
         }
         return true;
     }
-    bool read(const Json& json, GarbageList& into) {
-        std::vector<Garbage> list;
-        const bool good = read(json, list);
-        into = GarbageList(std::move(list));
-        return good;
-    }
+    bool read(const Json& json, GarbageList& into);
     // One that was written when there were fewer signals is shorter.
     template <class T, std::size_t n>
     bool read(const Json& json, std::array<T, n>& into) {
         into = {};
-        if (!json.is_array() || json.size() > n) return refuse("not a list of this length");
-        for (std::size_t i = 0; i < json.size(); ++i) {
-            if (!read(json[i], into[i])) return prepend(place_in_list(i));
+        const auto* list = list_of(json);
+        if (list == nullptr || list->size() > n) return refuse("not a list of this length");
+        for (std::size_t i = 0; i < list->size(); ++i) {
+            if (!read((*list)[i], into[i])) return prepend(place_in_list(i));
         }
         return true;
     }
-    bool read(const Json& json, std::map<std::string, std::string>& into) {
-        into.clear();
-        if (!json.is_object()) return refuse("not an object");
-        for (const auto& [name, value] : json.items()) {
-            if (!read(value, into[name], name)) return false;
-        }
-        return true;
-    }
+    bool read(const Json& json, std::map<std::string, std::string>& into);
 
 private:
-    static std::string place_in_list(std::size_t index) { return "[" + std::to_string(index) + "]"; }
-    bool refuse(std::string_view why) {
-        why_ = why;
-        return false;
-    }
-    template <class T>
-    bool refuse_unknown_key(const Json& json) {
-        for (const auto& [name, value] : json.items()) {
-            const auto same = [&key = name](const auto&... each) { return ((each.name == key) || ...); };
-            if (!std::apply(same, fields_of<T>())) return refuse("unknown key '" + printable(name).substr(0, 60) + "'");
-        }
-        return refuse("a key is given twice");
-    }
-    bool prepend(std::string_view name) {
-        const bool joined = place_.empty() || place_.front() == '[';
-        place_ = printable(name).substr(0, 60) + (joined ? "" : ".") + place_;
-        return false;
-    }
+    // Null, or none: it is something else.
+    static std::optional<Int128> whole_number(const Json& json);
+    static const Json* value_at(const Json& json, std::string_view key);
+    static const std::string* text_of(const Json& json);
+    static const Json::array_t* list_of(const Json& json);
+    static const Json::object_t::value_type* only_member(const Json& json);
+
+    static std::string place_in_list(std::size_t index);
+    bool refuse(std::string_view why);
+    bool read_struct(const Json& json, Members members, void* whole);
+    bool refuse_unknown_key(const Json& json, Members members);
+    bool prepend(std::string_view name);
 
     PodAt pod_at_;
     RuntimeAt runtime_at_;
     std::string place_;
     std::string why_;
+};
+
+template <class T>
+struct ActionsOf {
+    static bool is_empty(const void* value) { return codec::is_empty(*static_cast<const T*>(value)); }
+    static void make_empty(void* value) { codec::make_empty(*static_cast<T*>(value)); }
+    static void write(ValueWriter& writer, const void* value) { writer.write(*static_cast<const T*>(value)); }
+    static bool read(ValueReader& reader, const nlohmann::json& json, void* value) {
+        return reader.read(json, *static_cast<T*>(value));
+    }
+    static constexpr TypeActions all{is_empty, make_empty, write, read};
 };
 
 }  // namespace evictd::codec

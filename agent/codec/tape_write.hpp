@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Any described value as compact JSON. Exact: whole numbers as they are, floats as the shortest text that gives the
-// same bits, quantities in nano units. What is empty or zero is left out of its struct. For tape_json.cpp alone.
+// same bits, quantities in nano units. What is empty or zero is left out of its struct. For the tape alone.
 #pragma once
 
 #include <array>
-#include <charconv>
 #include <concepts>
 #include <functional>
 #include <map>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "tape_fields.hpp"
+#include "tape_members.hpp"
 #include "tape_names.hpp"
 
 namespace evictd::codec {
@@ -35,7 +35,7 @@ void append_json_string(std::string& out, std::string_view text);
 template <class T>
 bool is_empty(const T& value) {
     if constexpr (DescribedStruct<T>) {
-        return std::apply([&](const auto&... each) { return (is_empty(value.*each.member) && ...); }, fields_of<T>());
+        return is_empty_struct(members_of<T>(), &value);
     } else if constexpr (std::same_as<T, ComputedOnce>) {
         return true;  // made of the other fields
     } else if constexpr (EmptyWhenZero<T>) {
@@ -65,29 +65,16 @@ public:
     }
     template <DescribedStruct T>
     void write(const T& value) {
-        char separator = '{';
-        const auto one = [&](const auto& each) {
-            const auto& member = value.*each.member;
-            if (is_empty(member)) return;
-            out_.push_back(std::exchange(separator, ','));
-            key(each.name);
-            write(member);
-        };
-        std::apply([&](const auto&... each) { (one(each), ...); }, fields_of<T>());
-        out_ += separator == '{' ? "{}" : "}";
+        write_struct(members_of<T>(), &value);
     }
-    void write(bool value) { out_ += value ? "true" : "false"; }
+    void write(bool value);
+    void write(std::int64_t value);
+    void write(std::uint64_t value);
     void write(Number auto value) {
-        std::array<char, 24> text{};
-        out_.append(text.data(), std::to_chars(text.begin(), text.end(), value).ptr);
+        using Wide = std::conditional_t<std::signed_integral<decltype(value)>, std::int64_t, std::uint64_t>;
+        write(Wide{value});
     }
-    void write(float value) {
-        std::array<char, 24> text{};
-        text[0] = '"';
-        char* end = std::to_chars(text.begin() + 1, text.end(), value).ptr;
-        *end++ = '"';
-        out_.append(text.data(), end);
-    }
+    void write(float value);
     template <class E>
     requires std::is_enum_v<E>
     void write(E value) { append_json_string(out_, name(value)); }
@@ -113,7 +100,7 @@ public:
         std::visit([this](const auto& held) { this->write(held); }, value);
         out_.push_back('}');
     }
-    void write(const GarbageList& values) { list(values); }
+    void write(const GarbageList& values);
     template <class T>
     void write(const std::vector<T>& values) {
         list(values);
@@ -122,21 +109,11 @@ public:
     void write(const std::array<T, n>& values) {
         list(values);
     }
-    void write(const std::map<std::string, std::string>& values) {
-        char separator = '{';
-        for (const auto& [name, value] : values) {
-            out_.push_back(std::exchange(separator, ','));
-            key(name);
-            write(value);
-        }
-        out_ += values.empty() ? "{}" : "}";
-    }
+    void write(const std::map<std::string, std::string>& values);
 
 private:
-    void key(std::string_view name) {
-        append_json_string(out_, name);
-        out_.push_back(':');
-    }
+    void write_struct(Members members, const void* whole);
+    void key(std::string_view name);
     void list(const auto& values) {
         char separator = '[';
         for (const auto& value : values) {

@@ -23,7 +23,9 @@ constexpr Duration oldest_growth = 90s;
 // Of the growth. Below it the pod is none of the reasons: something fills the disk that is nowhere measured.
 constexpr std::int32_t least_share = 10;
 
-bool is_known(const ObservedPod& pod) { return pod.usage && !pod.usage->disk_partial && pod.cgroup != CgroupId{}; }
+bool is_usage_known(const ObservedPod& pod) {
+    return pod.usage && !pod.usage->disk_partial && pod.cgroup != CgroupId{};
+}
 
 bool is_same(const DiskUsage& a, const DiskUsage& b) {
     const auto all = [](const DiskUsage& of) {
@@ -91,12 +93,12 @@ void name_grower(const std::vector<PodDiskTrend>& trends, const Observation& obs
 }  // namespace
 
 std::vector<PodDiskTrend> follow_pod_disks(std::vector<PodDiskTrend> before, const Observation& observation) {
-    if (std::none_of(observation.pods.begin(), observation.pods.end(), is_known)) return before;
+    if (std::none_of(observation.pods.begin(), observation.pods.end(), is_usage_known)) return before;
     std::vector<PodDiskTrend> now;
     now.reserve(observation.pods.size());
     for (const auto& pod : observation.pods) {
         const auto* const old = find_pod(before, pod.cgroup);
-        if (is_known(pod)) {
+        if (is_usage_known(pod)) {
             now.push_back(with_usage(old, pod, observation.at));
         } else if (old != nullptr) {
             now.push_back(*old);

@@ -21,7 +21,7 @@ constexpr std::int64_t inodes_per_ms = 200;
 constexpr std::int64_t tasks_per_ms = 100;
 constexpr std::int64_t read_on_the_way = 4;
 // While a threshold is met: as often as there are looks.
-constexpr Duration under_pressure = 100ms;
+constexpr Duration period_under_pressure = 100ms;
 constexpr std::array steps{Duration(10s),   Duration(5s),    Duration(2s),   Duration(1s),   Duration(500ms),
                            Duration(200ms), Duration(100ms), Duration(50ms), Duration(20ms), Duration(10ms)};
 
@@ -39,7 +39,7 @@ Duration pace_for(const Threshold& threshold, const Reading& reading, const std:
     const std::int64_t line = quantity_of(threshold.value, reading.capacity).value;
     std::int64_t distance = 0;
     if (__builtin_sub_overflow(reading.available.value, line, &distance)) return steps.front();
-    if (distance < 0) return under_pressure;
+    if (distance < 0) return period_under_pressure;
     const std::int64_t measured = fall_of(threshold.signal, trends).value_or(0) / 1000;
     const std::int64_t ms = distance / std::max(fastest(threshold.signal), measured) / read_on_the_way;
     return step_within(std::chrono::milliseconds(std::min<std::int64_t>(ms, 10'000)));

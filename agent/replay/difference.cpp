@@ -9,6 +9,7 @@
 #include "codec/decision_json.hpp"
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/text.hpp"
+#include "replay/joined.hpp"
 #include "replay/what_if.hpp"
 
 namespace evictd::replay {
@@ -16,12 +17,6 @@ namespace {
 
 std::size_t evictions(const Decision& decision) {
     return (decision.evict ? 1U : 0U) + decision.limit_evictions.size() + decision.rejections.size();
-}
-
-std::string joined(const auto& values, const auto& text) {
-    std::string all;
-    for (const auto& value : values) all += (all.empty() ? "" : ", ") + std::string(text(value));
-    return all;
 }
 
 std::string threshold_text(const MetThreshold& met) {

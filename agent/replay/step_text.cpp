@@ -8,6 +8,7 @@
 #include "evictd/model/quantity.hpp"
 #include "evictd/model/text.hpp"
 #include "policy/explain.hpp"
+#include "replay/joined.hpp"
 #include "replay/signals_text.hpp"
 
 namespace evictd::replay {
@@ -20,13 +21,6 @@ using codec::Tone;
 constexpr std::size_t places_shown = 8;
 // A screen of them; the JSON line has all.
 constexpr std::size_t actions_shown = 20;
-
-template <class Range, class Say>
-std::string joined(const Range& range, const Say& say) {
-    std::string text;
-    for (const auto& element : range) text += (text.empty() ? "" : ", ") + std::string(say(element));
-    return text;
-}
 
 class StepText {
 public:
