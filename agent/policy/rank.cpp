@@ -14,6 +14,7 @@
 #include "grace.hpp"
 #include "owed.hpp"
 #include "qos.hpp"
+#include "rank_key.hpp"
 #include "tie_breaker.hpp"
 
 namespace evictd::policy {
@@ -107,18 +108,6 @@ Measured measure(const RankRow& row, FsLayout layout, const ObservedPod& observe
     return {};
 }
 
-// The smaller key goes first.
-struct Key {
-    std::uint64_t chain = 0;
-    Int128 spare = 0;  // what is subtracted less the usage, in nano units: the most over it first
-    std::uint32_t place = 0;
-
-    [[nodiscard]] bool same(const Key& other) const { return chain == other.chain && spare == other.spare; }
-    friend bool operator<(const Key& a, const Key& b) {
-        return a.chain != b.chain ? a.chain < b.chain : a.spare < b.spare;
-    }
-};
-
 // The comparators before the last one, from the highest bit to the lowest. Without usage, or over the request: first.
 std::uint64_t chain_of(const RankRow& row, RankingOrder order, const RankedPod& ranked) {
     const auto qos = order == RankingOrder::qos ? std::uint64_t{2} - static_cast<std::uint64_t>(ranked.qos) : 0;
@@ -134,7 +123,8 @@ Amount amount_of(Int128 value) {
     return {static_cast<std::int64_t>(std::min(value, most))};
 }
 
-Key rank_one(const RankRow& row, RankingOrder order, FsLayout layout, const ObservedPod& observed, RankedPod& ranked) {
+RankKey rank_one(const RankRow& row, RankingOrder order, FsLayout layout, const ObservedPod& observed,
+                 RankedPod& ranked) {
     ranked.qos = qos_class(*observed.pod);
     ranked.priority = priority_of(*observed.pod);
     ranked.has_usage = observed.usage.has_value();
@@ -143,7 +133,7 @@ Key rank_one(const RankRow& row, RankingOrder order, FsLayout layout, const Obse
     ranked.usage = amount_of(measured.usage);
     ranked.request = Amount{measured.request.value()};
     ranked.exceeds_request = ranked.has_usage && row.measure != Measure::processes && usage > measured.request.nano();
-    Key key;
+    RankKey key;
     key.chain = chain_of(row, order, ranked);
     if (ranked.has_usage && __builtin_sub_overflow(measured.subtracted, usage, &key.spare)) {
         // Only a negative request is so far away.
@@ -219,9 +209,7 @@ public:
         RankedPod& ranked = active_.emplace_back();
         ranked.pod = pod;
         ranked.exemption = exemption;
-        Key key = rank_one(row_, config_.ranking, observation_.fs_layout, observation_.pods[pod], ranked);
-        key.place = static_cast<std::uint32_t>(keys_.size());
-        keys_.push_back(key);
+        keys_.push_back(rank_one(row_, config_.ranking, observation_.fs_layout, observation_.pods[pod], ranked));
     }
 
     [[nodiscard]] std::vector<RankedPod> in_order();
@@ -231,21 +219,23 @@ private:
     const EvictionConfig& config_;
     const Observation& observation_;
     std::vector<RankedPod> active_;
-    std::vector<Key> keys_;
+    std::vector<RankKey> keys_;
 };
 
 std::vector<RankedPod> Rows::in_order() {
-    std::sort(keys_.begin(), keys_.end());
+    const KeyOrder order = key_order(keys_);
     std::vector<RankedPod> ranking;
-    ranking.reserve(keys_.size());
-    for (const auto& key : keys_) ranking.push_back(active_[key.place]);
+    ranking.reserve(order.positions.size());
+    for (const auto position : order.positions) ranking.push_back(active_[position]);
 
-    TieBreaker equals(config_.tie_break, observation_);
-    for (std::size_t begin = 0; begin < keys_.size();) {
-        std::size_t end = begin + 1;
-        while (end < keys_.size() && keys_[end].same(keys_[begin])) ++end;
-        if (end - begin > 1) equals.sort(std::span(ranking).subspan(begin, end - begin));
-        begin = end;
+    TieBreaker breaker(config_.tie_break, observation_);
+    const auto tied = [&](std::size_t i) {
+        return std::span(ranking).subspan(order.equals[i].begin, order.equals[i].count);
+    };
+    constexpr std::size_t ties_ahead = 4;  // mostly of two or a few pods
+    for (std::size_t i = 0; i < order.equals.size(); ++i) {
+        if (i + ties_ahead < order.equals.size()) breaker.expect(tied(i + ties_ahead));
+        breaker.sort(tied(i));
     }
     return ranking;
 }

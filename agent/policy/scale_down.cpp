@@ -229,6 +229,14 @@ std::vector<std::uint32_t> ScaleDown::order(std::span<const std::uint32_t> asked
     return order;
 }
 
+void ScaleDown::expect(std::uint32_t asked) const {
+    const Pod& pod = *all_[asked];
+    __builtin_prefetch(&pod.node_name);
+    __builtin_prefetch(&pod.phase);
+    __builtin_prefetch(&pod.ready_time);
+    __builtin_prefetch(&pod.creation_time);
+}
+
 std::vector<ScaleDownStep> ScaleDown::steps(std::span<const std::uint32_t> ordered) const {
     std::vector<ScaleDownStep> steps;
     for (std::size_t i = 1; i < ordered.size(); ++i) {

@@ -13,6 +13,11 @@ void TieBreaker::sort(std::span<RankedPod> equals) {
     for (std::size_t i = 0; i < order.size(); ++i) equals[i] = unsorted[order[i]];
 }
 
+void TieBreaker::expect(std::span<const RankedPod> equals) const {
+    if (!scale_down_) return;
+    for (const auto& ranked : equals) scale_down_->expect(ranked.pod);
+}
+
 std::vector<std::uint32_t> TieBreaker::order_of(const std::vector<std::uint32_t>& asked) {
     if (rule_ == TieBreak::scale_down) {
         if (!scale_down_) scale_down_.emplace(all_pods(), observation_.wall);
