@@ -27,6 +27,5 @@ namespace evictd::cri {
 [[nodiscard]] Result<std::vector<RuntimeContainer>> read_layers(std::string_view message);
 [[nodiscard]] Result<RuntimeSandboxDetails> read_sandbox(std::string_view message);      // PodSandboxStatusResponse
 [[nodiscard]] Result<RuntimeContainerDetails> read_container(std::string_view message);  // ContainerStatusResponse
-[[nodiscard]] Result<RuntimeEvent> read_event(std::string_view message);                 // ContainerEventResponse
 
 }  // namespace evictd::cri

@@ -208,33 +208,4 @@ Result<std::string> read_sandbox_image(std::string_view message) {
     return whole(std::move(read), std::move(image));
 }
 
-// Field 4 was the sandbox's metadata in cri-api 0.25, which no released runtime sends: containerd 1.7 sends its status.
-Result<RuntimeEvent> read_event(std::string_view message) {
-    RuntimeEvent event;
-    std::int64_t kind = 0;
-    RuntimeSandboxDetails details;
-    auto read = for_each_field(message, [&](const Field& field) -> Status {
-        switch (field.number) {
-            case 1:
-                return take_text(field, event.id);
-            case 2:
-                return take_number(field, kind);
-            case 3:
-                return take_time(field, event.at);
-            case 4:
-                return take_message(field, details, read_sandbox_status);
-            default:
-                return {};
-        }
-    });
-    constexpr std::array<RuntimeEvent::Kind, 4> kinds{RuntimeEvent::Kind::created, RuntimeEvent::Kind::started,
-                                                      RuntimeEvent::Kind::stopped, RuntimeEvent::Kind::deleted};
-    if (kind >= 0 && static_cast<std::size_t>(kind) < kinds.size())
-        event.kind = kinds.at(static_cast<std::size_t>(kind));
-    event.sandbox = std::move(details.sandbox.id);
-    event.pod = std::move(details.sandbox.pod);
-    if (read) read = check_id(event.id, "an event");
-    return whole(std::move(read), std::move(event));
-}
-
 }  // namespace evictd::cri

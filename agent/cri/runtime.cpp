@@ -3,9 +3,7 @@
 #include "cri/runtime.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "cri/fields.hpp"
@@ -19,9 +17,6 @@ namespace {
 
 constexpr std::string_view runtime_service = "runtime.v1.RuntimeService";
 constexpr std::string_view image_service = "runtime.v1.ImageService";
-// A request that no server can read, so that none acts on it: one that has the method says so, and one that lacks it
-// does not look at it.
-constexpr std::string_view not_a_request = "\x07";
 
 ErrorKind kind_of(int code) {
     switch (static_cast<http::GrpcCode>(code)) {
@@ -44,17 +39,6 @@ tl::unexpected<Error> refused(std::string_view method, const Answer& answer) {
     return fail(kind_of(answer.code), "container runtime's " + std::string(method),
                 http::grpc_code_text(answer.code) + (answer.text.empty() ? "" : ": " + answer.text),
                 is_unknown ? "evictd needs a runtime with CRI v1, as containerd 1.6 and CRI-O 1.23 have it" : "");
-}
-
-// Where distributions build containerd 1.6 against a newer cri-api, it can read the request and lacks the method.
-bool is_before_events(const RuntimeVersion& version) {
-    constexpr std::string_view series = "1.";
-    std::string_view text = version.version;
-    if (text.starts_with('v')) text.remove_prefix(1);
-    if (version.name != "containerd" || !text.starts_with(series)) return false;
-    unsigned minor = 0;
-    const auto read = std::from_chars(text.data() + series.size(), text.data() + text.size(), minor);
-    return read.ec == std::errc{} && minor < 7;
 }
 
 // A message whose field 1 is a text.
@@ -203,24 +187,6 @@ Status Runtime::remove_container(const std::string& id) {
 
 Status Runtime::remove_image(const std::string& id) {
     return change(image_service, "RemoveImage", id, nested(with_text(id)), limits_.change);
-}
-
-Result<bool> Runtime::has_events() {
-    const auto known = version();
-    if (!known) return tl::unexpected(known.error());
-    if (is_before_events(*known)) return false;
-    constexpr std::string_view method = "GetContainerEvents";
-    const auto answer = connection_->call(runtime_service, method, not_a_request, limits_.read_one);
-    if (!answer) return tl::unexpected(answer.error());
-    switch (static_cast<http::GrpcCode>(answer->code)) {
-        case http::GrpcCode::unimplemented:
-            return false;
-        case http::GrpcCode::internal:
-        case http::GrpcCode::invalid_argument:
-            return true;
-        default:
-            return refused(method, *answer);
-    }
 }
 
 }  // namespace evictd::cri

@@ -50,7 +50,6 @@ public:
     Status stop_container(const std::string& id, Duration grace) override;
     Status remove_container(const std::string& id) override;
     Status remove_image(const std::string& id) override;
-    Result<bool> has_events() override;
     void cancel() override { connection_->cancel(); }
 
 private:

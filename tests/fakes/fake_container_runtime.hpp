@@ -72,7 +72,6 @@ public:
         if (done) std::erase_if(all_images, [&](const auto& one) { return one.id == id; });
         return done;
     }
-    Result<bool> has_events() override { return false; }
     void cancel() override {}
 
 private:

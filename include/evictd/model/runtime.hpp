@@ -111,15 +111,6 @@ struct RuntimeCondition {
     std::string message{};
 };
 
-struct RuntimeEvent {
-    enum class Kind : std::uint8_t { created, started, stopped, deleted, other };
-    std::string id{};  // a container's, or the sandbox's own
-    Kind kind = Kind::other;
-    WallTime at{};
-    std::string sandbox{};  // whose it is; empty where a sandbox was deleted: nothing is said of it then
-    std::string pod{};      // its uid; empty as above
-};
-
 // NAMESPACE_NAME_UID below /var/log/pods.
 struct LogDirectory {
     std::string name;

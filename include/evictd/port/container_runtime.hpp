@@ -2,11 +2,11 @@
 // Copyright The evictd authors
 // The node's container runtime, through CRI: what it holds, and what it stops and removes when it is asked to. It
 // decides nothing: a runtime removes an image that is in use, and a container that runs.
+// Its events (GetContainerEvents) are not listened to: a listener that does not read, as a stopped process does not,
+// takes events from the kubelet (containerd 1.7: each goes to one listener) or holds up all of the runtime's
+// (containerd 2.0, CRI-O: they are sent to one listener after the other).
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,36 +62,8 @@ public:
     // Its bytes come back later.
     [[nodiscard]] virtual Status remove_image(const std::string& id) = 0;
 
-    // Whether it has GetContainerEvents. Asked without listening.
-    [[nodiscard]] virtual Result<bool> has_events() = 0;
-
     // Thread-safe: the call under way and all later ones end with `unreachable`. For an agent that ends.
     virtual void cancel() = 0;
-};
-
-// Container events as they come, in a lane. There is no proof that none was lost: they say when to list, and no more.
-// containerd before 2.0 gives each event to one listener only, so on a node whose kubelet listens too (its feature gate
-// EventedPLEG), this one takes events from it: do not start it there. Where none listened, up to 1,000 that are over
-// come first.
-class RuntimeEvents {
-public:
-    enum class State : std::uint8_t {
-        down,         // not connected; it is tried again
-        listening,    // asked, and not refused: list now, and again soon, as nothing says when it began
-        unsupported,  // the runtime has no events: poll. It is asked again at times, as it may have been updated
-    };
-    // In the lane. They must return quickly. An event without an ID: something happened, and more than that was not
-    // read. `why`: of `down`.
-    using OnEvent = std::function<void(const RuntimeEvent&)>;
-    using OnState = std::function<void(State, const std::optional<Error>& why)>;
-
-    RuntimeEvents() = default;
-    RuntimeEvents(const RuntimeEvents&) = delete;
-    RuntimeEvents& operator=(const RuntimeEvents&) = delete;
-    virtual ~RuntimeEvents() = default;
-
-    // Error: there is no timer to be had.
-    virtual Status start(OnEvent on_event, OnState on_state) = 0;
 };
 
 }  // namespace evictd::port

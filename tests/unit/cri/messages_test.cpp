@@ -189,25 +189,6 @@ TEST(Messages, ASandboxesStatusSaysWhatIsTheHosts) {
     EXPECT_FALSE(read_sandbox(""));
 }
 
-TEST(Messages, AnEventsSandboxIsInItsStatus) {
-    const auto event = read_event(bytes(1, "c1") + number(2, 2) + number(3, at) +
-                                  bytes(4, bytes(1, "s1") + bytes(2, bytes(2, "uid-1"))));
-    ASSERT_TRUE(event) << event.error().text();
-    EXPECT_EQ(event->id, "c1");
-    EXPECT_EQ(event->kind, RuntimeEvent::Kind::stopped);
-    EXPECT_EQ(event->at, wall);
-    EXPECT_EQ(event->sandbox, "s1");
-    EXPECT_EQ(event->pod, "uid-1");
-    const auto deleted = read_event(bytes(1, "s1") + number(2, 3));
-    ASSERT_TRUE(deleted);
-    EXPECT_EQ(deleted->kind, RuntimeEvent::Kind::deleted);
-    EXPECT_EQ(deleted->sandbox, "");
-    EXPECT_EQ(read_event(bytes(1, "x") + number(2, 9))->kind, RuntimeEvent::Kind::other);
-    EXPECT_EQ(read_event(bytes(1, "x") + number(2, -1))->kind, RuntimeEvent::Kind::other);
-    EXPECT_EQ(read_event(bytes(1, "x"))->kind, RuntimeEvent::Kind::created);
-    EXPECT_FALSE(read_event(""));
-}
-
 TEST(Messages, WhatIsNotKnownHereIsPassedOver) {
     const auto more = number(900, 1) + bytes(901, "x") + proto::varint(902U << 3U | 5U) + "1234";
     const auto all = read_containers(bytes(1, container_fields() + more) + more);

@@ -142,27 +142,6 @@ TEST_F(RuntimeTest, CodesAreKinds) {
     EXPECT_EQ(kind(99), ErrorKind::failed);
 }
 
-TEST_F(RuntimeTest, WhetherItHasEventsIsAskedWithoutListening) {
-    const auto has_events = [&](const std::string& name, const std::string& version, int code) {
-        server.reset();
-        serve([=](const Call& call) {
-            if (call.request() == framed("\x07")) return call.refuse(code, "x");
-            call.begin();
-            call.data(framed(bytes(2, name) + bytes(3, version)));
-            call.end(0);
-        });
-        return runtime->has_events();
-    };
-    EXPECT_EQ(has_events("containerd", "v1.7.24", 13), true);
-    EXPECT_EQ(asked(), framed("\x07"));
-    EXPECT_EQ(has_events("cri-o", "1.25.0", 12), false);
-    EXPECT_EQ(has_events("cri-o", "1.28.0", 13), true);
-    EXPECT_EQ(has_events("containerd", "2.0.1", 13), true);
-    EXPECT_EQ(has_events("containerd", "1.6.20~ds1", 13), false) << "as Debian 12 has it";
-    EXPECT_EQ(has_events("containerd", "1.6.20~ds1", 14), false);
-    EXPECT_FALSE(has_events("containerd", "1.7.0", 2));
-}
-
 TEST_F(RuntimeTest, OfAnAnswerThatIsTooLargeNothingIsRead) {
     std::atomic<bool> is_held = true;
     serve([&](const Call& call) {
