@@ -95,6 +95,28 @@ void add_stalls(const Tick& tick, std::vector<MetricFamily>& all) {
     all.push_back(std::move(stalls));
 }
 
+void add_exhaustion(const Tick& tick, const std::vector<Threshold>& thresholds, std::vector<MetricFamily>& all) {
+    constexpr auto never = std::numeric_limits<double>::infinity();
+    const auto& decision = tick.decision;
+    auto memory = family("evictd_memory_exhaustion_seconds",
+                         "Until memory is used up at the rate of now; +Inf: not within the next hour");
+    add(memory, {}, decision.exhaustion ? seconds(decision.exhaustion->left) : never);
+    auto disks = family("evictd_disk_exhaustion_seconds",
+                        "Until a signal on disk reaches its next threshold at the rate of now, or, where all are "
+                        "crossed, until nothing is left; +Inf: not within the next hour");
+    for (const auto& row : signal_table) {
+        const auto names_it = [&](const Threshold& threshold) { return threshold.signal == row.signal; };
+        if (row.condition != Condition::disk_pressure || std::none_of(thresholds.begin(), thresholds.end(), names_it) ||
+            !tick.observation.readings.at(static_cast<std::size_t>(row.signal)))
+            continue;
+        const auto found = std::find_if(decision.disk_exhaustion.begin(), decision.disk_exhaustion.end(),
+                                        [&](const DiskExhaustion& one) { return one.signal == row.signal; });
+        add(disks, {{"signal", std::string(row.name)}},
+            found == decision.disk_exhaustion.end() ? never : seconds(found->left));
+    }
+    all.insert(all.end(), {std::move(memory), std::move(disks)});
+}
+
 }  // namespace
 
 std::vector<MetricFamily> gauges_of(const Tick& tick, const std::vector<Threshold>& thresholds) {
@@ -103,10 +125,7 @@ std::vector<MetricFamily> gauges_of(const Tick& tick, const std::vector<Threshol
     add_thresholds(tick, thresholds, all);
     add_conditions(tick, thresholds, all);
     add_stalls(tick, all);
-    const auto& out = tick.decision.exhaustion;
-    auto exhaustion = family("evictd_memory_exhaustion_seconds",
-                             "Until memory is used up at the rate of now; +Inf: not within the next hour");
-    add(exhaustion, {}, out ? seconds(out->left) : std::numeric_limits<double>::infinity());
+    add_exhaustion(tick, thresholds, all);
     auto pods = family("evictd_pods", "Pods that are known, by whether a process of theirs runs");
     const auto& observed = tick.observation.pods;
     const auto running = std::count_if(observed.begin(), observed.end(), [](const auto& pod) { return pod.populated; });
@@ -121,7 +140,7 @@ std::vector<MetricFamily> gauges_of(const Tick& tick, const std::vector<Threshol
         bytes += one.overdue && one.left ? number(one.left->value) : 0;
     }
     add(owed, {}, bytes);
-    all.insert(all.end(), {std::move(exhaustion), std::move(pods), std::move(victims), std::move(owed)});
+    all.insert(all.end(), {std::move(pods), std::move(victims), std::move(owed)});
     return all;
 }
 

@@ -50,7 +50,7 @@ TEST(Describe, SaysWhichThresholdsAreNotActedOn) {
 
 TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
     const auto config = load(
-        "evictionHard: {memory.available: 500Mi, pid.available: 20000000000G}\n"
+        "evictionHard: {memory.available: 500Mi, pid.available: 20000000000G, nodefs.inodesFree: 100%}\n"
         "evictionSoft: {memory.available: 400Mi, nodefs.available: 20%}\n"
         "evictionSoftGracePeriod: {memory.available: 90s, nodefs.available: 1m, imagefs.available: 1m}\n",
         "f.yaml");
@@ -60,7 +60,9 @@ TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
     EXPECT_THAT(text,
                 HasSubstr("warning: f.yaml:3: evictionSoftGracePeriod.imagefs.available: a grace period without"));
     EXPECT_THAT(text, HasSubstr("warning: f.yaml:1: evictionHard.pid.available: more than 64 bits hold"));
-    EXPECT_EQ(config->warnings.size(), 3U);
+    EXPECT_THAT(text, HasSubstr("warning: f.yaml:1: evictionHard.nodefs.inodesFree: 100% is no threshold: the kubelet "
+                                "ignores it (0% to switch it off, or less than 100%)"));
+    EXPECT_EQ(config->warnings.size(), 4U);
     const auto plain = load(
         "evictionHard: {memory.available: 5%}\nevictionSoft: {memory.available: 1Gi}\n"
         "evictionSoftGracePeriod: {memory.available: 90s}\n",

@@ -17,10 +17,19 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
+Threshold threshold_of(Signal signal) {
+    auto threshold = sample::threshold(1_GiB);
+    threshold.signal = signal;
+    return threshold;
+}
+
 struct Scraped : testing::Test {
     std::map<std::string, std::uint64_t> lost;
     StatusBoard board{
-        {.status = {}, .eviction = {.thresholds = {sample::threshold(100_MiB), sample::threshold(1_GiB, 30s)}}}};
+        {.status = {},
+         .eviction = {.thresholds = {sample::threshold(100_MiB), sample::threshold(1_GiB, 30s),
+                                     threshold_of(Signal::nodefs_available), threshold_of(Signal::nodefs_inodes_free),
+                                     threshold_of(Signal::imagefs_available)}}}};
     Snapshot snapshot{board, [this] { return lost; }};
     Prometheus metrics{"1.2.3", board};
 
@@ -101,6 +110,22 @@ TEST_F(Scraped, TimeToExhaustionIsInfiniteUnlessMemoryRunsOut) {
     tick.decision.exhaustion = Exhaustion{.left = 2300ms};
     publish(tick);
     EXPECT_THAT(scrape(), HasSubstr("evictd_memory_exhaustion_seconds 2.3"));
+}
+
+TEST_F(Scraped, TimeToExhaustionOfADiskIsThereForEachSignalThatIsReadAndHasAThreshold) {
+    auto tick = sample::calm();
+    const Reading reading{{1 << 30}, {1LL << 40}, tick.observation.at};
+    tick.observation.readings[static_cast<std::size_t>(Signal::nodefs_available)] = reading;
+    tick.observation.readings[static_cast<std::size_t>(Signal::nodefs_inodes_free)] = reading;
+    tick.observation.readings[static_cast<std::size_t>(Signal::containerfs_available)] = reading;
+    tick.decision.disk_exhaustion = {DiskExhaustion{.signal = Signal::nodefs_inodes_free, .left = 40s}};
+    publish(tick);
+    const auto text = scrape();
+    EXPECT_THAT(text, HasSubstr("evictd_disk_exhaustion_seconds{signal=\"nodefs.available\"} +Inf\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_disk_exhaustion_seconds{signal=\"nodefs.inodesFree\"} 40\n"));
+    EXPECT_THAT(text, Not(HasSubstr("evictd_disk_exhaustion_seconds{signal=\"imagefs.available\"}")));
+    EXPECT_THAT(text, Not(HasSubstr("evictd_disk_exhaustion_seconds{signal=\"containerfs.available\"}")));
+    EXPECT_THAT(text, Not(HasSubstr("evictd_disk_exhaustion_seconds{signal=\"memory.available\"}")));
 }
 
 TEST_F(Scraped, EvictionsAreCountedBySignalWithTheirPhases) {
