@@ -2,7 +2,6 @@
 // Copyright The evictd authors
 // The agent's own measurement of each eviction, taken from its events: a person reading them sees the same numbers.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -62,10 +61,7 @@ void write_raw(const std::string& file, const Tally& tally) {
 }
 
 void tell(const LatencyRun& run, const Tally& tally, int dead, Report& report) {
-    std::array<char, 128> text{};
-    (void)std::snprintf(text.data(), text.size(), "%-8s %10s %10s %10s %10s %10s", "", "min", "median", "p90", "p99",
-                        "max");
-    report.line(text.data());
+    report.spread_heading();
     Spread total;
     for (const char* name : latency_parts) {
         const auto found = tally.parts.find(name);
@@ -74,13 +70,7 @@ void tell(const LatencyRun& run, const Tally& tally, int dead, Report& report) {
             report.unmeasured(name, "no eviction was measured by the agent");
             continue;
         }
-        report.figure(name, "us", samples);
-        const auto spread = spread_of(samples);
-        (void)std::snprintf(text.data(), text.size(), "%-8s %10s %10s %10s %10s %10s", name,
-                            say_microseconds(spread.min).c_str(), say_microseconds(spread.median).c_str(),
-                            say_microseconds(spread.p90).c_str(), say_microseconds(spread.p99).c_str(),
-                            say_microseconds(spread.max).c_str());
-        report.line(text.data());
+        const auto spread = report.spread(name, samples);
         total = std::string(name) == "total" ? spread : total;
     }
     const auto at_most = [](double us) { return "<= " + say_microseconds(us); };

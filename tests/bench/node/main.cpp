@@ -53,10 +53,12 @@ std::vector<Part> parts(const Sizes& sizes) {
     const int evictions = sizes.evictions;
     const int fewer = sizes.fewer;
     const auto count = [](int n) { return " (" + std::to_string(n) + " evictions)"; };
-    const auto latency = [](LatencyRun run) {
+    const auto latency = [](const LatencyRun& run) {
         return [run](const Place& place, Report& report) { return measure_latency(run, place, report); };
     };
     return {
+        {"machine",
+         [evictions](const Place& /*no agent*/, Report& report) { return measure_machine(evictions, report); }},
         {"latency-10",
          latency({.title = "10 pods, a hog at full speed" + count(evictions), .pods = 10, .evictions = evictions})},
         {"latency-110", latency({.title = "110 pods, a hog at full speed" + count(evictions),

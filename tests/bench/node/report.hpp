@@ -26,6 +26,9 @@ public:
     void told(const std::string& what, const std::string& number);
     // A number against its target; counted if it is missed.
     void judged(const std::string& what, const std::string& number, const std::string& target, bool met);
+    // Rows of times in us, also for figures.tsv: first spread_heading(), then one row for each spread().
+    void spread_heading();
+    Spread spread(const std::string& name, const std::vector<double>& samples);
     // For figures.tsv only.
     void figure(const std::string& name, const std::string& unit, std::vector<double> samples);
     // In both.
