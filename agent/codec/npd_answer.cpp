@@ -43,7 +43,7 @@ std::string fault_of(const Json& document, WallTime now) {
     const Json* next = object_at(document, "next_look");
     const auto due = next != nullptr ? parse_rfc3339(text_at(*next, "at")) : std::nullopt;
     if (!due) return "the agent has not looked yet";
-    const Duration overdue = now - due.value();
+    const Duration overdue = now - due.value();  // checked: of *due GCC says that it may not be set
     if (overdue > late_look) return "the agent's next look is overdue by " + span_text(overdue);
     const Json* threads = row_of(document, "sources", "hook", "threads");
     if (threads != nullptr) return "agent threads hang: " + text_at(*threads, "detail");

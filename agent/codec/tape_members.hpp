@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// The fields of a described struct as a table. One loop writes or reads any struct with it; code for each field of each
-// struct took a tenth of the program and of the time to compile it. For the tape alone.
+// The fields of a described struct as a table. One loop writes or reads any struct with it: code for each field of each
+// struct would be a tenth of the program and of the time to compile it. For the tape alone.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ bool is_empty_struct(Members members, const void* whole);
 void make_empty_struct(Members members, void* whole);
 
 template <class T>
-struct ActionsOf;  // tape_read.hpp
+struct ActionsOf;  // in tape_read.hpp: include it to write or read a described struct
 
 template <class T, std::size_t index>
 const void* member_in(const void* whole) {

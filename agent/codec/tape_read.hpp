@@ -170,9 +170,8 @@ public:
         const auto* list = list_of(json);
         if (list == nullptr) return refuse("not a list");
         if (list->size() > longest_list) return refuse("too long a list");
-        into.resize(list->size());
-        for (std::size_t i = 0; i < list->size(); ++i) {
-            if (!read((*list)[i], into[i])) return prepend(place_in_list(i));
+        for (const auto& each : *list) {
+            if (!read(each, into.emplace_back())) return prepend(place_in_list(into.size() - 1));
         }
         return true;
     }
@@ -191,7 +190,7 @@ public:
     bool read(const Json& json, std::map<std::string, std::string>& into);
 
 private:
-    // Null, or none: it is something else.
+    // Null or nullopt if the value has another type.
     static std::optional<Int128> whole_number(const Json& json);
     static const Json* value_at(const Json& json, std::string_view key);
     static const std::string* text_of(const Json& json);

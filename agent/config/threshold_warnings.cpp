@@ -58,13 +58,15 @@ void warn_of_unused_periods(const ThresholdSettings& settings, std::vector<std::
     }
 }
 
-// parseThresholdStatement ignores both; 0% is how a default is switched off.
-void warn_of_whole_shares(const Map& map, std::vector<std::string>& warnings) {
+// The kubelet's parseThresholdStatement ignores "0%" and "100%". "0%" is the documented way to switch a default off;
+// "100%" is usually a mistake.
+void warn_of_ignored_thresholds(const Map& map, std::vector<std::string>& warnings) {
     for (const Value& entry : entries(map)) {
         if (entry.scalar() != "100%") continue;
-        warnings.push_back(
-            entry.remark("100% is no threshold: the kubelet ignores it", "0% to switch it off, or less than 100%")
-                .text());
+        warnings.push_back(entry
+                               .remark("100% sets no threshold: the kubelet and evictd ignore it",
+                                       "0% to switch it off, or a lower percentage")
+                               .text());
     }
 }
 
@@ -85,7 +87,7 @@ std::vector<std::string> threshold_warnings(const ThresholdSettings& settings,
     std::vector<std::string> warnings;
     warn_of_soft_below_hard(settings, thresholds, warnings);
     warn_of_unused_periods(settings, warnings);
-    for (const Map& map : {settings.hard, settings.soft}) warn_of_whole_shares(map, warnings);
+    for (const Map& map : {settings.hard, settings.soft}) warn_of_ignored_thresholds(map, warnings);
     for (const Map& map : {settings.hard, settings.soft, settings.minimum_reclaim}) warn_of_capped(map, warnings);
     return warnings;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// The state of one sandbox and of one container, and an event.
+// The state of one sandbox and of one container.
 #include <array>
 #include <limits>
 #include <string>

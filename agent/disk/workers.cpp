@@ -14,7 +14,7 @@
 namespace evictd::disk {
 namespace {
 
-constexpr std::size_t most_waiting = 2;
+constexpr std::size_t longest_walk_queue = 2;
 
 // Not SCHED_IDLE: a thread that holds the lock of a pod's directory must get a CPU to let go of it. Refused: they stay
 // as they are.
@@ -57,7 +57,7 @@ Workers::Worker* Workers::free_one() {
     const auto idle =
         std::find_if(workers_.begin(), workers_.end(), [](const Worker& worker) { return !worker.is_busy(); });
     if (idle != workers_.end()) return &*idle;
-    auto lane = sys::Lane::make("evictd-walk", most_waiting, Duration::zero(), sys::Duty::expendable);
+    auto lane = sys::Lane::make("evictd-walk", longest_walk_queue, Duration::zero(), sys::Duty::expendable);
     if (!lane) {
         if (!std::exchange(was_refused_, true)) sys::log::error("a thread for directories: " + lane.error().text());
         return nullptr;

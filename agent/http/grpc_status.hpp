@@ -12,12 +12,10 @@ namespace evictd::http {
 enum class GrpcCode {
     ok = 0,
     cancelled = 1,
-    invalid_argument = 3,
     deadline_exceeded = 4,
     not_found = 5,
     permission_denied = 7,
     unimplemented = 12,
-    internal = 13,
     unavailable = 14,
     unauthenticated = 16,
 };

@@ -99,10 +99,10 @@ void add_exhaustion(const Tick& tick, const std::vector<Threshold>& thresholds, 
     constexpr auto never = std::numeric_limits<double>::infinity();
     const auto& decision = tick.decision;
     auto memory = family("evictd_memory_exhaustion_seconds",
-                         "Until memory is used up at the rate of now; +Inf: not within the next hour");
+                         "Time until memory is used up at the current rate; +Inf: not within the next hour");
     add(memory, {}, decision.exhaustion ? seconds(decision.exhaustion->left) : never);
     auto disks = family("evictd_disk_exhaustion_seconds",
-                        "Until a signal on disk reaches its next threshold at the rate of now, or, where all are "
+                        "Time until a signal on disk reaches its next threshold at the current rate; where all are "
                         "crossed, until nothing is left; +Inf: not within the next hour");
     for (const auto& row : signal_table) {
         const auto names_it = [&](const Threshold& threshold) { return threshold.signal == row.signal; };

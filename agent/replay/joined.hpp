@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Lists in a line of text.
+// Joins the elements of a list into one line of text.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 # on an otherwise quiet machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 something
 # could not be measured, which the report and the JSON say.
 # usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs),
-#        PARTS="machine latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike races pagecache decide" (some of them;
+#        PARTS="baseline latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike races pagecache decide" (some of them;
 #        latency-10 only if named),
 #        KEEP=1 (the picture and the table of scale go into tests/bench)
 set -uo pipefail

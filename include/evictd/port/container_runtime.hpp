@@ -2,9 +2,9 @@
 // Copyright The evictd authors
 // The node's container runtime, through CRI: what it holds, and what it stops and removes when it is asked to. It
 // decides nothing: a runtime removes an image that is in use, and a container that runs.
-// Its events (GetContainerEvents) are not listened to: a listener that does not read, as a stopped process does not,
-// takes events from the kubelet (containerd 1.7: each goes to one listener) or holds up all of the runtime's
-// (containerd 2.0, CRI-O: they are sent to one listener after the other).
+// Its events (GetContainerEvents) are not used: containerd 1.7 gives each to one listener only, so the kubelet would
+// miss some; containerd 2 and CRI-O wait for a listener that does not read, and the kubelet's events wait too
+// (disks.md).
 #pragma once
 
 #include <string>

@@ -57,8 +57,8 @@ std::vector<Part> parts(const Sizes& sizes) {
         return [run](const Place& place, Report& report) { return measure_latency(run, place, report); };
     };
     return {
-        {"machine",
-         [evictions](const Place& /*no agent*/, Report& report) { return measure_machine(evictions, report); }},
+        {"baseline",
+         [sizes](const Place& /*place*/, Report& report) { return measure_baseline(sizes.rounds, report); }},
         {"latency-10",
          latency({.title = "10 pods, a hog at full speed" + count(evictions), .pods = 10, .evictions = evictions})},
         {"latency-110", latency({.title = "110 pods, a hog at full speed" + count(evictions),

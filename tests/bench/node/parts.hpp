@@ -28,8 +28,8 @@ struct LatencyRun {
 
 // Kernel sees the crossing -> SIGKILL delivered, over many evictions of one fresh hog each.
 Status measure_latency(const LatencyRun& run, const Place& place, Report& report);
-// What the machine adds to any thread that is woken and computes, without an agent.
-Status measure_machine(int rounds, Report& report);
+// What the host adds to any thread that is woken and computes, without an agent.
+Status measure_baseline(int rounds, Report& report);
 // One pass of the BPF iterator over 1,000 cgroups against pread of the same cgroups' files, kept open.
 Status measure_usage(int rounds, const Place& place, Report& report);
 // What the agent costs while nothing happens.

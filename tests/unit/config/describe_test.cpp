@@ -51,7 +51,7 @@ TEST(Describe, SaysWhichThresholdsAreNotActedOn) {
 TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
     const auto config = load(
         "evictionHard: {memory.available: 500Mi, pid.available: 20000000000G, nodefs.inodesFree: 100%}\n"
-        "evictionSoft: {memory.available: 400Mi, nodefs.available: 20%}\n"
+        "evictionSoft: {memory.available: 400Mi, nodefs.available: 20%, imagefs.inodesFree: 100%}\n"
         "evictionSoftGracePeriod: {memory.available: 90s, nodefs.available: 1m, imagefs.available: 1m}\n",
         "f.yaml");
     ASSERT_TRUE(config);
@@ -60,11 +60,13 @@ TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
     EXPECT_THAT(text,
                 HasSubstr("warning: f.yaml:3: evictionSoftGracePeriod.imagefs.available: a grace period without"));
     EXPECT_THAT(text, HasSubstr("warning: f.yaml:1: evictionHard.pid.available: more than 64 bits hold"));
-    EXPECT_THAT(text, HasSubstr("warning: f.yaml:1: evictionHard.nodefs.inodesFree: 100% is no threshold: the kubelet "
-                                "ignores it (0% to switch it off, or less than 100%)"));
-    EXPECT_EQ(config->warnings.size(), 4U);
+    EXPECT_THAT(text,
+                HasSubstr("warning: f.yaml:1: evictionHard.nodefs.inodesFree: 100% sets no threshold: the kubelet "
+                          "and evictd ignore it (0% to switch it off, or a lower percentage)"));
+    EXPECT_THAT(text, HasSubstr("warning: f.yaml:2: evictionSoft.imagefs.inodesFree: 100% sets no threshold"));
+    EXPECT_EQ(config->warnings.size(), 5U);
     const auto plain = load(
-        "evictionHard: {memory.available: 5%}\nevictionSoft: {memory.available: 1Gi}\n"
+        "evictionHard: {memory.available: 5%, nodefs.available: 0%}\nevictionSoft: {memory.available: 1Gi}\n"
         "evictionSoftGracePeriod: {memory.available: 90s}\n",
         "f.yaml");
     ASSERT_TRUE(plain);

@@ -112,7 +112,7 @@ TEST_F(Scraped, TimeToExhaustionIsInfiniteUnlessMemoryRunsOut) {
     EXPECT_THAT(scrape(), HasSubstr("evictd_memory_exhaustion_seconds 2.3"));
 }
 
-TEST_F(Scraped, TimeToExhaustionOfADiskIsThereForEachSignalThatIsReadAndHasAThreshold) {
+TEST_F(Scraped, DiskExhaustionIsGivenForSignalsWithAReadingAndAThreshold) {
     auto tick = sample::calm();
     const Reading reading{{1 << 30}, {1LL << 40}, tick.observation.at};
     tick.observation.readings[static_cast<std::size_t>(Signal::nodefs_available)] = reading;

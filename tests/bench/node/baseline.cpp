@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What the machine adds to any thread of the kill path: no agent, no BPF. A thread of evictd's priority, its memory
+// What this host adds to any thread of the kill path: no agent, no BPF. A thread of evictd's priority, its memory
 // locked, is woken, reads memory that it last read a moment ago, and computes for as long as a look and a choice take.
-// What the host and its other guests take away shows in the 99th percentiles.
 #include <algorithm>
-#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <random>
 #include <string>
@@ -13,24 +15,21 @@
 #include <vector>
 
 #include <sched.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "parts.hpp"
-#include "sys/fd.hpp"
 
 namespace evictd::bench {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr int agent_priority = 10;  // evictd.realtimePriority
 constexpr auto work_time = 250us;   // as a look at 110 pods and the choice
 constexpr auto pause = 20ms;        // as from one eviction to the next
 
-double microseconds(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
+double microseconds(SteadyClock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
 // Registers and arithmetic alone: no cache to miss, no memory to wait for.
 std::uint64_t compute(std::uint64_t steps) {
@@ -46,21 +45,21 @@ std::uint64_t compute(std::uint64_t steps) {
 // As many steps as take work_time where nothing interferes.
 std::uint64_t steps_of_work() {
     constexpr std::uint64_t tried = 100'000;
-    auto shortest = Clock::duration::max();
+    auto shortest = SteadyClock::duration::max();
     volatile std::uint64_t sink = 0;
     for (int i = 0; i < 50; ++i) {
-        const auto begin = Clock::now();
+        const auto begin = SteadyClock::now();
         sink = compute(tried);
-        shortest = std::min(shortest, Clock::now() - begin);
+        shortest = std::min(shortest, SteadyClock::now() - begin);
     }
     (void)sink;
     return static_cast<std::uint64_t>(static_cast<double>(tried) * microseconds(work_time) / microseconds(shortest));
 }
 
-// A line on each of many pages, each with the number of the next: none is read before the last one came.
-class ColdLines {
+// A cache line on each of many pages, each with the number of the next: each read depends on the one before.
+class ScatteredLines {
 public:
-    ColdLines() : next_(pages * page) {
+    ScatteredLines() : next_(pages * page) {
         std::vector<std::size_t> order(pages);
         std::iota(order.begin(), order.end(), 0);
         std::shuffle(order.begin(), order.end(), std::mt19937(1));
@@ -75,7 +74,7 @@ public:
 private:
     static constexpr std::size_t pages = 500;
     static constexpr std::size_t page = 4096 / sizeof(std::size_t);
-    // Not the same line of each page: those would share few places of a cache.
+    // Not the same line of each page: those would fall into few cache sets.
     static std::size_t place(std::size_t number) { return number * page + number % 64 * 8; }
 
     std::vector<std::size_t> next_;
@@ -85,55 +84,49 @@ struct Samples {
     std::vector<double> wake, memory, work, total;  // us
 };
 
-// In a thread of the agent's kind, until `rounds` are over. `woken_at`: when its waker wrote.
-void be_woken(int event, int rounds, const std::atomic<Clock::time_point>& woken_at, Samples& out) {
+// In a thread of its own, which keeps the priority.
+Status measure_rounds(int rounds, Samples& out) {
     const sched_param priority{.sched_priority = agent_priority};
-    (void)sched_setscheduler(0, SCHED_FIFO, &priority);
+    if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
+        return fail(ErrorKind::not_permitted, "SCHED_FIFO", std::strerror(errno));
     const auto steps = steps_of_work();
-    const ColdLines lines;
+    const ScatteredLines lines;
     volatile std::uint64_t sink = 0;
     for (int i = 0; i < rounds; ++i) {
-        eventfd_t count = 0;
-        if (eventfd_read(event, &count) != 0) return;
-        const auto begin = Clock::now();
+        const auto due = SteadyClock::now() + pause;
+        std::this_thread::sleep_until(due);
+        const auto begin = SteadyClock::now();
         sink = lines.walk();
-        const auto read = Clock::now();
+        const auto read = SteadyClock::now();
         sink = compute(steps);
-        const auto end = Clock::now();
-        const auto woken = woken_at.load();
-        out.wake.push_back(microseconds(begin - woken));
+        const auto end = SteadyClock::now();
+        out.wake.push_back(microseconds(begin - due));
         out.memory.push_back(microseconds(read - begin));
         out.work.push_back(microseconds(end - read));
-        out.total.push_back(microseconds(end - woken));
+        out.total.push_back(microseconds(end - due));
     }
     (void)sink;
+    return {};
 }
 
 }  // namespace
 
-Status measure_machine(int rounds, Report& report) {
-    report.heading(
-        "the machine itself: a thread of evictd's priority is woken, reads 500 lines and computes for 250 us (" +
-        std::to_string(rounds) + " times)");
-    sys::Fd event(eventfd(0, EFD_CLOEXEC));
-    if (event.get() < 0) return fail(ErrorKind::failed, "eventfd", "cannot be had");
-    (void)mlockall(MCL_CURRENT | MCL_FUTURE);
-    std::atomic<Clock::time_point> woken_at{};
+Status measure_baseline(int rounds, Report& report) {
+    report.heading("what this host adds to any thread: SCHED_FIFO, memory locked, no agent (" + std::to_string(rounds) +
+                   " rounds; work takes 250 us undisturbed)");
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+        return fail(ErrorKind::not_permitted, "mlockall", std::strerror(errno));
     Samples samples;
-    std::thread thread(be_woken, event.get(), rounds, std::cref(woken_at), std::ref(samples));
-    std::this_thread::sleep_for(500ms);  // it finds out how many steps take 250 us
-    for (int i = 0; i < rounds; ++i) {
-        std::this_thread::sleep_for(pause);
-        woken_at = Clock::now();
-        (void)eventfd_write(event.get(), 1);
-    }
-    thread.join();
+    Status measured;
+    std::thread([&] { measured = measure_rounds(rounds, samples); }).join();
     (void)munlockall();
+    if (!measured) return measured;
     report.spread_heading();
     (void)report.spread("wake", samples.wake);
     (void)report.spread("memory", samples.memory);
     (void)report.spread("work", samples.work);
     (void)report.spread("total", samples.total);
+    report.line("evictd's latencies on this host include such delays");
     return {};
 }
 
