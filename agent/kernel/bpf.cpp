@@ -107,7 +107,7 @@ std::optional<Refusal> Bpf::attach() {
             loaded_->exits_program = program;
             continue;
         }
-        Link link(bpf_program__attach(program));
+        Link link(bpf_program__attach_trace(program));
         if (!link) {
             return Refusal{candidate->program, std::string("cannot be attached: ") + std::strerror(errno)};
         }
@@ -187,7 +187,7 @@ int Bpf::root_directory() const { return loaded_->usage ? loaded_->root.get() : 
 Status Bpf::watch_exits(bool on) {
     const bool attach = on && !loaded_->exits && loaded_->exits_program != nullptr;
     if (attach || !on) {
-        loaded_->exits.reset(attach ? bpf_program__attach(loaded_->exits_program) : nullptr);
+        loaded_->exits.reset(attach ? bpf_program__attach_trace(loaded_->exits_program) : nullptr);
     }
     return attach && !loaded_->exits ? Status(bpf_error("exits", errno)) : Status{};
 }

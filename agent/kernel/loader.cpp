@@ -13,6 +13,7 @@
 
 #include "kernel/libbpf_log.hpp"
 #include "kernel/proc_files.hpp"
+#include "kernel/verify_together.hpp"
 
 namespace evictd::kernel {
 namespace {
@@ -27,59 +28,48 @@ void list_modules_in_vain(bpf_object* object) {
     (void)bpf_program__set_attach_target(first, 0, "evictd_has_no_such_target");
 }
 
-Skeleton open_programs(const Choice& choice, bool has_rdonly_cast, const std::string& btf) {
+Skeleton open_object(const std::string& btf) {
+    prepare_to_verify_together();
     bpf_object_open_opts options{};
     options.sz = sizeof(options);
     options.btf_custom_path = btf.empty() ? nullptr : btf.c_str();
-    Skeleton skeleton(evictd_bpf__open_opts(&options));
-    if (!skeleton) {
-        return skeleton;
-    }
+    return Skeleton(evictd_bpf__open_opts(&options));
+}
+
+// Of all programs, those that were chosen are loaded.
+void choose_in(evictd_bpf& skeleton, const Choice& choice, bool has_rdonly_cast) {
     std::set<std::string_view> wanted;
     for (const auto* candidate : choice.chosen) {
         wanted.insert(candidate->program);
     }
-    skeleton->rodata->page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    skeleton->rodata->numa_nodes = possible_numa_nodes();
-    skeleton->rodata->has_rdonly_cast = has_rdonly_cast ? 1 : 0;
-    skeleton->rodata->oom_is_told = wanted.contains("on_oom_kill_process") ? 1 : 0;
+    skeleton.rodata->page_size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    skeleton.rodata->numa_nodes = possible_numa_nodes();
+    skeleton.rodata->has_rdonly_cast = has_rdonly_cast ? 1 : 0;
+    skeleton.rodata->oom_is_told = wanted.contains("on_oom_kill_process") ? 1 : 0;
     if (!choice.has_rdonly_cast) {
-        list_modules_in_vain(skeleton->obj);
+        list_modules_in_vain(skeleton.obj);
     }
     bpf_program* program = nullptr;
-    bpf_object__for_each_program(program, skeleton->obj) {
+    bpf_object__for_each_program(program, skeleton.obj) {
         bpf_program__set_autoload(program, wanted.contains(bpf_program__name(program)));
     }
-    return skeleton;
+    set_targets(skeleton, choice);
 }
 
-}  // namespace
-
-void FreeSkeleton::operator()(evictd_bpf* skeleton) const { evictd_bpf__destroy(skeleton); }
-
-std::span<const std::byte> bpf_object_file() {
-    std::size_t size = 0;
-    const void* file = evictd_bpf__elf_bytes(&size);
-    return {static_cast<const std::byte*>(file), size};
-}
-
-tl::unexpected<Error> bpf_error(const std::string& what, int error) {
-    const auto kind = error == EPERM || error == EACCES ? ErrorKind::not_permitted : ErrorKind::failed;
-    return fail(kind, "BPF " + what, std::strerror(error), "evictd doctor tells what this kernel takes");
-}
-
-Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf) {
+// From the beginning and by libbpf alone, which tells what the kernel does not take.
+Result<LoadedPrograms> load_in_turns(Choice choice, const std::string& btf) {
     bool has_rdonly_cast = choice.has_rdonly_cast;
     // Every turn refuses one program more, but the one after the kernel took no cast.
     for (std::size_t turn = 0; turn <= candidates().size() + 1; turn++) {
         const LibbpfLog log;
-        auto skeleton = open_programs(choice, has_rdonly_cast, btf);
+        auto skeleton = open_object(btf);
         if (!skeleton) {
             return bpf_error("open", errno);
         }
+        choose_in(*skeleton, choice, has_rdonly_cast);
         const int error = evictd_bpf__load(skeleton.get());
         if (error == 0) {
-            return LoadedPrograms{std::move(skeleton), std::move(choice)};
+            return LoadedPrograms{.skeleton = std::move(skeleton), .choice = std::move(choice), .together = false};
         }
         // Should its verifier refuse what is read that way: by calls, as on older kernels.
         if (has_rdonly_cast) {
@@ -98,6 +88,34 @@ Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf) {
         choice = std::move(*next);
     }
     return bpf_error("load", EINVAL);
+}
+
+}  // namespace
+
+void FreeSkeleton::operator()(evictd_bpf* skeleton) const { evictd_bpf__destroy(skeleton); }
+
+std::span<const std::byte> bpf_object_file() {
+    std::size_t size = 0;
+    const void* file = evictd_bpf__elf_bytes(&size);
+    return {static_cast<const std::byte*>(file), size};
+}
+
+tl::unexpected<Error> bpf_error(const std::string& what, int error) {
+    const auto kind = error == EPERM || error == EACCES ? ErrorKind::not_permitted : ErrorKind::failed;
+    return fail(kind, "BPF " + what, std::strerror(error), "evictd doctor tells what this kernel takes");
+}
+
+Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf) {
+    auto skeleton = open_object(btf);
+    if (!skeleton) {
+        return bpf_error("open", errno);
+    }
+    choose_in(*skeleton, choice, choice.has_rdonly_cast);
+    if (verify_together(*skeleton)) {
+        return LoadedPrograms{.skeleton = std::move(skeleton), .choice = std::move(choice), .together = true};
+    }
+    skeleton.reset();
+    return load_in_turns(std::move(choice), btf);
 }
 
 bpf_program* find_program(const LoadedPrograms& loaded, const char* name) {

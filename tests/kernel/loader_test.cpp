@@ -100,6 +100,7 @@ TEST_F(Loader, OnThisKernelNothingFallsBack) {
     ASSERT_TRUE(loaded) << loaded.error().text();
     for (const auto& refusal : loaded->choice.refused) ADD_FAILURE() << refusal.program << ": " << refusal.why;
     EXPECT_EQ(fallen_back(choice_, *loaded), Hooks{});
+    EXPECT_TRUE(loaded->together);
 }
 
 TEST_F(Loader, AMemberThatIsGoneCostsTheHookThatReadsItAndNoOther) {
