@@ -23,6 +23,12 @@ void add(std::vector<Watermark>& lines, Signal signal, Bytes value) {
     }
 }
 
+// Until the threshold, which is positive, is reached; 0: it is.
+Bytes left_until(const Watermark& line, const Reading& reading) {
+    const auto available = reading.available.value;
+    return available > line.threshold.value ? Bytes{available - line.threshold.value} : Bytes{};
+}
+
 }  // namespace
 
 std::vector<Watermark> watermarks_for(const std::vector<Threshold>& thresholds, const Readings& readings) {
@@ -53,8 +59,8 @@ std::vector<Watermark> approaches_of(const std::vector<Watermark>& watermarks) {
 bool is_near(const std::vector<Watermark>& watermarks, const Readings& readings) {
     return std::any_of(watermarks.begin(), watermarks.end(), [&](const Watermark& line) {
         const auto& reading = readings[static_cast<std::size_t>(line.signal)];
-        const auto left = reading ? reading->available.value - line.threshold.value : -1;
-        return left > 0 && left <= approach.value;
+        const auto left = reading ? left_until(line, *reading) : Bytes{};
+        return left > Bytes{} && left <= approach;
     });
 }
 
@@ -68,7 +74,7 @@ std::optional<Bytes> nearest(const std::vector<Watermark>& watermarks, const Rea
     for (const auto& line : watermarks) {
         const auto& reading = readings[static_cast<std::size_t>(line.signal)];
         if (reading) {
-            const Bytes left{std::max<std::int64_t>(0, reading->available.value - line.threshold.value)};
+            const Bytes left = left_until(line, *reading);
             distance = distance ? std::min(*distance, left) : left;
         }
     }

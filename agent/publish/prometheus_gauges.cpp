@@ -105,14 +105,15 @@ void add_exhaustion(const Tick& tick, const std::vector<Threshold>& thresholds, 
                         "Time until a signal on disk reaches its next threshold at the current rate; where all are "
                         "crossed, until nothing is left; +Inf: not within the next hour");
     for (const auto& row : signal_table) {
+        const auto& reading = tick.observation.readings.at(static_cast<std::size_t>(row.signal));
         const auto names_it = [&](const Threshold& threshold) { return threshold.signal == row.signal; };
         if (row.condition != Condition::disk_pressure || std::none_of(thresholds.begin(), thresholds.end(), names_it) ||
-            !tick.observation.readings.at(static_cast<std::size_t>(row.signal)))
+            !reading)
             continue;
         const auto found = std::find_if(decision.disk_exhaustion.begin(), decision.disk_exhaustion.end(),
                                         [&](const DiskExhaustion& one) { return one.signal == row.signal; });
-        add(disks, {{"signal", std::string(row.name)}},
-            found == decision.disk_exhaustion.end() ? never : seconds(found->left));
+        const double left = found == decision.disk_exhaustion.end() ? never : seconds(found->left);
+        add(disks, {{"signal", std::string(row.name)}}, reading->available.value <= 0 ? 0 : left);
     }
     all.insert(all.end(), {std::move(memory), std::move(disks)});
 }

@@ -29,7 +29,8 @@ struct Scraped : testing::Test {
         {.status = {},
          .eviction = {.thresholds = {sample::threshold(100_MiB), sample::threshold(1_GiB, 30s),
                                      threshold_of(Signal::nodefs_available), threshold_of(Signal::nodefs_inodes_free),
-                                     threshold_of(Signal::imagefs_available)}}}};
+                                     threshold_of(Signal::imagefs_available),
+                                     threshold_of(Signal::allocatable_nodefs_available)}}}};
     Snapshot snapshot{board, [this] { return lost; }};
     Prometheus metrics{"1.2.3", board};
 
@@ -118,11 +119,14 @@ TEST_F(Scraped, DiskExhaustionIsGivenForSignalsWithAReadingAndAThreshold) {
     tick.observation.readings[static_cast<std::size_t>(Signal::nodefs_available)] = reading;
     tick.observation.readings[static_cast<std::size_t>(Signal::nodefs_inodes_free)] = reading;
     tick.observation.readings[static_cast<std::size_t>(Signal::containerfs_available)] = reading;
+    const Reading used_up{{0}, {1LL << 40}, tick.observation.at};
+    tick.observation.readings[static_cast<std::size_t>(Signal::allocatable_nodefs_available)] = used_up;
     tick.decision.disk_exhaustion = {DiskExhaustion{.signal = Signal::nodefs_inodes_free, .left = 40s}};
     publish(tick);
     const auto text = scrape();
     EXPECT_THAT(text, HasSubstr("evictd_disk_exhaustion_seconds{signal=\"nodefs.available\"} +Inf\n"));
     EXPECT_THAT(text, HasSubstr("evictd_disk_exhaustion_seconds{signal=\"nodefs.inodesFree\"} 40\n"));
+    EXPECT_THAT(text, HasSubstr("evictd_disk_exhaustion_seconds{signal=\"allocatableNodeFs.available\"} 0\n"));
     EXPECT_THAT(text, Not(HasSubstr("evictd_disk_exhaustion_seconds{signal=\"imagefs.available\"}")));
     EXPECT_THAT(text, Not(HasSubstr("evictd_disk_exhaustion_seconds{signal=\"containerfs.available\"}")));
     EXPECT_THAT(text, Not(HasSubstr("evictd_disk_exhaustion_seconds{signal=\"memory.available\"}")));
