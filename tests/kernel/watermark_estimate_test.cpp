@@ -87,7 +87,10 @@ TEST_F(WatermarkEstimate, FilePagesThatComeBetweenTwoWalksWakeTheAgentOnceASecon
         }
     });
     ASSERT_TRUE(pod.hear());
-    int edges = 0;
+    // On a slow machine most walks meet the reader, and then no estimate is wrong.
+    ASSERT_TRUE(wait_for<WatermarkCrossed>(fell, std::chrono::seconds(30))) << "no estimate was wrong";
+    (void)usage();
+    int edges = 1;
     constexpr auto watched = std::chrono::seconds(3);
     for (const auto begin = now(); now() - begin < watched;) {
         if (!wait_for<WatermarkCrossed>(fell, std::chrono::milliseconds(100))) continue;
@@ -95,7 +98,6 @@ TEST_F(WatermarkEstimate, FilePagesThatComeBetweenTwoWalksWakeTheAgentOnceASecon
         (void)usage();
     }
     RecordProperty("edges", edges);
-    EXPECT_GE(edges, 1) << "in 3 s: no estimate was wrong";
     EXPECT_LE(edges, 5) << "in 3 s";
 }
 
