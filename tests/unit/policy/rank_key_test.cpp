@@ -75,6 +75,7 @@ TEST(KeyOrder, IsThatOfThePlainComparison) {
 TEST(KeyOrder, OfManyThatDifferInTheLastDigitAlone) {
     for (const Int128 from : {Int128{0}, most - 5000, least, Int128{500} << 60}) {
         std::vector<RankKey> keys;
+        keys.reserve(5000);
         for (int i = 0; i < 5000; ++i) keys.push_back({7, from + i * 7919 % 5000});
         expect_plain_order(keys);
     }
