@@ -24,16 +24,6 @@ void ValueWriter::write_struct(Members members, const void* whole) {
 
 void ValueWriter::write(bool value) { out_ += value ? "true" : "false"; }
 
-void ValueWriter::write(std::int64_t value) {
-    std::array<char, 24> text{};
-    out_.append(text.data(), std::to_chars(text.begin(), text.end(), value).ptr);
-}
-
-void ValueWriter::write(std::uint64_t value) {
-    std::array<char, 24> text{};
-    out_.append(text.data(), std::to_chars(text.begin(), text.end(), value).ptr);
-}
-
 void ValueWriter::write(float value) {
     std::array<char, 24> text{};
     text[0] = '"';

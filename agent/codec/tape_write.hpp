@@ -5,12 +5,12 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <concepts>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -70,11 +70,9 @@ public:
         write_struct(members_of<T>(), &value);
     }
     void write(bool value);
-    void write(std::int64_t value);
-    void write(std::uint64_t value);
     void write(Number auto value) {
-        using Wide = std::conditional_t<std::signed_integral<decltype(value)>, std::int64_t, std::uint64_t>;
-        write(Wide{value});
+        std::array<char, 24> text{};
+        out_.append(text.data(), std::to_chars(text.begin(), text.end(), value).ptr);
     }
     void write(float value);
     template <class E>

@@ -46,7 +46,7 @@ std::array<bpf_insn, 2> placeholder{{
 
 int keep(bpf_program* program, bpf_prog_load_opts* options, long /*cookie*/) {
     if (bpf_program__type(program) == BPF_PROG_TYPE_SYSCALL) {
-        options->prog_flags |= BPF_F_SLEEPABLE;  // as libbpf does, which does not any more
+        options->prog_flags |= BPF_F_SLEEPABLE;  // libbpf's own handler, which ours replaces, sets it
     }
     if (kept_programs == nullptr) {
         return 0;

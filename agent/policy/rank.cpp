@@ -234,7 +234,7 @@ std::vector<RankedPod> Rows::in_order() {
     };
     constexpr std::size_t ties_ahead = 4;  // mostly of two or a few pods
     for (std::size_t i = 0; i < order.equals.size(); ++i) {
-        if (i + ties_ahead < order.equals.size()) breaker.expect(tied(i + ties_ahead));
+        if (i + ties_ahead < order.equals.size()) breaker.prefetch(tied(i + ties_ahead));
         breaker.sort(tied(i));
     }
     return ranking;

@@ -229,7 +229,7 @@ std::vector<std::uint32_t> ScaleDown::order(std::span<const std::uint32_t> asked
     return order;
 }
 
-void ScaleDown::expect(std::uint32_t asked) const {
+void ScaleDown::prefetch(std::uint32_t asked) const {
     const Pod& pod = *all_[asked];
     __builtin_prefetch(&pod.node_name);
     __builtin_prefetch(&pod.phase);

@@ -39,8 +39,8 @@ public:
     // depend on the order in which they are asked for. The epoch as `now` means that times are compared as they are.
     [[nodiscard]] std::vector<std::uint32_t> order(std::span<const std::uint32_t> asked) const;
 
-    // It is asked for soon: what order() compares of it is loaded meanwhile.
-    void expect(std::uint32_t asked) const;
+    // Has the CPU load what order() compares of this pod.
+    void prefetch(std::uint32_t asked) const;
 
     // What decided between each of `ordered`, positions in `all` in the order of order(), and the one after it.
     [[nodiscard]] std::vector<ScaleDownStep> steps(std::span<const std::uint32_t> ordered) const;

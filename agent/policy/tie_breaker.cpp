@@ -13,9 +13,9 @@ void TieBreaker::sort(std::span<RankedPod> equals) {
     for (std::size_t i = 0; i < order.size(); ++i) equals[i] = unsorted[order[i]];
 }
 
-void TieBreaker::expect(std::span<const RankedPod> equals) const {
+void TieBreaker::prefetch(std::span<const RankedPod> equals) const {
     if (!scale_down_) return;
-    for (const auto& ranked : equals) scale_down_->expect(ranked.pod);
+    for (const auto& ranked : equals) scale_down_->prefetch(ranked.pod);
 }
 
 std::vector<std::uint32_t> TieBreaker::order_of(const std::vector<std::uint32_t>& asked) {

@@ -20,8 +20,8 @@ public:
     TieBreaker(TieBreak rule, const Observation& observation) : rule_(rule), observation_(observation) {}
 
     void sort(std::span<RankedPod> equals);
-    // They are sorted soon. Equals lie anywhere in memory, and thousands of pods do not fit into the CPU's caches.
-    void expect(std::span<const RankedPod> equals) const;
+    // For pods that sort() is given soon: they lie anywhere in memory, and thousands do not fit into the CPU's caches.
+    void prefetch(std::span<const RankedPod> equals) const;
 
 private:
     [[nodiscard]] std::vector<std::uint32_t> order_of(const std::vector<std::uint32_t>& asked);

@@ -6,6 +6,16 @@
 #include <cstdio>
 
 namespace evictd::bench {
+namespace {
+
+std::string spread_row(const std::string& name, const std::array<std::string, 5>& cells) {
+    std::array<char, 128> text{};
+    (void)std::snprintf(text.data(), text.size(), "%-8s %10s %10s %10s %10s %10s", name.c_str(), cells[0].c_str(),
+                        cells[1].c_str(), cells[2].c_str(), cells[3].c_str(), cells[4].c_str());
+    return text.data();
+}
+
+}  // namespace
 
 void Report::heading(const std::string& text) { std::printf("\n%s\n", text.c_str()); }
 
@@ -25,22 +35,13 @@ void Report::judged(const std::string& what, const std::string& number, const st
     missed_ += met ? 0 : 1;
 }
 
-void Report::spread_heading() {
-    std::array<char, 128> text{};
-    (void)std::snprintf(text.data(), text.size(), "%-8s %10s %10s %10s %10s %10s", "", "min", "median", "p90", "p99",
-                        "max");
-    line(text.data());
-}
+void Report::spread_heading() { line(spread_row("", {"min", "median", "p90", "p99", "max"})); }
 
 Spread Report::spread(const std::string& name, const std::vector<double>& samples) {
     figure(name, "us", samples);
     const auto spread = spread_of(samples);
-    std::array<char, 128> text{};
-    (void)std::snprintf(text.data(), text.size(), "%-8s %10s %10s %10s %10s %10s", name.c_str(),
-                        say_microseconds(spread.min).c_str(), say_microseconds(spread.median).c_str(),
-                        say_microseconds(spread.p90).c_str(), say_microseconds(spread.p99).c_str(),
-                        say_microseconds(spread.max).c_str());
-    line(text.data());
+    line(spread_row(name, {say_microseconds(spread.min), say_microseconds(spread.median), say_microseconds(spread.p90),
+                           say_microseconds(spread.p99), say_microseconds(spread.max)}));
     return spread;
 }
 
