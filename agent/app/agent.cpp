@@ -98,6 +98,9 @@ Tick Agent::observe(Cause cause) {
     tick.observation.node = node_;
     tick.observation.logind = logind_;
     last_look_ = tick.observation.at;
+    if (std::exchange(reader_waits_, false)) {
+        last_read_ = last_look_;
+    }
     return tick;
 }
 

@@ -239,6 +239,8 @@ private:
     std::string trouble_told_;
     std::optional<std::string> root_told_;  // its path, empty: that there is none; none: nothing yet
     MonotonicTime last_look_;
+    MonotonicTime last_read_;  // the last look that a reader waited for
+    bool reader_waits_ = false;
     MonotonicTime next_look_;
     std::optional<Cause> put_off_;  // what asked for a look and has to wait for next_look_
     bool timer_armed_ = false;

@@ -34,10 +34,12 @@ void Agent::put_off(Cause cause, MonotonicTime until) {
     }
 }
 
-// A reader who asks right after a look gets the next one, not an old one: it comes as soon as it may.
+// A reader gets a look of its own, not an old one. Readers wait for each other only: the first `evictd status` comes
+// right after the looks of a start.
 void Agent::request_look() {
+    reader_waits_ = true;
     const auto now = parts_.clock.monotonic();
-    const auto earliest = last_look_ + std::max(look_for_readers, pace_.pause());
+    const auto earliest = std::max(last_read_ + look_for_readers, last_look_ + pace_.pause());
     Cause cause{.kind = CauseKind::requested, .event = {}, .detected_at = now};
     if (now >= earliest) {
         tick(std::move(cause));

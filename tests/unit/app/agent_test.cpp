@@ -123,13 +123,29 @@ TEST_F(Agents, APodRemadeUnderItsNameIsNotTouched) {
     EXPECT_EQ(tree.handle(hog_id)->kills, 0);
 }
 
-TEST_F(Agents, ARequestRightAfterALookGetsTheNextOneSoon) {
+TEST_F(Agents, ARequestGetsALookAtOnceAndTheNextOneSoon) {
     declare(100_MiB);
     make();
     const auto looks = records.size();
     agent->request_look();
-    EXPECT_EQ(records.size(), looks) << "a reader in a loop must not keep the agent looking";
+    EXPECT_EQ(records.size(), looks + 1) << "the looks of a start hold no reader up";
+    agent->request_look();
+    EXPECT_EQ(records.size(), looks + 1) << "a reader in a loop must not keep the agent looking";
     EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(20));
+}
+
+TEST_F(Agents, ARequestThatAnotherLookServedCountsToo) {
+    declare(100_MiB);
+    make();
+    agent->request_look();
+    clock.advance(std::chrono::milliseconds(15));
+    agent->request_look();
+    agent->set_config(eviction);
+    const auto looks = records.size();
+    clock.advance(std::chrono::milliseconds(10));
+    agent->request_look();
+    EXPECT_EQ(records.size(), looks);
+    EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::milliseconds(10));
 }
 
 TEST_F(Agents, ALookThatIsPutOffKeepsItsCause) {
@@ -137,6 +153,7 @@ TEST_F(Agents, ALookThatIsPutOffKeepsItsCause) {
     make();
     clock.set(MonotonicTime{std::chrono::seconds(1)});  // timers fire at once
     agent->set_config(eviction);
+    agent->request_look();
     agent->request_look();
     const auto asked = clock.monotonic();
     clock.advance(std::chrono::milliseconds(20));
