@@ -106,8 +106,6 @@ int probe_sock_create() {
 
 }  // namespace
 
-void FreeBtf::operator()(btf* kernel) const { btf__free(kernel); }
-
 int probe_hook(const btf* kernel, const Candidate& candidate) {
     if (candidate.attach == Attach::timer) {
         return probe_timer();

@@ -4,18 +4,11 @@
 // our own program too is only known when that is loaded: loader.hpp.
 #pragma once
 
-#include <memory>
-
 #include "kernel/programs.hpp"
 
 struct btf;
 
 namespace evictd::kernel {
-
-struct FreeBtf {
-    void operator()(btf* kernel) const;
-};
-using Btf = std::unique_ptr<btf, FreeBtf>;
 
 // 0, or the errno with which the kernel refuses it. `kernel`: the running kernel's BTF.
 [[nodiscard]] int probe_hook(const btf* kernel, const Candidate& candidate);

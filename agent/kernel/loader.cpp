@@ -6,14 +6,19 @@
 #include <cstring>
 #include <set>
 #include <string_view>
+#include <utility>
 
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <evictd/skeleton.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "kernel/kernel_btf.hpp"
 #include "kernel/libbpf_log.hpp"
 #include "kernel/proc_files.hpp"
 #include "kernel/verify_together.hpp"
+#include "sys/fd.hpp"
 
 namespace evictd::kernel {
 namespace {
@@ -56,11 +61,21 @@ void choose_in(evictd_bpf& skeleton, const Choice& choice, bool has_rdonly_cast)
     set_targets(skeleton, choice);
 }
 
+// The file that CO-RE is to read instead of the kernel's types. They are in memory no longer than need be: libbpf reads
+// all of them again to load a program.
+bool write_excerpt(const sys::Fd& file, const evictd_bpf& skeleton, const std::shared_ptr<const btf>& kernel) {
+    const Btf excerpt(kernel ? excerpt_for(bpf_object__btf(skeleton.obj), kernel.get()) : nullptr);
+    std::uint32_t size = 0;
+    const auto* data = excerpt ? static_cast<const char*>(btf__raw_data(excerpt.get(), &size)) : nullptr;
+    return data != nullptr && sys::write_text(file.get(), {data, size});
+}
+
 // From the beginning and by libbpf alone, which tells what the kernel does not take.
 Result<LoadedPrograms> load_in_turns(Choice choice, const std::string& btf) {
     bool has_rdonly_cast = choice.has_rdonly_cast;
     // Every turn refuses one program more, but the one after the kernel took no cast.
     for (std::size_t turn = 0; turn <= candidates().size() + 1; turn++) {
+        choice.kernel.reset();
         const LibbpfLog log;
         auto skeleton = open_object(btf);
         if (!skeleton) {
@@ -106,12 +121,17 @@ tl::unexpected<Error> bpf_error(const std::string& what, int error) {
 }
 
 Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf) {
-    auto skeleton = open_object(btf);
+    if (!btf.empty()) {
+        choice.kernel = Btf(btf__parse(btf.c_str(), nullptr));
+    }
+    const sys::Fd excerpt(memfd_create("evictd_btf", MFD_CLOEXEC));
+    auto skeleton = open_object("/proc/self/fd/" + std::to_string(excerpt.get()));
     if (!skeleton) {
         return bpf_error("open", errno);
     }
+    const bool has_excerpt = write_excerpt(excerpt, *skeleton, std::exchange(choice.kernel, nullptr));
     choose_in(*skeleton, choice, choice.has_rdonly_cast);
-    if (verify_together(*skeleton)) {
+    if (has_excerpt && verify_together(*skeleton)) {
         return LoadedPrograms{.skeleton = std::move(skeleton), .choice = std::move(choice), .together = true};
     }
     skeleton.reset();

@@ -28,9 +28,9 @@ struct LoadedPrograms {
     bool together = false;  // whether verify_together() did it
 };
 
-// `btf`: a file to relocate the programs by, for tests; empty: the running kernel's. All programs are verified
-// together. If that fails, as many turns as there are refusals and one more. Fails where the object cannot be loaded
-// for a reason that is no program's.
+// `btf`: a file to relocate the programs by, for tests; empty: the running kernel's. All programs are relocated by an
+// excerpt of it and verified together. If that fails, by the whole of it and one after the other, as many turns as
+// there are refusals and one more. Fails where the object cannot be loaded for a reason that is no program's.
 [[nodiscard]] Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf = {});
 
 // The object file within this program, 290 KiB: read while programs are loaded and never again.

@@ -8,11 +8,13 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "kernel/hook_probes.hpp"
+#include "kernel/kernel_btf.hpp"
 
 namespace evictd::kernel {
 namespace {
@@ -89,13 +91,13 @@ const Refusal* find_refusal(const Choice& choice, const Candidate& candidate) {
     return found == choice.refused.end() ? nullptr : &*found;
 }
 
-// Takes the group for its hook, unless a better one was taken or the kernel refuses one of it. 0, or its errno.
 // Since Linux 6.2. The type is the one that load() casts to.
 bool can_cast(const btf* kernel) {
     return btf__find_by_name_kind(kernel, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0 &&
            btf__find_by_name_kind(kernel, "timespec64", BTF_KIND_STRUCT) > 0;
 }
 
+// Takes the group for its hook, unless a better one was taken or the kernel refuses one of it. 0, or its errno.
 int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice) {
     const auto& first = group.front();
     auto& row = row_of(choice, first);
@@ -215,7 +217,7 @@ bool feeds(const Choice& choice, std::string_view hook) {
 
 Result<Choice> choose_programs(std::vector<Refusal> refused) {
     libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
-    const Btf kernel(btf__load_vmlinux_btf());
+    Btf kernel(btf__load_vmlinux_btf());
     if (!kernel) {
         return fail(ErrorKind::failed, "BPF", std::string("no kernel BTF: ") + std::strerror(errno),
                     "use a kernel with CONFIG_DEBUG_INFO_BTF");
@@ -235,6 +237,7 @@ Result<Choice> choose_programs(std::vector<Refusal> refused) {
         return fail(last_error == EPERM ? ErrorKind::not_permitted : ErrorKind::failed, "BPF",
                     "nothing can feed " + row.hook + ": " + row.detail, remedy_for(last_error));
     }
+    choice.kernel = std::move(kernel);
     return choice;
 }
 

@@ -4,6 +4,7 @@
 // guessed from its version. Loading them is bpf.hpp's.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "evictd/model/result.hpp"
 #include "evictd/model/signal_source.hpp"
 #include "kernel/libbpf_log.hpp"
+
+struct btf;
 
 namespace evictd::kernel {
 
@@ -48,6 +51,7 @@ struct Choice {
     std::vector<SourceRow> rows;           // one for each hook
     std::vector<Refusal> refused;          // programs that were not taken though their hook is there
     bool has_rdonly_cast = false;          // programs can read kernel memory by loads (bpf/lib/load.bpf.h)
+    std::shared_ptr<const btf> kernel;     // its types, megabytes of them: gone once the programs are loaded
 };
 
 [[nodiscard]] bool feeds(const Choice& choice, std::string_view hook);

@@ -8,17 +8,20 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <gtest/gtest.h>
 
 #include "fakes/temp_dir.hpp"
 #include "kernel/bpf_fixture.hpp"
-#include "kernel/hook_probes.hpp"
+#include "kernel/kernel_btf.hpp"
 
 namespace evictd::kernel_test {
 namespace {
@@ -84,6 +87,19 @@ std::string detail_of(const kernel::Choice& choice, const std::string& hook) {
     return found == choice.rows.end() ? std::string() : found->detail;
 }
 
+// The programs by what the kernel calculates over their instructions, before it verifies them.
+std::map<std::string, std::string> tags(const kernel::LoadedPrograms& loaded) {
+    std::map<std::string, std::string> tags;
+    for (const auto* candidate : loaded.choice.chosen) {
+        bpf_prog_info info{};
+        std::uint32_t size = sizeof(info);
+        const int fd = bpf_program__fd(kernel::find_program(loaded, candidate->program));
+        EXPECT_EQ(bpf_obj_get_info_by_fd(fd, &info, &size), 0) << candidate->program;
+        tags[candidate->program].assign(std::begin(info.tag), std::end(info.tag));
+    }
+    return tags;
+}
+
 class Loader : public testing::Test {
 protected:
     void SetUp() override {
@@ -103,6 +119,18 @@ TEST_F(Loader, OnThisKernelNothingFallsBack) {
     EXPECT_TRUE(loaded->together);
 }
 
+TEST_F(Loader, ByAnExcerptOfTheKernelsTypesProgramsAreRelocatedAsByAllOfThem) {
+    auto without = choice_;
+    without.kernel.reset();
+    const auto loaded = kernel::load_programs(choice_);
+    const auto by_all = kernel::load_programs(without);
+    ASSERT_TRUE(loaded) << loaded.error().text();
+    ASSERT_TRUE(by_all) << by_all.error().text();
+    EXPECT_FALSE(by_all->together);
+    EXPECT_EQ(tags(*loaded), tags(*by_all));
+    EXPECT_EQ(loaded->choice.kernel, nullptr) << "megabytes that nothing reads any more";
+}
+
 TEST_F(Loader, AMemberThatIsGoneCostsTheHookThatReadsItAndNoOther) {
     ChangedBtf changed("sock", "sk_wmem_queued", rename);
     const auto loaded = kernel::load_programs(choice_, changed.path());
@@ -110,6 +138,7 @@ TEST_F(Loader, AMemberThatIsGoneCostsTheHookThatReadsItAndNoOther) {
     EXPECT_EQ(fallen_back(choice_, *loaded), Hooks{"sockets"});
     ASSERT_EQ(loaded->choice.refused.size(), 1U);
     EXPECT_EQ(loaded->choice.refused.front().program, "count_sockets");
+    EXPECT_EQ(loaded->choice.kernel, nullptr) << "megabytes that nothing reads any more";
     EXPECT_NE(detail_of(loaded->choice, "sockets").find("sk_wmem_queued"), std::string::npos)
         << detail_of(loaded->choice, "sockets");
 }
@@ -163,6 +192,7 @@ TEST_F(Loader, AnArrayInAnotherFormOrPlaceIsFound) {
         ASSERT_TRUE(loaded) << loaded.error().text();
         for (const auto& refusal : loaded->choice.refused) ADD_FAILURE() << refusal.program << ": " << refusal.why;
         EXPECT_EQ(fallen_back(choice_, *loaded), Hooks{});
+        EXPECT_TRUE(loaded->together) << "the excerpt has it too";
     }
 }
 
