@@ -12,6 +12,7 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <malloc.h>
 
 #include "kernel/hook_probes.hpp"
 #include "kernel/kernel_btf.hpp"
@@ -128,6 +129,13 @@ int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice
     return 0;
 }
 
+// libbpf reads the kernel's types again to load programs, which takes half as long into memory that is mapped already.
+// So what they took stays when it is freed; become_realtime() gives it back.
+void keep_freed_memory() {
+    (void)mallopt(M_MMAP_THRESHOLD, 8 << 20);  // they are smaller
+    (void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
+}
+
 const char* remedy_for(int error) {
     if (error == EPERM) {
         return "run as root with CAP_BPF and CAP_PERFMON";
@@ -217,6 +225,7 @@ bool feeds(const Choice& choice, std::string_view hook) {
 
 Result<Choice> choose_programs(std::vector<Refusal> refused) {
     libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
+    keep_freed_memory();
     Btf kernel(btf__load_vmlinux_btf());
     if (!kernel) {
         return fail(ErrorKind::failed, "BPF", std::string("no kernel BTF: ") + std::strerror(errno),
