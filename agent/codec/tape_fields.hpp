@@ -63,6 +63,8 @@ struct Described<EvictionConfig> {
         field("stalls", &EvictionConfig::stalls), field("confirm_pressure", &EvictionConfig::confirm_pressure),
         field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
         field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
+        field("disk_time_to_exhaustion", &EvictionConfig::disk_time_to_exhaustion),
+        field("disk_time_to_exhaustion_grace_period", &EvictionConfig::disk_time_to_exhaustion_grace_period),
         field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder),
         field("node_status", &EvictionConfig::node_status), field("look_period", &EvictionConfig::look_period),
         field("pod_statuses", &EvictionConfig::pod_statuses),

@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 
 #include "config/cluster_settings.hpp"
+#include "config/exhaustion_settings.hpp"
 #include "config/gc_settings.hpp"
 #include "config/ladder_settings.hpp"
 #include "config/stall_settings.hpp"
@@ -184,24 +185,6 @@ void read_look_period(const Value& setting, Config& config) {
     config.eviction.look_period = *period;
 }
 
-// Less than a second leaves no time for a soft eviction; the policy looks ahead an hour at most.
-void read_time_to_exhaustion(const Value& setting, Config& config) {
-    const auto time = setting.duration();
-    if (!time) return;
-    if (*time != 0s && (*time < 1s || *time > 1h)) {
-        setting.refuse("out of range: " + to_string(*time), "1s to 1h; 0s switches it off");
-    }
-    config.eviction.time_to_exhaustion = *time;
-}
-
-// Never 0: that would make a hard threshold of it, and an estimate is no reason to kill at once.
-void read_exhaustion_grace_period(const Value& setting, Config& config) {
-    const auto period = setting.duration();
-    if (!period) return;
-    if (*period < 100ms || *period > 1h) setting.refuse("out of range: " + to_string(*period), "100ms to 1h");
-    config.eviction.time_to_exhaustion_grace_period = *period;
-}
-
 template <std::string AgentConfig::*member>
 std::string show_text(const Config& config) {
     return excerpt(config.agent.*member);
@@ -225,15 +208,11 @@ std::string show_max_size(const Config& config) {
     return to_string(Quantity::of(config.agent.event_log_max_size.value, Quantity::Format::binary_si));
 }
 std::string show_look_period(const Config& config) { return to_string(config.eviction.look_period); }
-std::string show_time_to_exhaustion(const Config& config) { return to_string(config.eviction.time_to_exhaustion); }
-std::string show_exhaustion_grace_period(const Config& config) {
-    return to_string(config.eviction.time_to_exhaustion_grace_period);
-}
 
 using Agent = AgentConfig;
 using Eviction = EvictionConfig;
 // The most files that a rotation renames in one go; the kernel's range of SCHED_FIFO priorities, and 0 for none.
-constexpr std::array<AgentSetting, 57> all_agent_settings{{
+constexpr std::array<AgentSetting, 59> all_agent_settings{{
     {"nodeName", read_node_name, show_text<&Agent::node_name>},
     {"dryRun", read_flag<&Agent::dry_run>, show_flag<&Agent::dry_run>},
     {"watchConfig", read_flag<&Agent::watch_config>, show_flag<&Agent::watch_config>},
@@ -267,8 +246,13 @@ constexpr std::array<AgentSetting, 57> all_agent_settings{{
     {"lookPeriod", read_look_period, show_look_period},
     {"memoryAvailable", read_word<&Eviction::memory_available, memory_available_words>,
      show_word<&Eviction::memory_available, memory_available_words>},
-    {"timeToExhaustion.soft", read_time_to_exhaustion, show_time_to_exhaustion},
-    {"timeToExhaustion.softGracePeriod", read_exhaustion_grace_period, show_exhaustion_grace_period},
+    {"timeToExhaustion.soft", read_time<&Eviction::time_to_exhaustion>, show_time<&Eviction::time_to_exhaustion>},
+    {"timeToExhaustion.softGracePeriod", read_grace_period<&Eviction::time_to_exhaustion_grace_period>,
+     show_time<&Eviction::time_to_exhaustion_grace_period>},
+    {"timeToExhaustion.diskSoft", read_time<&Eviction::disk_time_to_exhaustion>,
+     show_time<&Eviction::disk_time_to_exhaustion>},
+    {"timeToExhaustion.diskSoftGracePeriod", read_grace_period<&Eviction::disk_time_to_exhaustion_grace_period>,
+     show_time<&Eviction::disk_time_to_exhaustion_grace_period>},
     {"softEvictionGrace", read_word<&Eviction::soft_eviction_grace, soft_eviction_grace_words>,
      show_word<&Eviction::soft_eviction_grace, soft_eviction_grace_words>},
     {"ranking", read_word<&Eviction::ranking, ranking_words>, show_word<&Eviction::ranking, ranking_words>},

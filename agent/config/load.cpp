@@ -89,11 +89,12 @@ void add_source(const Value& document, Dialect dialect, Settings& settings) {
     }
 }
 
-void warn_of_garbage(const Settings& settings, Config& config) {
+void warn_of_disk_settings(const Settings& settings, Config& config) {
     const auto& garbage = config.eviction.garbage;
     for (const auto& [name, setting] : settings.agent) {
         const bool needs_disks =
-            (name == "gc.orphans" && garbage.orphans != Orphans::off) || (name == "gc.routine" && garbage.routine);
+            (name == "gc.orphans" && garbage.orphans != Orphans::off) || (name == "gc.routine" && garbage.routine) ||
+            (name == "timeToExhaustion.diskSoft" && config.eviction.disk_time_to_exhaustion > Duration::zero());
         if (needs_disks && !config.agent.disks) {
             config.warnings.push_back(
                 setting.remark("has no effect without evictd.disks", "set evictd.disks: true").text());
@@ -116,7 +117,7 @@ Config read(const Settings& settings) {
         }
     }
     finish(draft);
-    warn_of_garbage(settings, draft.config);
+    warn_of_disk_settings(settings, draft.config);
     return draft.config;
 }
 

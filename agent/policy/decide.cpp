@@ -226,7 +226,7 @@ void desire(const EvictionConfig& config, const EvictionConfig& configured, cons
     desire_garbage(config, observation, shuts_down, next, decision);
     decision.steer_to = steer_to(configured, observation, next, decision);
     decision.watch = watch_for(configured, observation, decision);
-    decision.filesystem_pace = filesystem_pace(configured, observation.readings, next.disk_trends);
+    decision.filesystem_pace = filesystem_pace(config, observation.readings, next.disk_trends);
     decision.pid_pace = pid_pace(configured, observation.readings);
     decision.node_status = node_status(config, observation, decision, next);
 }
@@ -249,7 +249,7 @@ Verdict decide(const EvictionConfig& configured, const Observation& observation,
     follow_owing(config, observation, next);
     follow_reaping(config, observation, next);
     follow_trends(config, observation, verdict);
-    add_time_thresholds(config, next.trends, observation.readings);
+    add_time_thresholds(config, next, observation.readings);
     Course course = Course::nothing;
     std::vector<NodeReclaim> reclaim;
     std::optional<MonotonicTime> stall_clock;

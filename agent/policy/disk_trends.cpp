@@ -15,8 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using Seconds = std::chrono::duration<double>;
 
-// Half of it, and a pod that writes a batch every second does not fill the disk by the median.
-constexpr Duration disk_interval = 1s;
 // Looks where only disks are short are no more frequent.
 constexpr Duration shortest_look = 1s;
 
@@ -28,16 +26,21 @@ const DiskTrend* find(const std::vector<DiskTrend>& trends, Signal signal) {
     return found == trends.end() ? nullptr : &*found;
 }
 
-bool goes_on(const DiskTrend& before, const Reading& reading) {
-    return reading.capacity.value == before.capacity.value && reading.at >= before.since &&
+// A scenario's readings have no time: they are of the look.
+MonotonicTime read_at(const Reading& reading, const Observation& observation) {
+    return reading.at == MonotonicTime{} ? observation.at : reading.at;
+}
+
+bool goes_on(const DiskTrend& before, const Reading& reading, MonotonicTime at) {
+    return reading.capacity.value == before.capacity.value && at >= before.since &&
            reading.available.value <= before.available.value;
 }
 
-DiskTrend with_reading(const DiskTrend& before, const Reading& reading) {
-    const Duration over = reading.at - before.since;
+DiskTrend with_reading(const DiskTrend& before, const Reading& reading, MonotonicTime at) {
+    const Duration over = at - before.since;
     if (over < disk_interval) return before;
     DiskTrend now = before;
-    now.since = reading.at;
+    now.since = at;
     now.available = extended(before.available, reading.available.value, over, unit_of(before.signal));
     return now;
 }
@@ -60,10 +63,11 @@ std::vector<DiskTrend> follow_disks(const std::vector<DiskTrend>& before, const 
     for (const auto& [signal, name, condition, resource] : signal_table) {
         const auto& reading = observation.readings[static_cast<std::size_t>(signal)];
         if (!is_on_disk(signal) || !reading) continue;
+        const auto at = read_at(*reading, observation);
         const auto* const old = find(before, signal);
-        now.push_back(!anew && old != nullptr && goes_on(*old, *reading)
-                          ? with_reading(*old, *reading)
-                          : DiskTrend{signal, reading->at, reading->capacity, Trend{reading->available.value, {}, 0}});
+        now.push_back(!anew && old != nullptr && goes_on(*old, *reading, at)
+                          ? with_reading(*old, *reading, at)
+                          : DiskTrend{signal, at, reading->capacity, Trend{reading->available.value, {}, 0}});
     }
     return now;
 }
@@ -87,7 +91,7 @@ std::vector<DiskExhaustion> disk_exhaustion(const EvictionConfig& config, const 
         const double from_reading =
             (static_cast<double>(reading->available.value) - static_cast<double>(*line)) / static_cast<double>(*fall);
         // It has fallen on since the filesystem was asked.
-        const double left = from_reading - Seconds(observation.at - reading->at).count();
+        const double left = from_reading - Seconds(observation.at - read_at(*reading, observation)).count();
         if (left > Seconds(trend_horizon).count()) continue;
         const auto duration = std::chrono::duration_cast<Duration>(Seconds(std::max(0.0, left)));
         found.push_back({trend.signal, duration, {*line}, {*fall}});

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // How fast the node's filesystems fill up, from reading to reading, and when they reach a threshold at that rate.
-// `status` shows the estimate, and looks come sooner for it. No pod is evicted for it: near the configured threshold
-// the filesystem is read every 10 ms, so an eviction by estimate would gain nothing.
+// `status` shows the estimate, and looks come sooner for it. It evicts nobody unless a threshold in time is set
+// (`exhaustion`): near any other the filesystem is read every 10 ms.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -15,6 +16,10 @@
 #include "evictd/model/state.hpp"
 
 namespace evictd::policy {
+
+// Measured over intervals of at least this. Half of it, and a pod that writes a batch every second does not fill the
+// disk by the median.
+inline constexpr Duration disk_interval = std::chrono::seconds(1);
 
 // `before`, with the readings that are new at this look. What rose, is of another size or was not read begins anew:
 // after a removal the rate before it says nothing. `anew`: all do, because a victim gives back what it kept.

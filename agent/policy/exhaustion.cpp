@@ -7,6 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "disk_evictions.hpp"
+#include "disk_trends.hpp"
+#include "thresholds.hpp"
 #include "trends.hpp"
 
 namespace evictd::policy {
@@ -17,11 +20,20 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr std::array memory_signals{Signal::memory_available, Signal::allocatable_memory_available};
 
+// How often a threshold in time is looked at within its time.
+constexpr int looks_within = 20;
+
 // Bytes a second that the signal loses; none: it does not fall, or nothing is known.
-std::optional<double> fall_of(Signal signal, const Trends& trends) {
+std::optional<double> memory_fall(Signal signal, const Trends& trends) {
     const auto& trend = trends.available.at(*trend_index(signal));
     const auto rate = trend ? rate_of(*trend) : std::nullopt;
     return rate && *rate < 0 ? std::optional(-*rate) : std::nullopt;
+}
+
+std::optional<double> lost_per_second(Signal signal, const State& state) {
+    if (!is_on_disk(signal)) return memory_fall(signal, state.trends);
+    const auto fall = fall_of(signal, state.disk_trends);
+    return fall ? std::optional(static_cast<double>(*fall)) : std::nullopt;
 }
 
 std::int64_t whole(double value) {
@@ -48,21 +60,41 @@ void name_grower(const Trends& trends, const Observation& observation, double fa
     result.share_percent = static_cast<std::int32_t>(std::lround(100 * most / std::max(sum, fall)));
 }
 
-// The pods' own cgroup has a limit to run into only where thresholds are set on it.
+struct TimeSetting {
+    Duration time;
+    Duration grace_period;
+};
+TimeSetting time_setting(Signal signal, const EvictionConfig& config) {
+    return is_on_disk(signal) ? TimeSetting{config.disk_time_to_exhaustion, config.disk_time_to_exhaustion_grace_period}
+                              : TimeSetting{config.time_to_exhaustion, config.time_to_exhaustion_grace_period};
+}
+
+// The pods' own cgroup has a limit to run into only where thresholds are set on it, and a filesystem is of interest
+// only where they are.
 bool has_time_threshold(Signal signal, const EvictionConfig& config) {
-    if (config.time_to_exhaustion <= Duration::zero()) return false;
+    if (!is_memory(signal) && !is_on_disk(signal)) return false;
+    if (time_setting(signal, config).time <= Duration::zero()) return false;
     return signal == Signal::memory_available ||
            std::any_of(config.thresholds.begin(), config.thresholds.end(),
                        [&](const Threshold& threshold) { return threshold.signal == signal; });
 }
 
-Threshold time_threshold(Signal signal, const EvictionConfig& config, std::int64_t bytes) {
+Threshold time_threshold(Signal signal, const EvictionConfig& config, std::int64_t amount) {
+    const auto [time, grace_period] = time_setting(signal, config);
     Threshold threshold;
     threshold.signal = signal;
-    threshold.value.value = Quantity::of(bytes, Quantity::Format::binary_si);
-    threshold.grace_period = config.time_to_exhaustion_grace_period;
-    threshold.time_left = config.time_to_exhaustion;
+    threshold.value.value = Quantity::of(amount, format_of(signal));
+    threshold.grace_period = grace_period;
+    threshold.time_left = time;
     return threshold;
+}
+
+std::vector<Signal> signals_with_time_thresholds(const EvictionConfig& config) {
+    std::vector<Signal> signals;
+    for (const auto& row : signal_table) {
+        if (has_time_threshold(row.signal, config)) signals.push_back(row.signal);
+    }
+    return signals;
 }
 
 }  // namespace
@@ -72,7 +104,7 @@ std::optional<Exhaustion> exhaustion(const Trends& trends, const Observation& ob
     double fall_of_first = 0;
     for (const auto signal : memory_signals) {
         const auto& reading = observation.readings[static_cast<std::size_t>(signal)];
-        const auto fall = fall_of(signal, trends);
+        const auto fall = memory_fall(signal, trends);
         if (!reading || !fall) continue;
         const double left = static_cast<double>(std::max<std::int64_t>(0, reading->available.value)) / *fall;
         if (left > Seconds(trend_horizon).count()) continue;
@@ -85,27 +117,34 @@ std::optional<Exhaustion> exhaustion(const Trends& trends, const Observation& ob
     return first;
 }
 
-void add_time_thresholds(EvictionConfig& config, const Trends& trends, const Readings& readings) {
-    const double seconds = Seconds(config.time_to_exhaustion).count();
-    for (const auto signal : memory_signals) {
-        if (!has_time_threshold(signal, config) || !readings[static_cast<std::size_t>(signal)]) continue;
-        if (const auto fall = fall_of(signal, trends)) {
-            config.thresholds.push_back(time_threshold(signal, config, whole(*fall * seconds)));
-        }
+void add_time_thresholds(EvictionConfig& config, const State& state, const Readings& readings) {
+    for (const auto signal : signals_with_time_thresholds(config)) {
+        if (!readings[static_cast<std::size_t>(signal)]) continue;
+        const auto fall = lost_per_second(signal, state);
+        if (!fall) continue;
+        const double seconds = Seconds(time_setting(signal, config).time).count();
+        config.thresholds.push_back(time_threshold(signal, config, whole(*fall * seconds)));
     }
 }
 
 std::vector<Threshold> time_thresholds(const EvictionConfig& config) {
     std::vector<Threshold> thresholds;
-    for (const auto signal : memory_signals) {
-        if (has_time_threshold(signal, config)) thresholds.push_back(time_threshold(signal, config, 0));
+    for (const auto signal : signals_with_time_thresholds(config)) {
+        thresholds.push_back(time_threshold(signal, config, 0));
     }
     return thresholds;
 }
 
+std::optional<Duration> look_for_disk_time(const EvictionConfig& config) {
+    if (config.disk_time_to_exhaustion <= Duration::zero()) return std::nullopt;
+    return std::clamp<Duration>(config.disk_time_to_exhaustion / looks_within, disk_interval, 10s);
+}
+
 std::optional<Duration> look_for_trends(const EvictionConfig& config) {
-    if (config.time_to_exhaustion <= Duration::zero()) return std::nullopt;
-    return std::clamp<Duration>(config.time_to_exhaustion / 20, 100ms, 1s);
+    const auto disks = look_for_disk_time(config);
+    if (config.time_to_exhaustion <= Duration::zero()) return disks;
+    const auto memory = std::clamp<Duration>(config.time_to_exhaustion / looks_within, 100ms, 1s);
+    return disks ? std::min(memory, *disks) : memory;
 }
 
 }  // namespace evictd::policy

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "disk_trends.hpp"
+#include "exhaustion.hpp"
 #include "thresholds.hpp"
 
 namespace evictd::policy {
@@ -60,7 +61,9 @@ Duration pace_of(Condition condition, const EvictionConfig& config, const Readin
 }  // namespace
 
 Duration filesystem_pace(const EvictionConfig& config, const Readings& readings, const std::vector<DiskTrend>& trends) {
-    return pace_of(Condition::disk_pressure, config, readings, trends);
+    const Duration pace = pace_of(Condition::disk_pressure, config, readings, trends);
+    const auto looks = look_for_disk_time(config);
+    return looks ? std::min(pace, step_within(*looks)) : pace;
 }
 
 Duration pid_pace(const EvictionConfig& config, const Readings& readings) {

@@ -154,5 +154,27 @@ TEST_F(DisksTest, APodThatFillsTheDiskIsNamedWithTheTimeThatIsLeft) {
     EXPECT_FALSE(reported("Evicting")) << "it is only said";
 }
 
+// 2.5 MiB a second: 480 MiB last for 190 s, and a hard threshold of 32 MiB is 180 s away.
+TEST_F(DisksTest, AThresholdInTimeEvictsLongBeforeTheDiskIsFull) {
+    mount_small("512M", "1024");
+    const auto grower = make_writer("grower", "while :; do head -c 1048576 /dev/zero >> full; sleep 0.4; done");
+    const auto still = make_writer("still", "head -c 1048576 /dev/zero > small");
+    start_agent("evictionHard: {nodefs.available: 32Mi}\n",
+                "  timeToExhaustion: {diskSoft: 15m, diskSoftGracePeriod: 2s}\n" + of_kubelet());
+    ASSERT_TRUE(wait_for([&] { return has(status(), "\"grower\"") && has(status(), "\"still\""); })) << status();
+    go("still");
+    go("grower");
+    ASSERT_TRUE(wait_for([&] { return reported("Evicted", "grower"); })) << status();
+    const double left = available_mebi();
+    remove_volume("grower");
+    EXPECT_GT(left, 300);
+    EXPECT_THAT(events(), ::testing::HasSubstr("used up in")) << "why";
+    EXPECT_THAT(events(), ::testing::HasSubstr("DiskPressure"));
+    EXPECT_TRUE(wait_for([&] { return !runs(grower); }));
+    EXPECT_TRUE(wait_for([&] { return reported("EvictionThresholdCleared"); })) << status();
+    EXPECT_FALSE(reported("Evicting", "still"));
+    EXPECT_TRUE(runs(still));
+}
+
 }  // namespace
 }  // namespace evictd::cri_test

@@ -108,6 +108,8 @@ TEST(Load, EverySettingOfEvictdsOwnIsRead) {
     EXPECT_EQ(agent.realtime_priority, 0);
     EXPECT_EQ(config->eviction.time_to_exhaustion, 30s);
     EXPECT_EQ(config->eviction.time_to_exhaustion_grace_period, 10s);
+    EXPECT_EQ(config->eviction.disk_time_to_exhaustion, 5min);
+    EXPECT_EQ(config->eviction.disk_time_to_exhaustion_grace_period, 1min);
     EXPECT_EQ(config->cgroup_root, "/kubelet");
     EXPECT_EQ(config->eviction.soft_eviction_grace, SoftEvictionGrace::pod);
     EXPECT_EQ(config->eviction.ranking, RankingOrder::qos);
@@ -286,7 +288,8 @@ TEST(Load, RefusesWhatIsOutOfRangeOrOfTheWrongType) {
         {"evictd: {timeToExhaustion: {softGracePeriod: 0s}}",
          "f.yaml:1: evictd.timeToExhaustion.softGracePeriod: out of range: 0s (100ms to 1h)"},
         {"evictd: {timeToExhaustion: 30s}",
-         "f.yaml:1: evictd.timeToExhaustion: invalid value \"30s\" (expected a map of soft and softGracePeriod)"},
+         "f.yaml:1: evictd.timeToExhaustion: invalid value \"30s\" (expected a map of soft, softGracePeriod, "
+         "diskSoft and diskSoftGracePeriod)"},
         {"evictd: {lookPeriod: 1ms}", "f.yaml:1: evictd.lookPeriod: out of range: 1ms (10ms to 1h)"},
         {"evictd: {realtimePriority: 100}",
          "f.yaml:1: evictd.realtimePriority: invalid value \"100\" (expected a whole number "

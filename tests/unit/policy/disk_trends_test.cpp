@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// When a filesystem that fills up reaches its threshold, and that nobody is evicted for it.
+// When a filesystem that fills up reaches its threshold; that nobody is evicted for it, unless there is a threshold in
+// time.
 #include "disk_trends.hpp"
 
 #include <gmock/gmock.h>
 
+#include "exhaustion.hpp"
 #include "reading_pace.hpp"
 #include "unit/policy/node.hpp"
 
@@ -152,6 +154,70 @@ TEST(DiskExhaustion, EvictsNobodyAndReportsNothing) {
     EXPECT_TRUE(decision.conditions.empty());
     EXPECT_TRUE(decision.reclaim.empty());
     EXPECT_FALSE(decision.evict);
+}
+
+// Two pods that keep something on a filesystem which loses 100 MiB a second; 10 GiB are its hard threshold.
+struct TimedDisk : Disk {
+    TimedDisk() {
+        config.disk_time_to_exhaustion = 3min;
+        config.disk_time_to_exhaustion_grace_period = 10s;
+        config.pressure_transition_period = 50ms;
+        pods = {pod({.name = "web", .working_set = 1_GiB, .cgroup = 11}),
+                pod({.name = "db", .working_set = 1_GiB, .cgroup = 12})};
+        for (auto& one : pods) one.usage->disk.volumes = one.pod->name == "db" ? 5_GiB : 1_GiB;
+    }
+};
+
+TEST(DiskTimeThreshold, WorksAsASoftOne) {
+    TimedDisk disk;  // met from 18,000 MiB on
+    auto decision = disk.steadily(23, 1s, 100_MiB);
+    EXPECT_TRUE(decision.thresholds_pending.empty()) << "181.8 s are left";
+    decision = disk.steadily(3, 1s, 100_MiB);
+    ASSERT_EQ(decision.thresholds_pending.size(), 1U);
+    const auto& pending = decision.thresholds_pending[0];
+    EXPECT_EQ(pending.threshold.signal, nodefs);
+    EXPECT_EQ(pending.threshold.time_left, 3min);
+    EXPECT_NEAR(seconds(pending.time_left()), 178.8, 0.5);
+    EXPECT_THAT(decision.conditions, ::testing::ElementsAre(Condition::disk_pressure));
+    EXPECT_TRUE(decision.reclaim.empty());
+    for (int i = 0; i < 10 && decision.reclaim.empty(); ++i) decision = disk.then(1s, 100_MiB);
+    EXPECT_THAT(decision.reclaim, ::testing::ElementsAre(NodeReclaim::containers, NodeReclaim::images))
+        << "before anybody is evicted";
+    EXPECT_FALSE(decision.evict);
+    decision = disk.then(1s, 100_MiB);
+    ASSERT_TRUE(decision.evict);
+    EXPECT_EQ(evicted(decision), "uid-db") << "the kubelet's order";
+    EXPECT_FALSE(decision.evict->immediate);
+}
+
+TEST(DiskTimeThreshold, IsClearOnceSomethingWasRemoved) {
+    TimedDisk disk;
+    auto decision = disk.steadily(40, 1s, 100_MiB);
+    ASSERT_FALSE(decision.thresholds_met.empty());
+    decision = disk.then(1s, Bytes{-(1_GiB).value});
+    EXPECT_TRUE(decision.thresholds_met.empty()) << "the rate before it says nothing";
+    EXPECT_FALSE(decision.evict);
+}
+
+TEST(DiskTimeThreshold, IsOfSignalsThatHaveAThreshold) {
+    TimedDisk disk;
+    const auto thresholds = time_thresholds(disk.config);
+    ASSERT_EQ(thresholds.size(), 1U) << "not of memory";
+    EXPECT_EQ(thresholds[0].signal, nodefs);
+    EXPECT_EQ(thresholds[0].grace_period, 10s);
+    disk.config.thresholds = {hard(100_MiB)};
+    EXPECT_TRUE(time_thresholds(disk.config).empty());
+    EXPECT_TRUE(disk.steadily(100, 1s, 100_MiB).thresholds_pending.empty());
+}
+
+// No timer of the kernel's watches it, and 10 s from reading to reading are too long for a short time.
+TEST(DiskTimeThreshold, IsLookedAtTwentyTimesWithinItsTime) {
+    TimedDisk disk;
+    const auto decision = disk.then(1s, 0_B);
+    EXPECT_EQ(decision.next_look.at, at(disk.now + 9s));
+    EXPECT_EQ(decision.next_look.why, NextLookReason::trend);
+    EXPECT_LE(decision.filesystem_pace, 9s);
+    EXPECT_FALSE(look_for_disk_time(Disk().config));
 }
 
 TEST(DiskExhaustion, CallsForTheNextLookAfterAQuarterOfTheTime) {

@@ -221,7 +221,9 @@ TEST(Trends, NothingOnATapeOverflows) {
     EXPECT_EQ(next.available[0]->rates.back(), INT32_MAX);
     EXPECT_EQ(next.pods[0].working_set.intervals, 1);
     (void)exhaustion(next, observation);
-    add_time_thresholds(node.config, next, observation.readings);
+    State state;
+    state.trends = next;
+    add_time_thresholds(node.config, state, observation.readings);
 }
 
 }  // namespace
