@@ -13,6 +13,7 @@
 
 #include "act/executor.hpp"
 #include "app/look_pace.hpp"
+#include "app/practice_pace.hpp"
 #include "app/source_faults.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/filesystem.hpp"
@@ -197,6 +198,7 @@ private:
     observe::PodTable table_;
     reconcile::KernelWatcher watcher_;
     LookPace pace_;
+    PracticePace practice_pace_;
     SourceFaults source_faults_;
     State state_;
     std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded

@@ -12,10 +12,6 @@
 namespace evictd::app {
 namespace {
 
-// A line is near: what the CPU's caches hold of the kill path after this long is most of it. But no more than a
-// fiftieth of a CPU, however long the node stays there.
-constexpr Duration rehearse_when_near = std::chrono::milliseconds(10);
-constexpr int near_share = 50;
 // As often as under pressure: a real look is published, a rehearsal is not.
 constexpr Duration look_for_another_first = std::chrono::milliseconds(100);
 // For people who watch: as often as a screen is worth redrawing.
@@ -77,6 +73,7 @@ void Agent::get_ready() {
                             /*memory_returning=*/false, observe::LookFor::practice);
     add_pids(observation);
     const bool near = policy::is_near(watcher_.lines(), observation.readings);
+    const auto distance = policy::next_below(watcher_.lines(), observation.readings);
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));
     const auto steer_to = near ? first : std::nullopt;
@@ -89,7 +86,8 @@ void Agent::get_ready() {
     }
     const auto now = parts_.clock.monotonic();
     const auto again = steers ? practise_for_another_at_ : MonotonicTime::max();
-    next_rehearsal_ = near ? now + std::max(rehearse_when_near, near_share * (now - begin)) : again;
+    practice_pace_.note(near ? distance : std::nullopt, now);
+    next_rehearsal_ = near ? now + practice_pace_.pause(now - begin, now) : again;
     arm_timer();
 }
 
@@ -131,8 +129,9 @@ void Agent::schedule(const Tick& tick) {
         next_look_ = std::max(next_look_, std::min(affordable, next.latest));
     }
     // Where looks are timed, so many of them are practice enough, and one more after each would double what they cost.
-    const bool near = policy::is_near(watcher_.lines(), readings);
-    next_rehearsal_ = !pressure_ && near && !timed ? now + rehearse_when_near : MonotonicTime::max();
+    const bool practises = !pressure_ && !timed && policy::is_near(watcher_.lines(), readings);
+    practice_pace_.note(practises ? policy::next_below(watcher_.lines(), readings) : std::nullopt, now);
+    next_rehearsal_ = practises ? now + practice_pace_.pause(Duration{}, now) : MonotonicTime::max();
     arm_timer();
 }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "app/practice_pace.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace evictd::app {
+namespace {
+
+// No more than a fiftieth of a CPU, however long the node stays near a line.
+constexpr Duration usual_pause = std::chrono::milliseconds(10);
+constexpr int usual_share = 50;
+// An event that comes during a rehearsal waits for its end: few do.
+constexpr Duration short_pause = std::chrono::milliseconds(2);
+constexpr int short_share = 8;
+// At full speed memory falls by more than the whole approach in this time.
+constexpr Duration soon = std::chrono::milliseconds(20);
+
+bool falls_below_soon(Bytes before, Bytes now, Duration within) {
+    const double fall = static_cast<double>(before.value) - static_cast<double>(now.value);
+    return fall > 0 && static_cast<double>(now.value) * static_cast<double>(within.count()) <=
+                           fall * static_cast<double>(soon.count());
+}
+
+}  // namespace
+
+// When a line has just come near, it is not known how fast.
+void PracticePace::note(std::optional<Bytes> distance, MonotonicTime now) {
+    const auto before = std::exchange(distance_, distance);
+    const Duration within = now - std::exchange(noted_at_, now);
+    if (!distance) {
+        soon_until_ = now;
+    } else if (!before || falls_below_soon(*before, *distance, within)) {
+        soon_until_ = now + soon;
+    }
+}
+
+Duration PracticePace::pause(Duration took, MonotonicTime now) {
+    if (now >= soon_until_ || !budget_.ready(now)) {
+        return std::max(usual_pause, usual_share * took);
+    }
+    budget_.charge(took, now);
+    return std::max(short_pause, short_share * took);
+}
+
+}  // namespace evictd::app

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// How often an eviction is rehearsed while memory is near a line: what the CPU's caches hold of the kill path is most
+// of it after 2 ms, less after 10. It measures nothing itself: time is an argument.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "evictd/model/units.hpp"
+#include "reconcile/cpu_budget.hpp"
+
+namespace evictd::app {
+
+class PracticePace {
+public:
+    // A look or a rehearsal found memory this much above the next line. None: no line is near, or one is crossed.
+    void note(std::optional<Bytes> distance, MonotonicTime now);
+    // From the end of a rehearsal that took this long to the next; after a look it took none.
+    [[nodiscard]] Duration pause(Duration took, MonotonicTime now);
+
+private:
+    std::optional<Bytes> distance_;
+    MonotonicTime noted_at_;
+    MonotonicTime soon_until_;
+    // Of a CPU, for rehearsals while a line may be reached soon: what pods can make them cost.
+    reconcile::CpuBudget budget_{2, std::chrono::milliseconds(200)};
+};
+
+}  // namespace evictd::app
