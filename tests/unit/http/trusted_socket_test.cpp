@@ -3,6 +3,8 @@
 // Which socket is believed to be a privileged server's.
 #include "http/trusted_socket.hpp"
 
+#include <optional>
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +14,32 @@
 
 namespace evictd::http {
 namespace {
+
+// The number of a socket that is gone may be used again, its time not: that is one tick of the file system's clock.
+TEST(TrustedSocket, AServerThatIsStartedAgainHasAnother) {
+    const fakes::TempDir directory;
+    const auto path = directory / "runtime.sock";
+    std::optional<fakes::GrpcServer> server;
+    const auto start = [&] { server.emplace(path, [](const fakes::GrpcServer::Call&) {}); };
+    start();
+    const auto first = *find_trusted_socket(path);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(*find_trusted_socket(path), first);
+    ASSERT_EQ(::link(path.c_str(), (directory / "older.sock").c_str()), 0);
+    server.reset();
+    EXPECT_EQ(*find_trusted_socket(path), std::nullopt);
+    start();
+    const auto second = *find_trusted_socket(path);
+    ASSERT_TRUE(second);
+    EXPECT_NE(second->inode, first->inode);
+    auto third = second;
+    for (int i = 0; i < 1'000'000 && third == second; i++) {
+        ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+        third = *find_trusted_socket(path);
+    }
+    EXPECT_EQ(third->inode, second->inode);
+    EXPECT_GT(third->changed_ns, second->changed_ns);
+}
 
 TEST(TrustedSocket, IsASocketThatNoOtherUserMayReplace) {
     const fakes::TempDir directory;
