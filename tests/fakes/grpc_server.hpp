@@ -23,6 +23,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "fakes/hpack_path.hpp"
+
 namespace evictd::fakes {
 
 class GrpcServer {
@@ -32,14 +34,18 @@ public:
         Call(GrpcServer& server, int fd) : server_(server), fd_(fd) {}
         // What was sent: gRPC's frame and the message.
         [[nodiscard]] const std::string& request() const { return request_; }
+        // "/package.Service/Method".
+        [[nodiscard]] const std::string& path() const { return path_; }
         void begin() const { frame(headers, end_headers, "\x88" + field("content-type", "application/grpc")); }
         // The same of an error of HTTP (500), whose text follows as data.
         void begin_error() const { frame(headers, end_headers, "\x8e" + field("content-type", "text/plain")); }
-        // Bytes of messages, in frames of HTTP/2 of 16,000 bytes at most.
-        void data(std::string_view bytes) const {
-            for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), 16'000))) {
-                frame(data_frame, 0, std::string(bytes.substr(0, 16'000)));
+        // Bytes of messages, in frames of HTTP/2 of 16,000 bytes at most. False: the client has gone.
+        bool data(std::string_view bytes) const {
+            bool is_sent = true;
+            for (; is_sent && !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), 16'000))) {
+                is_sent = frame(data_frame, 0, std::string(bytes.substr(0, 16'000)));
             }
+            return is_sent;
         }
         // What `send_all` sends, in one piece: the client reads it at once.
         void at_once(const std::function<void()>& send_all) const {
@@ -51,6 +57,11 @@ public:
         void end(int status) const {
             frame(headers, end_headers | end_stream, field("grpc-status", std::to_string(status)));
             if (!collected_) hold();
+        }
+        // The end of the reply, of which gRPC knows nothing: as of a program in between.
+        void end_without_status() const {
+            frame(data_frame, end_stream, "");
+            hold();
         }
         // Trailers alone, as servers refuse.
         void refuse(int status, const std::string& message) const {
@@ -73,21 +84,21 @@ public:
             return std::string(1, '\0') + static_cast<char>(name.size()) + name + static_cast<char>(value.size()) +
                    value;
         }
-        void frame(std::uint8_t type, std::uint8_t flags, const std::string& payload, char stream = 1) const {
+        // False: it was not sent.
+        bool frame(std::uint8_t type, std::uint8_t flags, const std::string& payload, char stream = 1) const {
             std::string bytes;
             for (const unsigned shift : {16U, 8U, 0U}) bytes += static_cast<char>(payload.size() >> shift & 0xffU);
             bytes += static_cast<char>(type);
             bytes += static_cast<char>(flags);
             bytes += std::string(3, '\0') + stream + payload;
-            if (collected_) {
-                *collected_ += bytes;
-            } else {
-                (void)::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            }
+            if (!collected_) return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) >= 0;
+            *collected_ += bytes;
+            return true;
         }
         GrpcServer& server_;
         int fd_;
         std::string request_;
+        std::string path_;
         mutable std::optional<std::string> collected_{};
     };
     // Runs in the connection's thread; the connection ends with it.
@@ -140,14 +151,20 @@ private:
         return true;
     }
     // True: a request was read to its end.
-    static bool read_request(int fd, std::string& request) {
+    static bool read_request(int fd, Call& call) {
+        constexpr std::uint8_t has_priority = 0x20;
+        constexpr std::size_t priority_size = 5;
         std::array<char, 24> preface{};
         std::array<unsigned char, 9> head{};
         if (!receive(fd, preface.data(), preface.size())) return false;
         while (receive(fd, reinterpret_cast<char*>(head.data()), head.size())) {
             std::string payload(std::size_t{head[0]} << 16U | std::size_t{head[1]} << 8U | head[2], '\0');
             if (!receive(fd, payload.data(), payload.size())) return false;
-            if (head[3] == Call::data_frame) request += payload;
+            if (head[3] == Call::data_frame) call.request_ += payload;
+            if (head[3] == Call::headers) {
+                call.path_ =
+                    path_of(std::string_view(payload).substr((head[4] & has_priority) != 0 ? priority_size : 0));
+            }
             if (head[3] <= Call::headers && (head[4] & Call::end_stream) != 0) return true;
         }
         return false;
@@ -155,7 +172,7 @@ private:
     void serve(int fd) {
         Call call(*this, fd);
         call.frame(Call::settings, 0, "", '\0');
-        if (read_request(fd, call.request_)) {
+        if (read_request(fd, call)) {
             call.frame(Call::settings, 1, "", '\0');
             handler_(call);
             (void)::shutdown(fd, SHUT_WR);  // closed with bytes unread, it would drop what was sent
