@@ -142,13 +142,20 @@ template <class Element>
 Result<std::vector<Element>> read_list(std::string_view message, Status (*read)(std::string_view, Element&)) {
     std::vector<Element> all;
     auto done = for_each_field(message, [&](const Field& field) -> Status {
-        return field.number == 1 ? take_element(field, all, read) : Status{};
+        if (field.number != 1) return {};
+        auto counted = check_count(all.size() + 1);
+        return counted ? take_element(field, all, read) : counted;
     });
     if (!done) return tl::unexpected(done.error());
     return all;
 }
 
 }  // namespace
+
+Status check_count(std::size_t elements) {
+    if (elements <= most_elements) return {};
+    return fail(ErrorKind::invalid, "answer", "the list has more than " + std::to_string(most_elements) + " entries");
+}
 
 Result<RuntimeVersion> read_version(std::string_view message) {
     RuntimeVersion version;

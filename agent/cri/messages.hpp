@@ -2,8 +2,12 @@
 // Copyright The evictd authors
 // The answers of CRI v1 (runtime.v1, k8s.io/cri-api) as values of the model: the fields that evictd needs, and no
 // others. Pure. Every error is `invalid`: the answer as a whole does not count.
+// Lists may also be streamed (StreamPodSandboxesResponse, StreamContainersResponse, StreamImagesResponse,
+// StreamContainerStatsResponse). Each message has some of the elements as its field 1, as the whole list has all of
+// them, so the same functions read both.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +18,13 @@
 #include "evictd/model/runtime.hpp"
 
 namespace evictd::cri {
+
+// Elements of one list. Decoded, each takes 0.4 KiB at least, and up to 0.9 KiB while the list grows, though 8 bytes
+// are enough for it in a message. So a list of the smallest takes 45 MiB; twice as many would take 90, and half as many
+// are fewer than a streamed list of containers may have.
+inline constexpr std::size_t most_elements = 50'000;
+// Error: these are more. read_sandboxes() and the other lists check it themselves.
+[[nodiscard]] Status check_count(std::size_t elements);
 
 [[nodiscard]] Result<RuntimeVersion> read_version(std::string_view message);                    // VersionResponse
 [[nodiscard]] Result<std::vector<RuntimeCondition>> read_conditions(std::string_view message);  // StatusResponse

@@ -53,6 +53,13 @@ std::string nested(std::string_view message) { return with_text(message); }
 
 }  // namespace
 
+// The two methods for a list: one streams it, the other has it in one message. Both take the same filter.
+struct Runtime::ListCalls {
+    std::string_view service;
+    std::string_view streamed;
+    std::string_view whole;
+};
+
 Result<std::unique_ptr<Runtime>> Runtime::make(EndpointPtr endpoint, RuntimeLimits limits) {
     auto connection = Connection::make(std::move(endpoint));
     if (!connection) return tl::unexpected(connection.error());
@@ -79,6 +86,29 @@ Result<Value> Runtime::read(std::string_view service, std::string_view method, c
     auto value = reader(*message);
     if (!value) value.error().what = "container runtime's " + std::string(method) + ": " + value.error().what;
     return value;
+}
+
+// As the kubelet does with CRIListStreaming (cri-client's remote_runtime.go, KEP-5825): a stream that fails is an
+// error, and nothing of it is used; runtimes without streams, such as containerd 1.7, are asked for the list in one
+// message.
+template <class Element>
+Result<std::vector<Element>> Runtime::list(const ListCalls& calls, Duration limit,
+                                           Result<std::vector<Element>> (*reader)(std::string_view)) {
+    std::vector<Element> all;
+    const auto add = [&](std::string_view message) -> Status {
+        auto some = reader(message);
+        if (!some) return tl::unexpected(some.error());
+        if (auto counted = check_count(all.size() + some->size()); !counted) return counted;
+        std::move(some->begin(), some->end(), std::back_inserter(all));
+        return {};
+    };
+    const auto answer = connection_->stream(calls.service, calls.streamed, {}, limit, add);
+    if (!answer) return tl::unexpected(answer.error());
+    if (answer->code == static_cast<int>(http::GrpcCode::unimplemented)) {
+        return read(calls.service, calls.whole, {}, limit, reader);
+    }
+    if (answer->code != static_cast<int>(http::GrpcCode::ok)) return refused(calls.streamed, *answer);
+    return all;
 }
 
 // containerd takes the beginning of an ID for the ID, and without one a filter means all.
@@ -112,16 +142,19 @@ Result<std::string> Runtime::sandbox_image() {
 }
 
 Result<std::vector<RuntimeSandbox>> Runtime::sandboxes() {
-    return read(runtime_service, "ListPodSandbox", {}, limits_.read, read_sandboxes);
+    constexpr ListCalls calls{runtime_service, "StreamPodSandboxes", "ListPodSandbox"};
+    return list(calls, limits_.read, read_sandboxes);
 }
 
 Result<std::vector<RuntimeContainer>> Runtime::containers() {
-    return read(runtime_service, "ListContainers", {}, limits_.read, read_containers);
+    constexpr ListCalls calls{runtime_service, "StreamContainers", "ListContainers"};
+    return list(calls, limits_.read, read_containers);
 }
 
 // containerd asks every shim before it answers, so that one that hangs holds up all.
 Result<std::vector<RuntimeContainer>> Runtime::layers() {
-    auto all = read(runtime_service, "ListContainerStats", {}, limits_.read_one, read_layers);
+    constexpr ListCalls calls{runtime_service, "StreamContainerStats", "ListContainerStats"};
+    auto all = list(calls, limits_.read_one, read_layers);
     return all || all.error().kind != ErrorKind::unreachable ? std::move(all) : layers_of_pods();
 }
 
@@ -151,7 +184,8 @@ Result<std::vector<RuntimeContainer>> Runtime::layer(const std::string& id) {
 }
 
 Result<std::vector<RuntimeImage>> Runtime::images() {
-    return read(image_service, "ListImages", {}, limits_.read, read_images);
+    constexpr ListCalls calls{image_service, "StreamImages", "ListImages"};
+    return list(calls, limits_.read, read_images);
 }
 
 Result<RuntimeFilesystems> Runtime::filesystems() {

@@ -59,6 +59,11 @@ private:
     Result<std::string> ask(std::string_view service, std::string_view method, const std::string& request,
                             Duration limit);
     Result<std::vector<RuntimeContainer>> layers_of_pods();
+    struct ListCalls;
+    // The whole list, without a filter. `limit` holds for each of up to two calls.
+    template <class Element>
+    Result<std::vector<Element>> list(const ListCalls& calls, Duration limit,
+                                      Result<std::vector<Element>> (*reader)(std::string_view));
     template <class Value>
     Result<Value> read(std::string_view service, std::string_view method, const std::string& request, Duration limit,
                        Result<Value> (*reader)(std::string_view));

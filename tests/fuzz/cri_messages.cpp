@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Any bytes as each answer of a container runtime: it is refused with a reason, or every entry has an ID that may be
-// sent back, times and sizes that can be reckoned with, and a cgroup below the root.
+// sent back, times and sizes that can be reckoned with, and a cgroup below the root. Two messages of a streamed list
+// are read as one that has the entries of both.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,16 @@ void check_answer(const evictd::Result<Value>& answer) {
     check(*answer);
 }
 
+template <class Element>
+void check_list(std::string_view message, evictd::Result<std::vector<Element>> (*read)(std::string_view)) {
+    const auto list = read(message);
+    check_answer(list);
+    if (!list) return;
+    const auto twice = read(std::string(message) + std::string(message));
+    expect(twice && twice->size() == 2 * list->size());
+    for (std::size_t i = 0; i < twice->size(); i++) expect((*twice)[i].id == (*list)[i % list->size()].id);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
@@ -76,14 +87,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const std::string_view message(reinterpret_cast<const char*>(bytes), size);
     check_answer(cri::read_version(message));
     check_answer(cri::read_conditions(message));
-    check_answer(cri::read_sandboxes(message));
-    check_answer(cri::read_containers(message));
-    check_answer(cri::read_images(message));
+    check_list(message, cri::read_sandboxes);
+    check_list(message, cri::read_containers);
+    check_list(message, cri::read_images);
+    check_list(message, cri::read_layers);
     check_answer(cri::read_filesystems(message));
     check_answer(cri::read_sandbox(message));
     check_answer(cri::read_container(message));
     const auto layers = cri::read_layers(message);
-    check_answer(layers);
     if (layers) expect(std::all_of(layers->begin(), layers->end(), [](const auto& one) { return one.layer; }));
     return 0;
 }

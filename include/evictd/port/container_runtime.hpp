@@ -18,9 +18,11 @@ namespace evictd::port {
 
 // Every call blocks until the runtime has answered, or for its time limit: for a thread that may block, one at a time.
 // Errors: `vanished` (the runtime knows no such container, sandbox or image), `unreachable` (no answer in time, or the
-// runtime is not up: what was asked may have been done), `not_permitted`, `invalid` (the answer is larger than 16 MiB
-// or no answer of CRI: nothing of it counts), `failed` (the runtime says why, or has no such call). An entry without an
-// ID makes the whole answer invalid: that something is absent is only known from a whole list.
+// runtime is not up: what was asked may have been done), `not_permitted`, `invalid` (a message is larger than 16 MiB, a
+// list than 32 MiB or 50,000 entries, or it is no answer of CRI: nothing of it counts), `failed` (the runtime says why,
+// or has no such call). An entry without an ID makes the whole answer invalid, and so does a list that is cut off: that
+// something is absent is only known from a whole list.
+// A list that the runtime cannot stream takes a second call the first time, which has a time limit of its own.
 class ContainerRuntime {
 public:
     ContainerRuntime() = default;

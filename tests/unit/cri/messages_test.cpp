@@ -208,6 +208,16 @@ TEST(Messages, AnEntryWithoutAnIdMakesTheListInvalid) {
     EXPECT_FALSE(read_layers(bytes(1, bytes(4, usage(at, 1)))));
 }
 
+TEST(Messages, AListHasSoManyElements) {
+    std::string message;
+    for (std::size_t i = 0; i < most_elements; i++) message += bytes(1, bytes(1, "i"));
+    EXPECT_TRUE(read_images(message));
+    const auto larger = read_images(message + bytes(1, bytes(1, "i")));
+    ASSERT_FALSE(larger);
+    EXPECT_EQ(larger.error().kind, ErrorKind::invalid);
+    EXPECT_EQ(larger.error().why, "the list has more than 50000 entries");
+}
+
 TEST(Messages, ATypeThatIsNotTheFieldsMakesItInvalid) {
     EXPECT_FALSE(read_containers(number(1, 5)));
     EXPECT_FALSE(read_containers(bytes(1, container_fields() + number(1, 5))));
