@@ -15,11 +15,15 @@ namespace {
 // After a kill the freed pages sit in per-CPU lists this long before MemFree counts them (3 s measured on 6.18).
 constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
-// What is not removed is there each time: it is said once.
-AgentOptions without_removals(AgentOptions options) {
+// In a dry run an orphan that is not removed is there each time: it is said once. Without disks nothing is looked at
+// for a threshold on them.
+AgentOptions as_it_can_act(AgentOptions options, bool has_disks) {
     auto& orphans = options.eviction.garbage.orphans;
     if (options.dry_run && orphans == Orphans::remove) {
         orphans = Orphans::report;
+    }
+    if (!has_disks) {
+        options.eviction.disk_time_to_exhaustion = Duration{};
     }
     return options;
 }
@@ -28,7 +32,7 @@ AgentOptions without_removals(AgentOptions options) {
 
 Agent::Agent(AgentParts parts, AgentOptions options)
     : parts_(std::move(parts)),
-      options_(without_removals(std::move(options))),
+      options_(as_it_can_act(std::move(options), static_cast<bool>(parts_.disks))),
       watcher_(parts_.events),
       pace_(parts_.clock) {
     if (options_.record) {
@@ -276,7 +280,7 @@ void Agent::look_at_pods() {
 
 void Agent::set_config(const EvictionConfig& eviction) {
     options_.eviction = eviction;
-    options_ = without_removals(std::move(options_));
+    options_ = as_it_can_act(std::move(options_), static_cast<bool>(parts_.disks));
     if (options_.record) {
         recorded_config_ = std::make_shared<const EvictionConfig>(options_.eviction);
     }

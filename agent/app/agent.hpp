@@ -225,8 +225,9 @@ private:
     bool are_figures_missing_ = false;         // an eviction may be waiting for them
     MonotonicTime figures_count_since_;
     std::optional<MonotonicTime> disks_refreshed_;
-    MonotonicTime refresh_at_;   // while a threshold on disk is met
-    Duration refresh_pause_{0};  // after that
+    MonotonicTime refresh_at_;        // while a threshold on disk is met
+    Duration refresh_pause_{0};       // after that
+    bool disks_met_in_time_ = false;  // at the last look, a threshold in time
     Duration filesystem_pace_{0};
     std::uint64_t wanted_pass_ = 0;  // of garbage
     std::optional<MonotonicTime> wanted_inventory_since_;

@@ -8,6 +8,7 @@
 #include "app/agent.hpp"
 #include "observe/filesystem_readings.hpp"
 #include "policy/disk_evictions.hpp"
+#include "policy/exhaustion.hpp"
 #include "policy/reading_pace.hpp"
 #include "policy/thresholds.hpp"
 
@@ -93,14 +94,17 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     using policy::MinReclaim;
     add_left_cgroups(observation);
     const auto& config = options_.eviction;
-    const bool may_act = any_met(disks_met(config, observation.readings, MinReclaim::enforced));
+    // A threshold in time is not in the configuration: the last decision has it, at the rates of its look.
+    const bool in_time = policy::is_disk_time_met(state_.first_observed);
+    const bool may_act = in_time || any_met(disks_met(config, observation.readings, MinReclaim::enforced));
     auto met = disks_met(config, observation.readings, MinReclaim::ignored);
-    const bool crossed = any_is_new(met, disks_met_);
+    const bool crossed = any_is_new(met, disks_met_) || (in_time && !disks_met_in_time_);
+    disks_met_in_time_ = in_time;
     disks_met_ = std::move(met);
     if (crossed) {
         begin_refreshing(observation.at);
     }
-    if (any_met(disks_met_)) {
+    if (in_time || any_met(disks_met_)) {
         refresh_figures(observation);
     }
     const auto read = read_at(config, observation.readings, disks_met_);

@@ -76,6 +76,8 @@ void Agent::get_ready() {
     const auto distance = policy::next_below(watcher_.lines(), observation.readings);
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));
+    const auto rehearsed = parts_.clock.monotonic();
+    practice_pace_.charge(rehearsed - begin, rehearsed);
     const auto steer_to = near ? first : std::nullopt;
     const bool steers = steer_to != practised_for_;
     if (rungs || (steers && begin >= practise_for_another_at_)) {

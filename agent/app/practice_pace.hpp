@@ -16,6 +16,8 @@ class PracticePace {
 public:
     // A look or a rehearsal found memory this much above the next line. None: no line is near, or one is crossed.
     void note(std::optional<Bytes> distance, MonotonicTime now);
+    // A rehearsal took this long.
+    void charge(Duration took, MonotonicTime now);
     // From the end of a rehearsal that took this long to the next; after a look it took none.
     [[nodiscard]] Duration pause(Duration took, MonotonicTime now);
 
@@ -23,7 +25,9 @@ private:
     std::optional<Bytes> distance_;
     MonotonicTime noted_at_;
     MonotonicTime soon_until_;
-    // Of a CPU, for rehearsals while a line may be reached soon: what pods can make them cost.
+    bool was_short_ = false;  // the pause before the next rehearsal
+    // Of a CPU, for rehearsals after a short pause, on average and at once: pods can make memory approach a line as
+    // often as they like.
     reconcile::CpuBudget budget_{2, std::chrono::milliseconds(200)};
 };
 

@@ -160,7 +160,9 @@ codec::AgentStatus Wiring::Parts::describe() const {
         status.sources.push_back(kubelet_row());
     }
     for (const auto& threshold : policy::time_thresholds(config.eviction)) {
-        status.thresholds.push_back(threshold);
+        if (disks || is_memory(threshold.signal)) {
+            status.thresholds.push_back(threshold);
+        }
     }
     for (const auto& source : pod_sources) {
         // What is a server shows its state instead.

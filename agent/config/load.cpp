@@ -89,6 +89,13 @@ void add_source(const Value& document, Dialect dialect, Settings& settings) {
     }
 }
 
+bool has_disk_threshold(const Config& config) {
+    const auto& thresholds = config.eviction.thresholds;
+    return std::any_of(thresholds.begin(), thresholds.end(), [](const Threshold& threshold) {
+        return traits(threshold.signal).condition == Condition::disk_pressure;
+    });
+}
+
 void warn_of_disk_settings(const Settings& settings, Config& config) {
     const auto& garbage = config.eviction.garbage;
     for (const auto& [name, setting] : settings.agent) {
@@ -98,6 +105,12 @@ void warn_of_disk_settings(const Settings& settings, Config& config) {
         if (needs_disks && !config.agent.disks) {
             config.warnings.push_back(
                 setting.remark("has no effect without evictd.disks", "set evictd.disks: true").text());
+        }
+        if (name == "timeToExhaustion.diskSoft" && config.agent.disks && !has_disk_threshold(config)) {
+            config.warnings.push_back(setting
+                                          .remark("has no effect without a threshold on a filesystem",
+                                                  "set one, such as evictionHard: {nodefs.available: 10%}")
+                                          .text());
         }
         if (name != "gc.keepImages") continue;
         for (auto& warning : keep_images_warnings(setting)) config.warnings.push_back(std::move(warning));

@@ -23,9 +23,9 @@ std::string_view searched_name(const btf* types, const btf_type* type) {
 }
 
 // Types, by id, with those that they are made of.
-class Needed {
+class NeededTypes {
 public:
-    explicit Needed(const btf* types) : types_(types), needed_(btf__type_cnt(types)) {}
+    explicit NeededTypes(const btf* types) : types_(types), needed_(btf__type_cnt(types)) {}
 
     void add(std::uint32_t id) {
         note(id);
@@ -67,12 +67,12 @@ private:
     std::uint32_t last_ = 0;
 };
 
-Needed types_called_alike(const btf* programs, const btf* kernel) {
+NeededTypes types_of_same_name(const btf* programs, const btf* kernel) {
     std::unordered_set<std::string_view> names;
     for (std::uint32_t id = 1; id < btf__type_cnt(programs); id++) {
         names.insert(searched_name(programs, btf__type_by_id(programs, id)));
     }
-    Needed needed(kernel);
+    NeededTypes needed(kernel);
     for (std::uint32_t id = 1; id < btf__type_cnt(kernel); id++) {
         const auto name = searched_name(kernel, btf__type_by_id(kernel, id));
         if (!name.empty() && names.contains(name)) {
@@ -87,7 +87,7 @@ Needed types_called_alike(const btf* programs, const btf* kernel) {
 void FreeBtf::operator()(btf* types) const { btf__free(types); }
 
 Btf excerpt_for(const btf* programs, const btf* kernel) {
-    const auto needed = types_called_alike(programs, kernel);
+    const auto needed = types_of_same_name(programs, kernel);
     Btf excerpt(btf__new_empty());
     for (std::uint32_t id = 1; excerpt && id <= needed.last(); id++) {
         const btf_type* type = btf__type_by_id(kernel, id);

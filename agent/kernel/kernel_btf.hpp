@@ -14,10 +14,9 @@ struct FreeBtf {
 };
 using Btf = std::unique_ptr<btf, FreeBtf>;
 
-// For CO-RE libbpf goes over all types of the kernel for each of ours. This has what it can find, and little else: the
-// types of `kernel` that are called as one of `programs` is, flavours (`___`) aside, and those of their members; what
-// pointers point to is left out, and so are the kernel's modules, which have none of ours. Every type has the id that
-// it has in `kernel`. Null: it could not be made.
+// For CO-RE libbpf searches all types of the kernel for each type of ours. The excerpt has only those with the name of
+// one of ours, flavours (`___`) aside, and those of their members. What pointers point to is left out, and so are the
+// types of the kernel's modules. Ids are those of `kernel`. Null: it could not be made.
 [[nodiscard]] Btf excerpt_for(const btf* programs, const btf* kernel);
 
 }  // namespace evictd::kernel

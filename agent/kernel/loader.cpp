@@ -61,8 +61,8 @@ void choose_in(evictd_bpf& skeleton, const Choice& choice, bool has_rdonly_cast)
     set_targets(skeleton, choice);
 }
 
-// The file that CO-RE is to read instead of the kernel's types. They are in memory no longer than need be: libbpf reads
-// all of them again to load a program.
+// The file that CO-RE is to read instead of the kernel's types. `kernel` is released here if the caller gives it away:
+// libbpf reads all types again to load a program.
 bool write_excerpt(const sys::Fd& file, const evictd_bpf& skeleton, const std::shared_ptr<const btf>& kernel) {
     const Btf excerpt(kernel ? excerpt_for(bpf_object__btf(skeleton.obj), kernel.get()) : nullptr);
     std::uint32_t size = 0;
@@ -75,7 +75,7 @@ Result<LoadedPrograms> load_in_turns(Choice choice, const std::string& btf) {
     bool has_rdonly_cast = choice.has_rdonly_cast;
     // Every turn refuses one program more, but the one after the kernel took no cast.
     for (std::size_t turn = 0; turn <= candidates().size() + 1; turn++) {
-        choice.kernel.reset();
+        choice.kernel_btf.reset();
         const LibbpfLog log;
         auto skeleton = open_object(btf);
         if (!skeleton) {
@@ -122,14 +122,14 @@ tl::unexpected<Error> bpf_error(const std::string& what, int error) {
 
 Result<LoadedPrograms> load_programs(Choice choice, const std::string& btf) {
     if (!btf.empty()) {
-        choice.kernel = Btf(btf__parse(btf.c_str(), nullptr));
+        choice.kernel_btf = Btf(btf__parse(btf.c_str(), nullptr));
     }
     const sys::Fd excerpt(memfd_create("evictd_btf", MFD_CLOEXEC));
     auto skeleton = open_object("/proc/self/fd/" + std::to_string(excerpt.get()));
     if (!skeleton) {
         return bpf_error("open", errno);
     }
-    const bool has_excerpt = write_excerpt(excerpt, *skeleton, std::exchange(choice.kernel, nullptr));
+    const bool has_excerpt = write_excerpt(excerpt, *skeleton, std::exchange(choice.kernel_btf, nullptr));
     choose_in(*skeleton, choice, choice.has_rdonly_cast);
     if (has_excerpt && verify_together(*skeleton)) {
         return LoadedPrograms{.skeleton = std::move(skeleton), .choice = std::move(choice), .together = true};

@@ -47,11 +47,11 @@ struct Candidate {
 [[nodiscard]] std::vector<Hook> hooks();
 
 struct Choice {
-    std::vector<const Candidate*> chosen;  // one, or one group, for each hook that can be fed
-    std::vector<SourceRow> rows;           // one for each hook
-    std::vector<Refusal> refused;          // programs that were not taken though their hook is there
-    bool has_rdonly_cast = false;          // programs can read kernel memory by loads (bpf/lib/load.bpf.h)
-    std::shared_ptr<const btf> kernel;     // its types, megabytes of them: gone once the programs are loaded
+    std::vector<const Candidate*> chosen;   // one, or one group, for each hook that can be fed
+    std::vector<SourceRow> rows;            // one for each hook
+    std::vector<Refusal> refused;           // programs that were not taken though their hook is there
+    bool has_rdonly_cast = false;           // programs can read kernel memory by loads (bpf/lib/load.bpf.h)
+    std::shared_ptr<const btf> kernel_btf;  // megabytes: gone once the programs are loaded
 };
 
 [[nodiscard]] bool feeds(const Choice& choice, std::string_view hook);

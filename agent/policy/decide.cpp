@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "arrivals.hpp"
 #include "awaited.hpp"
@@ -164,6 +165,13 @@ Course take_course(Pressure pressure, const EvictionConfig& config, const Observ
     return reclaim_or_evict(std::move(acting), config, observation, verdict);
 }
 
+// An estimate alone evicts nobody before its grace period has passed, which it had where the reclaim was for it.
+bool counts_after_reclaim(const Threshold& threshold, const std::vector<MetThreshold>& acting) {
+    return threshold.time_left == Duration::zero() ||
+           std::any_of(acting.begin(), acting.end(),
+                       [&](const MetThreshold& met) { return met.threshold == threshold; });
+}
+
 // reclaimNodeLevelResources, the second half: the look goes on where it stopped. Every threshold has to be clear again,
 // its minimum reclaim included, whatever its grace period; else a pod is evicted for what was met before.
 Course go_on_after_reclaim(const EvictionConfig& config, const Observation& observation, const State& before,
@@ -185,9 +193,11 @@ Course go_on_after_reclaim(const EvictionConfig& config, const Observation& obse
     if (decision.thresholds_met.empty()) decision.thresholds_met = acting;
     decision.ranked_by = acting.front().threshold.signal;
     decision.ranking = rank_pods(config, decision.ranked_by, observation, next);
-    const bool short_still = std::any_of(
-        config.thresholds.begin(), config.thresholds.end(),
-        [&](const Threshold& threshold) { return is_met(threshold, observation.readings, MinReclaim::enforced); });
+    const bool short_still =
+        std::any_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
+            return counts_after_reclaim(threshold, acting) &&
+                   is_met(threshold, observation.readings, MinReclaim::enforced);
+        });
     decision.reclaimed = !short_still;
     if (!short_still) return Course::reclaimed;
     if (decision.shutdown != ShutdownWord::none) return Course::shutting_down;
@@ -205,10 +215,11 @@ void leave_reclaim(const EvictionConfig& config, const Observation& observation,
     auto& [decision, next] = verdict;
     note_reclaimed(observation, next);
     note_futile(*next.reclaiming, observation, next.collecting);
-    next.reclaiming.reset();
+    const auto acting = std::exchange(next.reclaiming, std::nullopt)->acting;
     decision.reclaimed =
         std::none_of(config.thresholds.begin(), config.thresholds.end(), [&](const Threshold& threshold) {
-            return is_on_disk(threshold.signal) && is_met(threshold, observation.readings, MinReclaim::enforced);
+            return is_on_disk(threshold.signal) && counts_after_reclaim(threshold, acting) &&
+                   is_met(threshold, observation.readings, MinReclaim::enforced);
         });
 }
 
@@ -226,7 +237,7 @@ void desire(const EvictionConfig& config, const EvictionConfig& configured, cons
     desire_garbage(config, observation, shuts_down, next, decision);
     decision.steer_to = steer_to(configured, observation, next, decision);
     decision.watch = watch_for(configured, observation, decision);
-    decision.filesystem_pace = filesystem_pace(config, observation.readings, next.disk_trends);
+    decision.filesystem_pace = filesystem_pace(configured, observation.readings, next.disk_trends);
     decision.pid_pace = pid_pace(configured, observation.readings);
     decision.node_status = node_status(config, observation, decision, next);
 }

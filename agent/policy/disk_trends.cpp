@@ -36,9 +36,9 @@ bool goes_on(const DiskTrend& before, const Reading& reading, MonotonicTime at) 
            reading.available.value <= before.available.value;
 }
 
-DiskTrend with_reading(const DiskTrend& before, const Reading& reading, MonotonicTime at) {
+DiskTrend with_reading(const DiskTrend& before, const Reading& reading, MonotonicTime at, Duration interval) {
     const Duration over = at - before.since;
-    if (over < disk_interval) return before;
+    if (over < interval) return before;
     DiskTrend now = before;
     now.since = at;
     now.available = extended(before.available, reading.available.value, over, unit_of(before.signal));
@@ -58,7 +58,8 @@ std::optional<std::int64_t> next_line(const EvictionConfig& config, Signal signa
 
 }  // namespace
 
-std::vector<DiskTrend> follow_disks(const std::vector<DiskTrend>& before, const Observation& observation, bool anew) {
+std::vector<DiskTrend> follow_disks(const std::vector<DiskTrend>& before, const Observation& observation,
+                                    Duration interval, bool anew) {
     std::vector<DiskTrend> now;
     for (const auto& [signal, name, condition, resource] : signal_table) {
         const auto& reading = observation.readings[static_cast<std::size_t>(signal)];
@@ -66,7 +67,7 @@ std::vector<DiskTrend> follow_disks(const std::vector<DiskTrend>& before, const 
         const auto at = read_at(*reading, observation);
         const auto* const old = find(before, signal);
         now.push_back(!anew && old != nullptr && goes_on(*old, *reading, at)
-                          ? with_reading(*old, *reading, at)
+                          ? with_reading(*old, *reading, at, interval)
                           : DiskTrend{signal, at, reading->capacity, Trend{reading->available.value, {}, 0}});
     }
     return now;

@@ -17,14 +17,14 @@
 
 namespace evictd::policy {
 
-// Measured over intervals of at least this. Half of it, and a pod that writes a batch every second does not fill the
-// disk by the median.
+// Measured over intervals of at least this where no threshold in time is set. Half of it, and a pod that writes a batch
+// every second does not fill the disk by the median.
 inline constexpr Duration disk_interval = std::chrono::seconds(1);
 
 // `before`, with the readings that are new at this look. What rose, is of another size or was not read begins anew:
 // after a removal the rate before it says nothing. `anew`: all do, because a victim gives back what it kept.
 [[nodiscard]] std::vector<DiskTrend> follow_disks(const std::vector<DiskTrend>& before, const Observation& observation,
-                                                  bool anew);
+                                                  Duration interval, bool anew);
 
 // Bytes, or inodes, that are lost a second. None: it does not fall, or too few readings are known.
 [[nodiscard]] std::optional<std::int64_t> fall_of(Signal signal, const std::vector<DiskTrend>& trends);

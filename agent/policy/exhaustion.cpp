@@ -135,9 +135,22 @@ std::vector<Threshold> time_thresholds(const EvictionConfig& config) {
     return thresholds;
 }
 
+bool is_disk_time_met(const std::vector<FirstObserved>& met) {
+    return std::any_of(met.begin(), met.end(), [](const FirstObserved& entry) {
+        return entry.threshold.time_left > Duration::zero() && is_on_disk(entry.threshold.signal);
+    });
+}
+
 std::optional<Duration> look_for_disk_time(const EvictionConfig& config) {
-    if (config.disk_time_to_exhaustion <= Duration::zero()) return std::nullopt;
+    const auto signals = signals_with_time_thresholds(config);
+    if (std::none_of(signals.begin(), signals.end(), is_on_disk)) return std::nullopt;
     return std::clamp<Duration>(config.disk_time_to_exhaustion / looks_within, disk_interval, 10s);
+}
+
+// A tenth less than from look to look, because a reading may come a little sooner than the last one did.
+Duration interval_of_disks(const EvictionConfig& config) {
+    const auto looks = look_for_disk_time(config);
+    return looks ? *looks / 10 * 9 : disk_interval;
 }
 
 std::optional<Duration> look_for_trends(const EvictionConfig& config) {

@@ -25,9 +25,15 @@ void add_time_thresholds(EvictionConfig& config, const State& state, const Readi
 // The same thresholds without a quantity, for people to see what is configured.
 [[nodiscard]] std::vector<Threshold> time_thresholds(const EvictionConfig& config);
 
+// A threshold in seconds on a filesystem is met, its grace period aside.
+[[nodiscard]] bool is_disk_time_met(const std::vector<FirstObserved>& met);
+
 // How long until the next look at the latest, where there is a threshold in seconds: the kernel watches no such line.
 [[nodiscard]] std::optional<Duration> look_for_trends(const EvictionConfig& config);
 // Likewise of filesystems alone, which are read as often.
 [[nodiscard]] std::optional<Duration> look_for_disk_time(const EvictionConfig& config);
+// Over which the rate of filesystems is measured. With a threshold in seconds it is as long while the threshold is met,
+// when looks come sooner, as before: otherwise writes in batches are a fall that begins and ends with each look.
+[[nodiscard]] Duration interval_of_disks(const EvictionConfig& config);
 
 }  // namespace evictd::policy

@@ -39,7 +39,7 @@ void follow_trends(const EvictionConfig& config, const Observation& observation,
     auto& [decision, next] = verdict;
     const bool anew = has_returned(observation, decision);
     next.trends = follow(next.trends, observation, anew);
-    next.disk_trends = follow_disks(next.disk_trends, observation, anew);
+    next.disk_trends = follow_disks(next.disk_trends, observation, interval_of_disks(config), anew);
     decision.exhaustion = exhaustion(next.trends, observation);
     decision.disk_exhaustion = disk_exhaustion(config, next.disk_trends, observation);
     follow_growers(observation, verdict);

@@ -168,11 +168,23 @@ void ask_again(const Observation& observation, State& state) {
 
 }  // namespace
 
+// What an estimate misses may be more than the filesystem holds, and whatever is freed clears it for a while: a
+// twentieth, or the least that goes where it is of inodes.
+Bytes missing_in_time(const Threshold& threshold) {
+    constexpr std::int64_t part = 20;
+    const auto amount = quantity_of(threshold.value, {}).value;
+    return counts_inodes(threshold.signal) ? Bytes{1} : std::max(Bytes{1}, Bytes{amount / part});
+}
+
 std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observation& observation) {
     Bytes missing;
     for (const Threshold& threshold : config.thresholds) {
         if (reclaim_for(threshold.signal, observation.fs_layout, config.garbage.logs).empty()) continue;
         if (!is_met(threshold, observation.readings, MinReclaim::enforced)) continue;
+        if (threshold.time_left != Duration::zero()) {
+            missing = std::max(missing, missing_in_time(threshold));
+            continue;
+        }
         if (counts_inodes(threshold.signal)) return std::nullopt;
         const Reading& reading = *observation.readings[static_cast<std::size_t>(threshold.signal)];
         Quantity wanted = resolve(threshold.value, reading.capacity);

@@ -15,6 +15,7 @@ namespace evictd::policy {
 // Both are one of a few steps between 10 ms and 10 s, evictionMonitoringPeriod of the kubelet, so that they do not
 // change with each look. A filesystem that fills faster than a writer is taken to write is read more often yet. 0:
 // there is no such threshold.
+// With a threshold in time they are read twenty times within its time at least.
 [[nodiscard]] Duration filesystem_pace(const EvictionConfig& config, const Readings& readings,
                                        const std::vector<DiskTrend>& trends);
 [[nodiscard]] Duration pid_pace(const EvictionConfig& config, const Readings& readings);

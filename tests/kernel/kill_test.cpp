@@ -406,11 +406,11 @@ TEST_F(Kill, WhatAPodHoldsIsReportedByKind) {
     });
     ASSERT_TRUE(pod.hear());
     const auto cgroup = open_cgroup(cgroups_, "kubepods/podholds");
-    // The kernel adds up what the CPUs have counted (memory.stat) when somebody else does not, and every 2 s.
+    // memory.stat may lag: the kernel adds up what the CPUs have counted every 2 s at the latest.
     auto held = cgroup->held_memory();
     ASSERT_TRUE(eventually([&] {
         held = cgroup->held_memory();
-        return !held || (held->anon > Bytes{0} && held->shmem > Bytes{0});
+        return !held || (held->anon >= 23_MiB && held->shmem >= 15_MiB);
     }));
     ASSERT_TRUE(held) << held.error().text();
     EXPECT_GE(held->total, 40_MiB);

@@ -121,14 +121,14 @@ TEST_F(Loader, OnThisKernelNothingFallsBack) {
 
 TEST_F(Loader, ByAnExcerptOfTheKernelsTypesProgramsAreRelocatedAsByAllOfThem) {
     auto without = choice_;
-    without.kernel.reset();
+    without.kernel_btf.reset();
     const auto loaded = kernel::load_programs(choice_);
     const auto by_all = kernel::load_programs(without);
     ASSERT_TRUE(loaded) << loaded.error().text();
     ASSERT_TRUE(by_all) << by_all.error().text();
     EXPECT_FALSE(by_all->together);
     EXPECT_EQ(tags(*loaded), tags(*by_all));
-    EXPECT_EQ(loaded->choice.kernel, nullptr) << "megabytes that nothing reads any more";
+    EXPECT_EQ(loaded->choice.kernel_btf, nullptr) << "megabytes that nothing reads any more";
 }
 
 TEST_F(Loader, AMemberThatIsGoneCostsTheHookThatReadsItAndNoOther) {
@@ -138,7 +138,7 @@ TEST_F(Loader, AMemberThatIsGoneCostsTheHookThatReadsItAndNoOther) {
     EXPECT_EQ(fallen_back(choice_, *loaded), Hooks{"sockets"});
     ASSERT_EQ(loaded->choice.refused.size(), 1U);
     EXPECT_EQ(loaded->choice.refused.front().program, "count_sockets");
-    EXPECT_EQ(loaded->choice.kernel, nullptr) << "megabytes that nothing reads any more";
+    EXPECT_EQ(loaded->choice.kernel_btf, nullptr) << "megabytes that nothing reads any more";
     EXPECT_NE(detail_of(loaded->choice, "sockets").find("sk_wmem_queued"), std::string::npos)
         << detail_of(loaded->choice, "sockets");
 }

@@ -121,7 +121,7 @@ struct EvictionConfig {
     bool confirm_pressure = false;       // a threshold on memory evicts only while tasks stall for it
     Duration time_to_exhaustion{0};      // a soft threshold: less than this until memory has run out; 0: none
     Duration time_to_exhaustion_grace_period = std::chrono::seconds(5);
-    Duration disk_time_to_exhaustion{0};  // the same of filesystems
+    Duration disk_time_to_exhaustion{0};  // the same for filesystems
     Duration disk_time_to_exhaustion_grace_period = std::chrono::seconds(30);
     MemoryAvailable memory_available = MemoryAvailable::kubelet;  // what thresholds on memory are compared with
     LadderConfig ladder{};  // what is done while a memory threshold is near, before anybody is killed

@@ -262,6 +262,23 @@ TEST_F(AgentDisks, PodsAreMeasuredAnewAsADiskRunsShortAndThenLessAndLess) {
     EXPECT_EQ(refreshed.size(), 5U);
 }
 
+// The line is in no configuration, and moves with the rate.
+TEST_F(AgentDisks, AThresholdInTimeIsACrossingToo) {
+    eviction.disk_time_to_exhaustion = 30min;
+    eviction.disk_time_to_exhaustion_grace_period = 1h;
+    begin();
+    figures.survey = survey_of("hog", 3_GiB);
+    for (int i = 1; i <= 8; i++) {
+        free(Bytes{(500 - 10 * i) * (1_GiB).value});
+        clock.advance(10s);
+        agent->request_look();
+    }
+    ASSERT_FALSE(last().decision.thresholds_pending.empty());
+    EXPECT_EQ(refreshed.size(), 1U) << "what pods keep is measured anew";
+    EXPECT_EQ(usage_of_hog().disk.volumes, 3_GiB) << "and is in each look, though it is no newer";
+    EXPECT_FALSE(usage_of_hog().disk_partial && usage_of_hog().disk.volumes == Bytes{0});
+}
+
 TEST_F(AgentDisks, AnotherThresholdThatIsMetIsNews) {
     eviction.thresholds.push_back({.signal = Signal::nodefs_available,
                                    .value = {Quantity::of((5_GiB).value)},
