@@ -274,7 +274,7 @@ TEST_F(AgentDisks, AThresholdInTimeIsACrossingToo) {
         agent->request_look();
     }
     ASSERT_FALSE(last().decision.thresholds_pending.empty());
-    EXPECT_EQ(refreshed.size(), 1U) << "what pods keep is measured anew";
+    EXPECT_GE(refreshed.size(), 1U) << "what pods keep is measured anew, and again while it stays met";
     EXPECT_EQ(usage_of_hog().disk.volumes, 3_GiB) << "and is in each look, though it is no newer";
     EXPECT_FALSE(usage_of_hog().disk_partial && usage_of_hog().disk.volumes == Bytes{0});
 }
