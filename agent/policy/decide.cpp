@@ -165,7 +165,7 @@ Course take_course(Pressure pressure, const EvictionConfig& config, const Observ
     return reclaim_or_evict(std::move(acting), config, observation, verdict);
 }
 
-// An estimate alone evicts nobody before its grace period has passed, which it had where the reclaim was for it.
+// An estimate evicts nobody before its grace period has passed. Where the reclaim was for it, it has.
 bool counts_after_reclaim(const Threshold& threshold, const std::vector<MetThreshold>& acting) {
     return threshold.time_left == Duration::zero() ||
            std::any_of(acting.begin(), acting.end(),

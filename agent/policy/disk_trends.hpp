@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // How fast the node's filesystems fill up, from reading to reading, and when they reach a threshold at that rate.
-// `status` shows the estimate, and looks come sooner for it. It evicts nobody unless a threshold in time is set
-// (`exhaustion`): near any other the filesystem is read every 10 ms.
+// `status` shows the estimate, and the next look comes sooner because of it. No pod is evicted for it unless a
+// threshold in time is set (`exhaustion`). Near any other threshold the filesystem is read every 10 ms.
 #pragma once
 
 #include <chrono>

@@ -166,8 +166,6 @@ void ask_again(const Observation& observation, State& state) {
     }
 }
 
-}  // namespace
-
 // What an estimate misses may be more than the filesystem holds, and whatever is freed clears it for a while: a
 // twentieth, or the least that goes where it is of inodes.
 Bytes missing_in_time(const Threshold& threshold) {
@@ -175,6 +173,8 @@ Bytes missing_in_time(const Threshold& threshold) {
     const auto amount = quantity_of(threshold.value, {}).value;
     return counts_inodes(threshold.signal) ? Bytes{1} : std::max(Bytes{1}, Bytes{amount / part});
 }
+
+}  // namespace
 
 std::optional<Bytes> missing_bytes(const EvictionConfig& config, const Observation& observation) {
     Bytes missing;

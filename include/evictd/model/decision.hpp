@@ -170,8 +170,8 @@ struct Exhaustion {
     std::int32_t share_percent = 0;  // of the growth
 };
 
-// A signal on disk reaches a threshold, if it goes on like this. An estimate for people; the threshold on it is
-// policy/exhaustion's.
+// A signal on disk reaches a threshold, if it goes on like this. An estimate for people; policy/exhaustion
+// has the threshold on it.
 struct DiskExhaustion {
     Signal signal = Signal::nodefs_available;
     Duration left{0};

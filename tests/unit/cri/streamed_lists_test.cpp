@@ -55,7 +55,7 @@ protected:
 
     StreamedListsTest() { use(unhurried); }
     void use(RuntimeLimits limits) { runtime = std::move(*Runtime::make(socket, limits)); }
-    // By method; what is not among them is not implemented.
+    // By method. Any other is refused with UNIMPLEMENTED.
     void serve(std::map<std::string, Handler> handlers) {
         server.reset();
         server.emplace(socket, [this, handlers = std::move(handlers)](const Call& call) {
@@ -87,7 +87,7 @@ protected:
         const std::scoped_lock lock(mutex);
         return std::exchange(calls, {});
     }
-    // That of a stream which ends as `handler` ends it; the list in one message must not be asked for.
+    // The error of a stream that `handler` answers. The unary call must not be made after it.
     Error error_of(Handler handler) {
         serve({{"StreamContainers", std::move(handler)}, {"ListContainers", answer({container("c9")})}});
         const auto all = runtime->containers();
