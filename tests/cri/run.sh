@@ -3,7 +3,7 @@
 # Copyright The evictd authors
 # cri_tests on a real containerd of each version, both at once, each on a rig of its own: a line "ok", "not ok" or "skip" a
 # test. Unpacks what a rig needs on first use.
-# usage: run.sh [GTEST-ARGUMENT...]     env: CRI_TESTS (build/cri_tests), RELEASES ("none trixie": of Debian; none is this one),
+# usage: run.sh [GTEST-ARGUMENT...]     env: CRI_TESTS (build/cri_tests), RELEASES ("none trixie sid": of Debian; none is this one),
 #                                            CHURN_SECONDS (60): how long containers come and go while garbage is collected
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,6 @@ tests=$(realpath "${CRI_TESTS:-$here/../../build/cri_tests}")
 . "$here/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=../kube/leftovers.sh
 . "$kube/leftovers.sh"
-declare -A version=([none]=1.6 [trixie]=1.7)
 unset EVICTD_CRI_RUN EVICTD_KUBE_RUN
 export CHURN_SECONDS=${CHURN_SECONDS:-60}
 limit=$((300 + CHURN_SECONDS))
@@ -20,12 +19,15 @@ limit=$((300 + CHURN_SECONDS))
 if [ "$(id -u)" -ne 0 ]; then echo "skip cri: needs root"; exit 0; fi
 
 play() ( # play RELEASE DIRECTORY [GTEST-ARGUMENT...]: "none" is this release
-    containerd=containerd-${version[$1]} status=0
-    export CRI_VERSION=${version[$1]} EVICTD_CRI_RUN=$2
-    [ "$1" = none ] || export CONTAINERD_RELEASE=$1
+    name=$1 status=0
+    export EVICTD_CRI_RUN=$2
+    [ "$name" = none ] || { export CONTAINERD_RELEASE=$name; bin=$cache/$name; }
     shift 2
     "$cri/build.sh" || status=$?
-    if [ "$status" -eq 75 ]; then echo "skip $containerd: it cannot be had here"; return 0; fi
+    if [ "$status" -eq 75 ]; then echo "skip $name's containerd: it cannot be had here"; return 0; fi
+    CRI_VERSION=$("$bin/containerd" --version | sed -nE 's/^[^ ]+ [^ ]+ v?([0-9]+\.[0-9]+).*/\1/p')
+    export CRI_VERSION
+    containerd=containerd-$CRI_VERSION
     where=$("$cri/up.sh") || { echo "not ok $containerd: it starts"; return 1; }
     where=${where#CRI=}
     export CRI_CTR=$bin/ctr CRI_IMAGES=$EVICTD_CRI_RUN/node/images
@@ -72,8 +74,7 @@ trap 'exit 130' INT TERM
 
 begin=$SECONDS failed=0
 set -m # each has a process group of its own, which can be ended with all that it waits for
-for release in ${RELEASES:-none trixie}; do
-    [ -n "${version[$release]:-}" ] || die "no release '$release' (${!version[*]})"
+for release in ${RELEASES:-none trixie sid}; do
     play "$release" "$work/evictd-cri-${work##*.}-$release" "$@" > "$work/$release.log" 2>&1 8>&- &
     players+=($!)
 done

@@ -23,6 +23,10 @@ using namespace std::chrono_literals;
 // Of the rig, from its environment variables (see run.sh).
 [[nodiscard]] std::string from_environment(const char* name);
 
+constexpr std::string_view pause_image = "localhost/pause:1";
+// In the verbose answer to Status: containerd 2 has no such setting any more. It pins the image.
+[[nodiscard]] inline bool says_its_sandbox_image() { return from_environment("CRI_VERSION").starts_with("1."); }
+
 class RuntimeFixture : public ::testing::Test {
 protected:
     RuntimeFixture();

@@ -150,7 +150,7 @@ suite_cli() { # each tests/integration/*_test.sh says "ok NAME", "not ok NAME" o
     count_lines cli "$log" "$status" '^ok ' '^not ok ' '^skip ' "$((SECONDS - begin)) s"
 }
 
-suite_cri() { # a real containerd of two versions, unpacked once, and the demo that is on one
+suite_cri() { # real containerds of three versions, unpacked once, and the demo that is on one
     local log=$logs/cri.log status=0 begin=$SECONDS
     compile cri "$build" cri_tests cri_pods evictd evictd-demo || return
     CRI_TESTS=$build/cri_tests timeout -k 60 900 tests/cri/run.sh > "$log" 2>&1 < /dev/null || status=$?

@@ -32,8 +32,8 @@ public:
 
     [[nodiscard]] virtual Result<RuntimeVersion> version() = 0;
     [[nodiscard]] virtual Result<std::vector<RuntimeCondition>> conditions() = 0;
-    // What sandboxes are made of, "registry.k8s.io/pause:3.9". Empty: the runtime does not say. containerd before 1.7
-    // does not pin it, and no container uses it.
+    // What sandboxes are made of, "registry.k8s.io/pause:3.9". Empty: the runtime does not say. No container uses it,
+    // and containerd before 1.7 does not pin it. containerd 2 pins it, and does not say which it is.
     [[nodiscard]] virtual Result<std::string> sandbox_image() = 0;
 
     // All of them, dead ones too. A state that is not known here is taken for one that is alive.
