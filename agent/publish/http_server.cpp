@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <list>
 #include <string_view>
 #include <thread>
 #include <utility>
 
-#include <sys/socket.h>
-
 #include "publish/http_address.hpp"
+#include "publish/http_connections.hpp"
 #include "publish/microhttpd_library.hpp"
 #include "sys/clock.hpp"
 #include "sys/fd.hpp"
@@ -33,20 +31,6 @@ constexpr std::size_t headroom = 16;
 constexpr Duration look_over = std::chrono::milliseconds(250);
 // However long a turn took. Without timers, how long the lane sleeps at a stretch: its end waits for that.
 constexpr Duration longest_rest = std::chrono::milliseconds(250);
-struct Connection {
-    MHD_Connection* library = nullptr;
-    int fd = -1;
-    std::string host;
-    MonotonicTime since;
-    bool shut = false;
-};
-
-// The library sees the client's end at its next turn, and closes.
-void shut(Connection& connection) {
-    (void)::shutdown(connection.fd, SHUT_RDWR);
-    connection.shut = true;
-}
-
 MHD_Result send(MHD_Connection* connection, HttpAnswer answer) {
     auto* response =
         microhttpd().create_response_from_buffer(answer.body.size(), answer.body.data(), MHD_RESPMEM_MUST_COPY);
@@ -66,7 +50,7 @@ MHD_Result send(MHD_Connection* connection, HttpAnswer answer) {
 
 struct HttpServer::Core {
     Core(HttpPlace where, HttpPages served, HttpLimits limited)
-        : place(std::move(where)), pages(std::move(served)), limits(limited) {}
+        : place(std::move(where)), pages(std::move(served)), limits(limited), connections(limited) {}
     Core(const Core&) = delete;
     Core& operator=(const Core&) = delete;
     ~Core() {
@@ -84,9 +68,9 @@ struct HttpServer::Core {
     std::atomic<int> port = 0;  // 0: not listening yet
     // Why it does not listen; empty: nothing was told. This and all below is start()'s, and from begin() on the lane's.
     std::string told;
-    MHD_Daemon* daemon = nullptr;       // null: not listening yet
-    std::list<Connection> connections;  // the oldest first
-    std::exception_ptr thrown;          // by a page: kept while the library's C is on the stack
+    MHD_Daemon* daemon = nullptr;  // null: not listening yet
+    HttpConnections connections;
+    std::exception_ptr thrown;  // by a page: kept while the library's C is on the stack
     bool had_connections = false;
     bool unfinished = false;  // the library has more to do, without hearing from a client
     sys::Source ready;        // none: it rests
@@ -115,9 +99,6 @@ struct HttpServer::Core {
         if (daemon != nullptr) microhttpd().stop_daemon(std::exchange(daemon, nullptr));
     }
 
-    void note_new(MHD_Connection* library);
-    void make_room();
-    void shut_late(MonotonicTime now);
     [[nodiscard]] HttpAnswer answer(std::string_view method, const std::string& path) const;
 
     static void on_connection(void* core, MHD_Connection* connection, void** /*context*/,
@@ -223,37 +204,13 @@ void HttpServer::Core::turn() {
     had_connections = !connections.empty();
     (void)microhttpd().run(daemon);
     had_connections = had_connections || !connections.empty();
-    make_room();
-    shut_late(begun);
+    connections.make_room();
+    connections.shut_late(begun);
     if (thrown) std::rethrow_exception(std::exchange(thrown, nullptr));
     MHD_UNSIGNED_LONG_LONG soon = 0;
     unfinished = microhttpd().get_timeout(daemon, &soon) == MHD_YES && soon == 0;
     ready.reset();
     timer.arm_in(std::min(longest_rest, limits.rest * (clock.monotonic() - begun)));
-}
-
-void HttpServer::Core::note_new(MHD_Connection* library) {
-    const auto* fd = microhttpd().get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const auto* client = microhttpd().get_connection_info(library, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    connections.push_back(
-        {library, fd->connect_fd, host_of(client != nullptr ? client->client_addr : nullptr), clock.monotonic()});
-}
-
-// After a turn: one that was accepted in it is then younger than those that go, and has the next turn to be answered.
-void HttpServer::Core::make_room() {
-    std::map<std::string, std::size_t> of_host;
-    std::size_t all = 0;
-    std::for_each(connections.rbegin(), connections.rend(), [&](Connection& connection) {
-        if (connection.shut) return;
-        if (++of_host[connection.host] > limits.of_one_address || ++all > limits.connections) shut(connection);
-    });
-}
-
-void HttpServer::Core::shut_late(MonotonicTime now) {
-    for (auto& connection : connections) {
-        if (now - connection.since < limits.deadline) break;  // the oldest first
-        if (!connection.shut) shut(connection);
-    }
 }
 
 HttpAnswer HttpServer::Core::answer(std::string_view method, const std::string& path) const {
@@ -268,8 +225,8 @@ void HttpServer::Core::on_connection(void* core, MHD_Connection* connection, voi
                                      MHD_ConnectionNotificationCode what) {
     auto& self = *static_cast<Core*>(core);
     try {
-        if (what == MHD_CONNECTION_NOTIFY_STARTED) return self.note_new(connection);
-        self.connections.remove_if([&](const Connection& known) { return known.library == connection; });
+        if (what == MHD_CONNECTION_NOTIFY_STARTED) return self.connections.add(connection, self.clock.monotonic());
+        self.connections.remove(connection);
     } catch (...) {
         self.thrown = std::current_exception();
     }
