@@ -68,7 +68,7 @@ bench-disk: ## a walk over all pods' files against du, on a filesystem of its ow
 	@$(tools)/build.sh $(BUILD) evictd_disk_bench
 	@tests/bench/disk/run.sh
 
-bench-disk-pressure: ## crossing of a disk threshold until the decision, beside a real kubelet (root, 3 GiB of disk, 8 min)
+bench-disk-pressure: ## crossing of a disk threshold until the decision, beside a real kubelet (root, 3 GiB of disk, 12 min)
 	@$(tools)/need_root.sh "make bench-disk-pressure"
 	@$(tools)/deps.sh build kube
 	@$(tools)/build.sh $(BUILD) evictd evictd_disk_bench vm_load

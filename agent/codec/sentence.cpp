@@ -158,8 +158,7 @@ std::string evicted_sentence(const Victim& victim, const KillRounds* rounds, boo
         text +=
             "; SIGKILL was sent again " + std::to_string(rounds->rounds) + (rounds->rounds == 1 ? " time" : " times");
         if (rounds->frozen > 0) {
-            text +=
-                ", " + std::to_string(rounds->frozen) + " of them with the pod frozen because processes kept appearing";
+            text += ", " + std::to_string(rounds->frozen) + " of them with the pod frozen";
         }
     }
     return text;

@@ -107,6 +107,16 @@ std::string note_of_signals_left_out(const Config& config) {
     return disks.empty() ? disks : "note: evictd run does not act on " + disks + ", because evictd.disks is off\n";
 }
 
+// A file that names any signal has none of the kubelet's default thresholds.
+std::string note_of_no_memory(const Config& config) {
+    const auto& thresholds = config.eviction.thresholds;
+    const bool any = std::any_of(thresholds.begin(), thresholds.end(),
+                                 [](const Threshold& threshold) { return is_memory(threshold.signal); });
+    return any || thresholds.empty()
+               ? std::string{}
+               : "note: there is no threshold on memory: evictd evicts no pod for memory.available\n";
+}
+
 std::string image_gc(const ImageGcPolicy& policy) {
     std::string out = fmt::format("above {}% down to {}%, images of {} and older", policy.high_threshold_percent,
                                   policy.low_threshold_percent, to_string(policy.min_age));
@@ -128,6 +138,7 @@ std::string describe(const Config& config, bool colour) {
     out += none ? std::string{"no thresholds: nothing is ever evicted for pressure\n"} : table(rows(config), colour);
     out += containerfs_notes(config);
     out += note_of_signals_left_out(config);
+    out += note_of_no_memory(config);
     for (const std::string& warning : config.warnings) out += "warning: " + warning + "\n";
     out += "\n";
     out += line("conditions stay for", to_string(config.eviction.pressure_transition_period), colour);

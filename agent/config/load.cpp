@@ -4,8 +4,10 @@
 #include "config/load.hpp"
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -117,6 +119,26 @@ void warn_of_disk_settings(const Settings& settings, Config& config) {
     }
 }
 
+// A grace period begins when the threshold is met, so less is left then than its time.
+void warn_of_exhaustion_settings(const Settings& settings, Config& config) {
+    const auto& eviction = config.eviction;
+    const std::array checks{std::tuple("timeToExhaustion.soft", eviction.time_to_exhaustion,
+                                       eviction.time_to_exhaustion_grace_period, "softGracePeriod"),
+                            std::tuple("timeToExhaustion.diskSoft", eviction.disk_time_to_exhaustion,
+                                       eviction.disk_time_to_exhaustion_grace_period, "diskSoftGracePeriod")};
+    for (const auto& [name, setting] : settings.agent) {
+        for (const auto& [time_name, time, grace_period, period_name] : checks) {
+            if (name != time_name || time == Duration::zero() || grace_period < time) continue;
+            config.warnings.push_back(
+                setting
+                    .remark("evicts too late: nothing is left before its grace period of " + to_string(grace_period) +
+                                " ends",
+                            "make it longer than evictd.timeToExhaustion." + std::string(period_name))
+                    .text());
+        }
+    }
+}
+
 Config read(const Settings& settings) {
     Draft draft;
     for (const auto& [name, setting] : settings.kubelet) {
@@ -131,6 +153,7 @@ Config read(const Settings& settings) {
     }
     finish(draft);
     warn_of_disk_settings(settings, draft.config);
+    warn_of_exhaustion_settings(settings, draft.config);
     return draft.config;
 }
 

@@ -165,6 +165,10 @@ Result<Answer> Connection::exchange(const std::string& what, const http::Request
     }
     if (is_cancelled_) return fail(ErrorKind::unreachable, what, "the agent ends");
     if (!reply) return fail(ErrorKind::unreachable, what, "no answer within " + span_text(request.timeout));
+    if (!*reply && reply->error().kind == ErrorKind::unreachable) {
+        return fail(ErrorKind::unreachable, what, socket_ + ": " + reply->error().why,
+                    "does a container runtime run there?");
+    }
     if (!*reply) return fail(reply->error().kind, what, reply->error().why, reply->error().remedy);
     return answer_of(what, **reply, messages.is_complete());
 }

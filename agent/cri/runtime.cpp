@@ -89,7 +89,7 @@ Result<Value> Runtime::read(std::string_view service, std::string_view method, c
 }
 
 // As the kubelet does with CRIListStreaming (cri-client's remote_runtime.go, KEP-5825): a stream that fails is an
-// error, and nothing of it is used. A runtime without streams, such as containerd 1.7, is asked for the list in one
+// error, and nothing of it is used. A runtime without streams, such as containerd 2.1, is asked for the list in one
 // message.
 template <class Element>
 Result<std::vector<Element>> Runtime::list(const ListCalls& calls, Duration limit,

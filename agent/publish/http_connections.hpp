@@ -12,7 +12,8 @@
 
 namespace evictd::publish {
 
-// A connection goes by having its socket shut: the library sees the client's end at its next turn, and closes.
+// A connection is ended by shutdown(2) of its socket: to the library the client has gone, and it closes at its next
+// turn.
 class HttpConnections {
 public:
     explicit HttpConnections(const HttpLimits& limits) : limits_(limits) {}

@@ -68,8 +68,8 @@ bool SweepSchedule::work_at_once(const PodUid& pod, const Step& step) {
     return true;
 }
 
-// A spent budget has earned one slice again after some ms, but a wakeup costs the keeper a look at every pod, which no
-// budget pays for: it rests until there is as much as is done at once.
+// A spent budget allows one more slice after some ms. But each wakeup of the keeper goes over all pods, and that time
+// is not charged to the budget. So the rest is a second long, in which the budget earns what is done at once.
 std::optional<MonotonicTime> SweepSchedule::due() const {
     if (turns_.empty()) return std::nullopt;
     const auto now = clock_.monotonic();

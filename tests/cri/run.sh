@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# cri_tests on a real containerd of each version, both at once, each on a rig of its own: a line "ok", "not ok" or "skip" a
+# cri_tests on a real containerd of each version, all at once, each on a rig of its own: a line "ok", "not ok" or "skip" a
 # test. Unpacks what a rig needs on first use.
 # usage: run.sh [GTEST-ARGUMENT...]     env: CRI_TESTS (build/cri_tests), RELEASES ("none trixie sid": of Debian; none is this one),
 #                                            CHURN_SECONDS (60): how long containers come and go while garbage is collected
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$(realpath "${CRI_TESTS:-$here/../../build/cri_tests}")
+unset EVICTD_CRI_RUN EVICTD_KUBE_RUN CONTAINERD_RELEASE
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$here/lib.sh"
 # shellcheck source-path=SCRIPTDIR source=../kube/leftovers.sh
 . "$kube/leftovers.sh"
-unset EVICTD_CRI_RUN EVICTD_KUBE_RUN
 export CHURN_SECONDS=${CHURN_SECONDS:-60}
 limit=$((300 + CHURN_SECONDS))
 
@@ -26,6 +26,7 @@ play() ( # play RELEASE DIRECTORY [GTEST-ARGUMENT...]: "none" is this release
     "$cri/build.sh" || status=$?
     if [ "$status" -eq 75 ]; then echo "skip $name's containerd: it cannot be had here"; return 0; fi
     CRI_VERSION=$("$bin/containerd" --version | sed -nE 's/^[^ ]+ [^ ]+ v?([0-9]+\.[0-9]+).*/\1/p')
+    [ -n "$CRI_VERSION" ] || { echo "not ok $name's containerd: it says its version"; return 1; }
     export CRI_VERSION
     containerd=containerd-$CRI_VERSION
     where=$("$cri/up.sh") || { echo "not ok $containerd: it starts"; return 1; }
@@ -75,6 +76,7 @@ trap 'exit 130' INT TERM
 begin=$SECONDS failed=0
 set -m # each has a process group of its own, which can be ended with all that it waits for
 for release in ${RELEASES:-none trixie sid}; do
+    case $release in none | trixie | sid) ;; *) die "no release '$release' (none, trixie, sid)" ;; esac
     play "$release" "$work/evictd-cri-${work##*.}-$release" "$@" > "$work/$release.log" 2>&1 8>&- &
     players+=($!)
 done

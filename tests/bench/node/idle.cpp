@@ -54,19 +54,19 @@ std::optional<evictd_timer_stats> timer_stats(const std::string& bpffs) {
 // The map has the cost of the last tick only, and one that adds up all pods' file pages may cost a thousand times what
 // others do: the mean of what is found from time to time.
 std::uint64_t mean_tick_cost(int seconds, const AgentProcess& agent) {
-    constexpr int looks_per_second = 20;
-    constexpr useconds_t pause = 1'000'000 / looks_per_second;
+    constexpr useconds_t pause = 50'000;
     const sys::SystemClock clock;
     const auto end = clock.monotonic() + std::chrono::seconds(seconds);
     std::uint64_t sum = 0;
-    std::uint64_t looks = 0;
+    std::uint64_t found = 0;
     while (clock.monotonic() < end) {
         (void)usleep(pause);
-        const auto stats = timer_stats(agent.bpffs());
-        sum += stats ? stats->last_tick_cost_ns : 0;
-        looks++;
+        if (const auto stats = timer_stats(agent.bpffs())) {
+            sum += stats->last_tick_cost_ns;
+            found++;
+        }
     }
-    return sum / std::max(looks, std::uint64_t{1});
+    return sum / std::max(found, std::uint64_t{1});
 }
 
 struct ProgramTime {

@@ -48,6 +48,29 @@ TEST(Describe, SaysWhichThresholdsAreNotActedOn) {
     EXPECT_THAT(describe(*with, false), Not(HasSubstr("not act on nodefs")));
 }
 
+TEST(Describe, SaysThatNoThresholdIsOnMemory) {
+    const auto without = load("evictionHard: {pid.available: 1k}\n", "f.yaml");
+    ASSERT_TRUE(without);
+    EXPECT_THAT(describe(*without, false), HasSubstr("note: there is no threshold on memory"));
+    const auto with = load("evictionHard: {pid.available: 1k, memory.available: 1Gi}\n", "f.yaml");
+    ASSERT_TRUE(with);
+    EXPECT_THAT(describe(*with, false), Not(HasSubstr("no threshold on memory")));
+}
+
+TEST(Describe, WarnsOfAThresholdInTimeThatNeverActs) {
+    const auto warnings = [](const std::string& times) {
+        const auto config =
+            load("evictionHard: {nodefs.available: 10%}\nevictd:\n  disks: true\n  timeToExhaustion: {" + times + "}\n",
+                 "f.yaml");
+        return config ? config->warnings : std::vector<std::string>{"refused"};
+    };
+    EXPECT_THAT(warnings("soft: 10s, diskSoft: 5m"), testing::IsEmpty());
+    EXPECT_THAT(warnings("soft: 0s, softGracePeriod: 9s"), testing::IsEmpty());
+    EXPECT_THAT(warnings("diskSoft: 30s"), testing::ElementsAre(HasSubstr("grace period of 30s")));
+    EXPECT_THAT(warnings("soft: 3s, softGracePeriod: 4s"),
+                testing::ElementsAre(HasSubstr("longer than evictd.timeToExhaustion.softGracePeriod")));
+}
+
 TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
     const auto config = load(
         "evictionHard: {memory.available: 500Mi, pid.available: 20000000000G, nodefs.inodesFree: 100%}\n"
