@@ -31,6 +31,7 @@ constexpr std::size_t headroom = 16;
 constexpr Duration look_over = std::chrono::milliseconds(250);
 // However long a turn took. Without timers, how long the lane sleeps at a stretch: its end waits for that.
 constexpr Duration longest_rest = std::chrono::milliseconds(250);
+
 MHD_Result send(MHD_Connection* connection, HttpAnswer answer) {
     auto* response =
         microhttpd().create_response_from_buffer(answer.body.size(), answer.body.data(), MHD_RESPMEM_MUST_COPY);
