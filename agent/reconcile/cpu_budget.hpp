@@ -12,11 +12,14 @@ namespace evictd::reconcile {
 
 class CpuBudget {
 public:
-    // `percent` of a core; `burst` of CPU time may be spent at once after a rest.
+    // `percent` of a core; `burst` of CPU time may be spent at once after a rest. Of what is spent in spite of the
+    // budget, no more than `most_debt` has to be earned back.
     CpuBudget(int percent, Duration burst) : percent_(percent), burst_(burst) {}
+    CpuBudget(int percent, Duration burst, Duration most_debt)
+        : percent_(percent), burst_(burst), most_(burst + most_debt) {}
 
     void charge(Duration used, MonotonicTime now) {
-        spent_ = spent(now) + used;
+        spent_ = std::min(most_, spent(now) + used);
         at_ = now;
     }
     // What was spent and is not earned back yet.
@@ -33,6 +36,7 @@ public:
 private:
     int percent_;
     Duration burst_;
+    Duration most_ = Duration::max();  // that is remembered
     Duration spent_{0};
     MonotonicTime at_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Which pod is looked at when. What a sweep does with its processes is in score_sweep.cpp.
+// Which pod is looked at when. Which one is raised is in score_steering.cpp, what a sweep does with its processes in
+// score_sweep.cpp.
 #include "reconcile/score_keeper.hpp"
 
 #include <utility>
@@ -13,10 +14,6 @@ namespace {
 // A runtime starts a container's first process in its cgroup and sets its score a moment later. Looking sooner would
 // only do the runtime's work and speak of it.
 constexpr Duration settling = std::chrono::seconds(2);
-// Memory that moves around the line must not have processes' scores written a hundred times a second.
-constexpr Duration linger = std::chrono::seconds(1);
-// New processes of the steered pod without a parent there (kubectl exec).
-constexpr Duration raise_again_after = std::chrono::seconds(1);
 
 void sooner(std::optional<MonotonicTime>& due, const std::optional<MonotonicTime>& other) {
     if (other && (!due || *other < *due)) {
@@ -152,67 +149,9 @@ void ScoreKeeper::work() {
     schedule_.work([this](const PodUid& pod) { return step(pod); });
 }
 
-// Raised first, put back second: the one that is first now is the urgent one.
-void ScoreKeeper::steer(std::optional<PodUid> first) {
-    const auto now = clock_.monotonic();
-    release_at_.reset();
-    if (!options_.steering || options_.dry_run || first == steered_) {
-        return;
-    }
-    if (!first) {
-        release_at_ = now + linger;
-        return;
-    }
-    raise_again_at_ = now + raise_again_after;
-    const auto before = std::exchange(steered_, std::move(first));
-    raise_now(*steered_);
-    if (before) {
-        put_back(*before);
-    }
-    work();
-    tell_what_is_due(now);
-}
-
-void ScoreKeeper::raise_now(const PodUid& pod) {
-    auto* account = account_of(pod);
-    if (account == nullptr) {
-        return;
-    }
-    account->sweep.reset();
-    const bool done = schedule_.work_at_once(pod, [this](const PodUid& uid) { return step(uid); });
-    if (!done && !std::exchange(account->slow_before, true)) {
-        account->report.slow = account->sweep->rest() + " are raised later, because evictd spends at most " +
-                               std::to_string(budget_percent) + " % of a CPU on oom_score_adj";
-    }
-}
-
-// Begins it; within the budget, as memory is not short any more or another pod is raised.
-void ScoreKeeper::put_back(const PodUid& pod) {
-    auto* account = account_of(pod);
-    if (account != nullptr && is_raised(*account)) {
-        account->sweep.reset();
-        schedule_.add(pod);
-    }
-}
-
-void ScoreKeeper::steer_on_time(MonotonicTime now) {
-    if (release_at_ && *release_at_ <= now) {
-        release_at_.reset();
-        if (const auto before = std::exchange(steered_, std::nullopt)) {
-            put_back(*before);
-        }
-    }
-    if (steered_ && raise_again_at_ && *raise_again_at_ <= now) {
-        raise_again_at_ = now + raise_again_after;
-        if (accounts_.contains(*steered_)) {
-            schedule_.add(*steered_);
-        }
-    }
-}
-
 std::optional<MonotonicTime> ScoreKeeper::due() const {
     std::optional<MonotonicTime> due = schedule_.due();
-    sooner(due, release_at_);
+    sooner(due, change_ ? std::optional(change_->at) : std::nullopt);
     sooner(due, steered_ ? raise_again_at_ : std::nullopt);
     for (const auto& [uid, account] : accounts_) {
         sooner(due, account.look_at);
@@ -246,7 +185,7 @@ void ScoreKeeper::recover(const Result<std::vector<port::FoundPod>>& found) {
 
 // Whatever it costs: the agent ends.
 void ScoreKeeper::release() {
-    release_at_.reset();
+    change_.reset();
     raise_again_at_.reset();
     steered_.reset();
     for (auto& [uid, account] : accounts_) {

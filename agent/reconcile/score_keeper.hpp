@@ -101,6 +101,12 @@ private:
         ScoreReport report{};
     };
 
+    // Of the pod that is raised; none: to none.
+    struct Change {
+        std::optional<PodUid> to;
+        MonotonicTime at;
+    };
+
     [[nodiscard]] Account* account_of(const PodUid& pod);
     [[nodiscard]] bool is_raised(const Account& account) const;
     void leave_other_cgroup(const KeptPod& kept);
@@ -115,6 +121,8 @@ private:
     void restore(Account& account, std::span<const pid_t> pids);
     void finish(Account& account);
     void note_slow(Account& account);
+    [[nodiscard]] bool is_gone(const PodUid& pod);
+    void change_steered(std::optional<PodUid> to, MonotonicTime now);
     void raise_now(const PodUid& pod);
     void put_back(const PodUid& pod);
     void steer_on_time(MonotonicTime now);
@@ -129,9 +137,10 @@ private:
     ScoreReports reports_;
     std::unordered_map<PodUid, Account> accounts_;
     Bytes node_memory_;
-    DesiredScores desired_;          // last
-    std::optional<PodUid> steered_;  // not put back yet
-    std::optional<MonotonicTime> release_at_;
+    DesiredScores desired_;             // last
+    std::optional<PodUid> steered_;     // not put back yet
+    MonotonicTime changes_paid_until_;  // each of steered_ pays for a time in which there is no other, on average
+    std::optional<Change> change_;      // from steered_, later
     std::optional<MonotonicTime> raise_again_at_;
     bool ledger_failure_told_ = false;
     std::uint64_t repaired_ = 0;

@@ -11,7 +11,8 @@ namespace {
 constexpr Duration budget_burst = std::chrono::milliseconds(200);
 // CPU time after which the thread takes what was posted to it meanwhile: steering must not wait for regular looks.
 constexpr Duration at_once = std::chrono::milliseconds(20);
-// Of CPU time: some 10,000 processes. The budget has earned it back after 25 s.
+// Of CPU time: some 10,000 processes. The budget has earned it back after 25 s, however much more was spent: pods that
+// are raised again and again must not keep all others waiting for longer.
 constexpr Duration most_debt = std::chrono::milliseconds(500);
 // However often it was done before: 256 processes, 10 ms.
 constexpr int slices_at_least = 4;
@@ -19,7 +20,7 @@ constexpr int slices_at_least = 4;
 }  // namespace
 
 SweepSchedule::SweepSchedule(const sys::Clock& clock, std::function<Duration()> cpu_time)
-    : clock_(clock), cpu_time_(std::move(cpu_time)), budget_(budget_percent, budget_burst) {}
+    : clock_(clock), cpu_time_(std::move(cpu_time)), budget_(budget_percent, budget_burst, most_debt) {}
 
 void SweepSchedule::add(const PodUid& pod) {
     if (waiting_.insert(pod).second) {
@@ -66,6 +67,15 @@ bool SweepSchedule::work_at_once(const PodUid& pod, const Step& step) {
         }
     }
     return true;
+}
+
+void SweepSchedule::begin_at_once(const PodUid& pod, const Step& step) {
+    for (int slices = 0; slices < slices_at_least; slices++) {
+        if (!charge(pod, step)) {
+            return;
+        }
+    }
+    add(pod);
 }
 
 // A spent budget allows one more slice after some ms. But each wakeup of the keeper goes over all pods, and that time

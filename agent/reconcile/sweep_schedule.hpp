@@ -34,6 +34,8 @@ public:
     void work(const Step& step);
     // All of one pod now. Not put off by the budget, which pays for it afterwards, but bounded. False: the rest waits.
     [[nodiscard]] bool work_at_once(const PodUid& pod, const Step& step);
+    // As much of it as that does in any case. The rest waits.
+    void begin_at_once(const PodUid& pod, const Step& step);
     [[nodiscard]] std::optional<MonotonicTime> due() const;
 
 private:

@@ -21,11 +21,15 @@ protected:
     void make_many(int score, OomScoreAdjPolicy policy = OomScoreAdjPolicy::enforce) {
         for (int pid = 1; pid <= many; pid++) scores.processes[{1}].push_back({.pid = pid, .score = score});
         scores.processes[{2}] = {{.pid = 20000, .score = wanted}};
+        busy({.policy = policy});
+    }
+    void busy(ScoreOptions options) {
         scores.on_visit = [this] {
             used += std::chrono::microseconds(100);
             clock.advance(std::chrono::microseconds(100));
         };
-        make({.policy = policy, .cpu_time = [this] { return used; }});
+        options.cpu_time = [this] { return used; };
+        make(std::move(options));
     }
     // As the lane does it: whenever something is due.
     void live(Duration time) {
@@ -89,6 +93,45 @@ TEST_F(BusyKeeper, TheFirstVictimIsRaisedAtOnceButNotAgainAndAgain) {
         live(seconds(2));
     }
     EXPECT_LT(used, seconds(1) + 60 * milliseconds(60) + (clock.monotonic() - begin) / 25);
+}
+
+// Each has more than one that is raised has at once, so something is left of each turn.
+TEST_F(BusyKeeper, PodsThatTakeTurnsAsTheFirstCostLittleAndKeepNoOtherFromItsClass) {
+    auto c = pod("c", 3);
+    auto d = pod("d", 4);
+    for (int pid = 1; pid <= 300; pid++) {
+        scores.processes[{1}].push_back({.pid = pid, .score = wanted});
+        scores.processes[{2}].push_back({.pid = 1000 + pid, .score = wanted});
+    }
+    scores.processes[{3}] = {{.pid = 20000, .score = wanted}};
+    scores.processes[{4}] = {{.pid = 20001, .score = wanted}};
+    busy({.policy = OomScoreAdjPolicy::enforce});
+    keeper->look({a, b, c, d}, 1_GiB);
+    live(seconds(60));
+    used = {};
+    const auto take_turns = [&](int turns) {
+        for (int i = 0; i < turns; i++) {
+            keeper->steer(i % 2 == 0 ? a.pod->uid : b.pod->uid);
+            live(milliseconds(100));
+        }
+    };
+    take_turns(600);
+    EXPECT_LT(used, 66 * milliseconds(80)) << "each second 256 raised, with two visits each, and 256 put back";
+    keeper->steer(c.pod->uid);
+    live(seconds(1));
+    EXPECT_EQ(scores.at(3).score, 1000);
+    take_turns(20);
+    EXPECT_EQ(scores.at(3).score, wanted) << "put back with the next turn";
+    keeper->steer(c.pod->uid);
+    live(seconds(1));
+    keeper->steer(std::nullopt);
+    scores.at(4).score = 0;
+    keeper->check(d.pod->uid);
+    live(milliseconds(1100));
+    EXPECT_EQ(scores.at(3).score, wanted) << "and when there is none";
+    live(seconds(28));
+    EXPECT_EQ(scores.at(4).score, wanted);
+    EXPECT_EQ(at_score(wanted), 300);
 }
 
 TEST_F(BusyKeeper, WhenTheAgentEndsAllIsPutBackInLinearTime) {

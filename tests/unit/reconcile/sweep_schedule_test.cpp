@@ -76,5 +76,31 @@ TEST_F(Sweeps, WhatIsDoneAtOnceIsBoundedToo) {
     EXPECT_TRUE(schedule.due());
 }
 
+TEST_F(Sweeps, WhatWasDoneAtOnceInSpiteOfTheBudgetKeepsOthersWaitingForSoLong) {
+    left = {{"a", 1'000'000}, {"b", 1}};
+    for (int i = 0; i < 100; i++) (void)schedule.work_at_once({"a"}, steps);
+    EXPECT_GT(used, milliseconds(2000));
+    schedule.remove({"a"});
+    schedule.add({"b"});
+    EXPECT_GT(*schedule.due(), clock.monotonic() + milliseconds(25000));
+    EXPECT_LT(*schedule.due(), clock.monotonic() + milliseconds(26100)) << "500 ms at 2 %, and the second of a rest";
+}
+
+TEST_F(Sweeps, FourSlicesOfOneAtOnceAndTheRestWaits) {
+    left = {{"a", 1'000'000}, {"b", 6}, {"c", 2}};
+    (void)schedule.work_at_once({"a"}, steps);
+    schedule.remove({"a"});
+    order.clear();
+    schedule.begin_at_once({"b"}, steps);
+    schedule.begin_at_once({"c"}, steps);
+    EXPECT_THAT(order, ElementsAre("b", "b", "b", "b", "c", "c"));
+    schedule.work(steps);
+    EXPECT_EQ(order.size(), 6U) << "nothing more, because the budget is spent";
+    EXPECT_GT(*schedule.due(), clock.monotonic() + milliseconds(17000)) << "and it paid for these";
+    clock.set(*schedule.due());
+    schedule.work(steps);
+    EXPECT_THAT(order, ElementsAre("b", "b", "b", "b", "c", "c", "b", "b"));
+}
+
 }  // namespace
 }  // namespace evictd::reconcile
