@@ -26,7 +26,7 @@ template <>
 struct Described<Volume> {
     static constexpr auto fields =
         std::tuple(field("name", &Volume::name), field("kind", &Volume::kind), field("in_memory", &Volume::in_memory),
-                   field("size_limit", &Volume::size_limit));
+                   field("size_limit", &Volume::size_limit), field("image", &Volume::image));
 };
 template <>
 struct Described<Toleration> {

@@ -63,7 +63,7 @@ struct Described<RuntimeContainer> {
                    field("attempt", &RuntimeContainer::attempt), field("image", &RuntimeContainer::image),
                    field("image_ref", &RuntimeContainer::image_ref), field("image_id", &RuntimeContainer::image_id),
                    field("labels", &RuntimeContainer::labels), field("annotations", &RuntimeContainer::annotations),
-                   field("layer", &RuntimeContainer::layer));
+                   field("layer", &RuntimeContainer::layer), field("image_volumes", &RuntimeContainer::image_volumes));
 };
 template <>
 struct Described<LogDirectory> {

@@ -27,8 +27,8 @@ namespace evictd::cri {
 // Bytes of one message: the kubelet's limit (maxMsgSize of its remote runtime).
 inline constexpr std::size_t most_of_a_message = std::size_t{16} << 20U;
 // Bytes of all messages of a stream, with their frames. A container has 1 to 1.8 KiB (KEP-5825), so these are about
-// 20,000, dead ones included. Half as much is what a single message may have. Decoded, they take up to three times as
-// much memory, which is locked: twice as much would be 200 MiB, in an agent for nodes that are short of it.
+// 20,000, dead ones included. Half as much is what a single message may have. Both are held in memory that is locked,
+// in an agent for nodes that are short of it; of what is decoded, only what is used is kept (message_parts).
 inline constexpr std::size_t most_of_a_stream = std::size_t{32} << 20U;
 
 struct Answer {

@@ -5,7 +5,16 @@
 namespace evictd::cri {
 namespace {
 
-constexpr auto uid_label = "io.kubernetes.pod.uid";
+constexpr std::string_view uid_label = "io.kubernetes.pod.uid";
+constexpr std::string_view source_annotation = "kubernetes.io/config.source";  // policy/orphans
+
+// "" where it has none.
+Status read_key(std::string_view bytes, std::string_view& into) {
+    return for_each_field(bytes, [&](const Field& field) -> Status {
+        if (field.number == 1) into = field.bytes;
+        return {};
+    });
+}
 
 Status read_filesystem_id(std::string_view bytes, std::string& into) {
     return for_each_field(
@@ -68,13 +77,19 @@ Status read_attributes(std::string_view bytes, RuntimeContainer& into) {
             case 2:
                 return take_message(field, into, read_container_metadata);
             case 3:
-                return take_entry(field, into.labels);
+                return take_known_entry(field, into.labels);
             default:
                 return {};
         }
     });
     note_pod(into);
     return read;
+}
+
+Status take_known_entry(const Field& field, RuntimeLabels& into) {
+    std::string_view key;
+    if (auto read = take_message<std::string_view>(field, key, read_key); !read) return read;
+    return key == uid_label || key == source_annotation ? take_entry(field, into) : Status{};
 }
 
 Status take_sandbox_state(const Field& field, bool& is_ready) {
@@ -104,7 +119,7 @@ Status take_container_state(const Field& field, ContainerState& into) {
 }
 
 void note_pod(RuntimeContainer& container) {
-    const auto label = container.labels.find(uid_label);
+    const auto label = container.labels.find(std::string(uid_label));
     if (label != container.labels.end()) container.pod = label->second;
 }
 

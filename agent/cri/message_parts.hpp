@@ -30,6 +30,10 @@ Status read_attributes(std::string_view bytes, RuntimeContainer& into);         
 Status take_sandbox_state(const Field& field, bool& is_ready);
 Status take_container_state(const Field& field, ContainerState& into);
 
+// Of labels and annotations only those that are used: a pod may have a quarter of a MiB of others, in entries of some
+// bytes that take a hundred each in a map, of memory that is locked.
+Status take_known_entry(const Field& field, RuntimeLabels& into);
+
 // The pod's uid, by the label that the kubelet sets; empty without it.
 void note_pod(RuntimeContainer& container);
 

@@ -11,6 +11,8 @@
 namespace evictd::cri {
 namespace {
 
+constexpr std::size_t most_names = 1000;  // tags of an image, or digests: each takes memory, however short it is
+
 Status read_condition(std::string_view bytes, RuntimeCondition& into) {
     return for_each_field(bytes, [&](const Field& field) -> Status {
         switch (field.number) {
@@ -47,9 +49,9 @@ Status read_list_sandbox(std::string_view bytes, RuntimeSandbox& into) {
             case 4:
                 return take_time(field, into.created);
             case 5:
-                return take_entry(field, into.labels);
+                return take_known_entry(field, into.labels);
             case 6:
-                return take_entry(field, into.annotations);
+                return take_known_entry(field, into.annotations);
             case 7:
                 return take_text(field, into.handler);
             default:
@@ -78,9 +80,9 @@ Status read_list_container(std::string_view bytes, RuntimeContainer& into) {
             case 7:
                 return take_time(field, into.created);
             case 8:
-                return take_entry(field, into.labels);
+                return take_known_entry(field, into.labels);
             case 9:
-                return take_entry(field, into.annotations);
+                return take_known_entry(field, into.annotations);
             case 10:
                 return take_text(field, into.image_id);
             default:
@@ -93,15 +95,21 @@ Status read_list_container(std::string_view bytes, RuntimeContainer& into) {
     return check_id(into.id, "a container");
 }
 
+Status take_name(const Field& field, std::vector<std::string>& into) {
+    if (into.size() >= most_names)
+        return fail(ErrorKind::invalid, "answer", "an image has more than " + std::to_string(most_names) + " names");
+    return take_text(field, into.emplace_back());
+}
+
 Status read_image(std::string_view bytes, RuntimeImage& into) {
     auto read = for_each_field(bytes, [&](const Field& field) -> Status {
         switch (field.number) {
             case 1:
                 return take_text(field, into.id);
             case 2:
-                return take_text(field, into.tags.emplace_back());
+                return take_name(field, into.tags);
             case 3:
-                return take_text(field, into.digests.emplace_back());
+                return take_name(field, into.digests);
             case 4:
                 return take_size(field, into.size.value);
             case 7:

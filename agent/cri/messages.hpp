@@ -28,8 +28,10 @@ inline constexpr std::size_t most_elements = 50'000;
 
 [[nodiscard]] Result<RuntimeVersion> read_version(std::string_view message);                    // VersionResponse
 [[nodiscard]] Result<std::vector<RuntimeCondition>> read_conditions(std::string_view message);  // StatusResponse
-[[nodiscard]] Result<std::string> read_sandbox_image(std::string_view message);              // StatusResponse, verbose
-[[nodiscard]] Result<std::vector<RuntimeSandbox>> read_sandboxes(std::string_view message);  // ListPodSandboxResponse
+[[nodiscard]] Result<std::string> read_sandbox_image(std::string_view message);     // StatusResponse, verbose
+[[nodiscard]] Result<std::string> read_image_of_sandbox(std::string_view message);  // PodSandboxStatusResponse, verbose
+[[nodiscard]] Result<std::vector<std::string>> read_image_volumes(std::string_view message);  // ContainerStatusResponse
+[[nodiscard]] Result<std::vector<RuntimeSandbox>> read_sandboxes(std::string_view message);   // ListPodSandboxResponse
 [[nodiscard]] Result<std::vector<RuntimeContainer>> read_containers(
     std::string_view message);                                                          // ListContainersResponse
 [[nodiscard]] Result<std::vector<RuntimeImage>> read_images(std::string_view message);  // ListImagesResponse

@@ -65,9 +65,9 @@ Status read_sandbox_status(std::string_view bytes, RuntimeSandboxDetails& into) 
             case 6:
                 return take_message(field, into, read_linux);
             case 7:
-                return take_entry(field, sandbox.labels);
+                return take_known_entry(field, sandbox.labels);
             case 8:
-                return take_entry(field, sandbox.annotations);
+                return take_known_entry(field, sandbox.annotations);
             case 9:
                 return take_text(field, sandbox.handler);
             default:
@@ -107,9 +107,9 @@ Status take_identity(const Field& field, RuntimeContainer& into) {
         case 9:
             return take_text(field, into.image_ref);
         case 12:
-            return take_entry(field, into.labels);
+            return take_known_entry(field, into.labels);
         case 13:
-            return take_entry(field, into.annotations);
+            return take_known_entry(field, into.annotations);
         case 17:
             return take_text(field, into.image_id);
         default:
@@ -166,6 +166,42 @@ Result<Into> whole(Status read, Into into) {
     return into;
 }
 
+// A text in an entry of a status's `info`; empty where there is no such entry or no such text in it.
+Result<std::string> read_text_of_info(std::string_view message, const std::string& key, const char* name) {
+    RuntimeLabels info;
+    std::string found;
+    auto read = for_each_field(
+        message, [&](const Field& field) -> Status { return field.number == 2 ? take_entry(field, info) : Status{}; });
+    bool is_text = true;
+    const auto note = [&](const document::Value& root) {
+        const auto value = root[name];
+        const auto text = value.text();
+        is_text = !value.present() || text.has_value();
+        found = text.value_or("");
+    };
+    if (read && (!read_info(info, key, note) || !is_text)) {
+        read = fail(ErrorKind::invalid, "its " + key, "cannot be read, so the image of sandboxes is not known");
+    }
+    return whole(std::move(read), std::move(found));
+}
+
+Status read_mount(std::string_view bytes, std::string& image) {
+    return for_each_field(bytes, [&](const Field& field) -> Status {
+        return field.number == 9 ? take_message(field, image, read_image_spec) : Status{};
+    });
+}
+
+// Of a ContainerStatus.
+Status read_mounts(std::string_view bytes, std::vector<std::string>& images) {
+    return for_each_field(bytes, [&](const Field& field) -> Status {
+        if (field.number != 14) return {};
+        std::string image;
+        auto read = take_message(field, image, read_mount);
+        if (read && !image.empty()) images.push_back(std::move(image));
+        return read;
+    });
+}
+
 }  // namespace
 
 Result<RuntimeSandboxDetails> read_sandbox(std::string_view message) {
@@ -189,23 +225,22 @@ Result<RuntimeContainerDetails> read_container(std::string_view message) {
     return whole(std::move(read), std::move(details));
 }
 
+// "config" is containerd's, up to 1.7.
 Result<std::string> read_sandbox_image(std::string_view message) {
-    RuntimeLabels info;
-    std::string image;
-    auto read = for_each_field(
-        message, [&](const Field& field) -> Status { return field.number == 2 ? take_entry(field, info) : Status{}; });
-    // "config": containerd's.
-    bool is_text = true;
-    const auto note = [&](const document::Value& root) {
-        const auto value = root["sandboxImage"];
-        const auto text = value.text();
-        is_text = !value.present() || text.has_value();
-        image = text.value_or("");
-    };
-    if (read && (!read_info(info, "config", note) || !is_text)) {
-        read = fail(ErrorKind::invalid, "its configuration", "cannot be read, so the image of sandboxes is not known");
-    }
-    return whole(std::move(read), std::move(image));
+    return read_text_of_info(message, "config", "sandboxImage");
+}
+
+// "info" is containerd's and CRI-O's.
+Result<std::string> read_image_of_sandbox(std::string_view message) {
+    return read_text_of_info(message, "info", "image");
+}
+
+Result<std::vector<std::string>> read_image_volumes(std::string_view message) {
+    std::vector<std::string> images;
+    auto read = for_each_field(message, [&](const Field& field) -> Status {
+        return field.number == 1 ? take_message(field, images, read_mounts) : Status{};
+    });
+    return whole(std::move(read), std::move(images));
 }
 
 }  // namespace evictd::cri

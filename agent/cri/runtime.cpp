@@ -15,6 +15,8 @@
 namespace evictd::cri {
 namespace {
 
+constexpr int most_unanswered = 3;  // sandboxes that are asked for their image
+
 constexpr std::string_view runtime_service = "runtime.v1.RuntimeService";
 constexpr std::string_view image_service = "runtime.v1.ImageService";
 
@@ -138,7 +140,29 @@ Result<std::string> Runtime::sandbox_image() {
     constexpr std::uint64_t verbose = 1;
     http::WireWriter writer;
     writer.number(1, verbose);
-    return read(runtime_service, "Status", writer.take(), limits_.read_one, read_sandbox_image);
+    auto said = read(runtime_service, "Status", writer.take(), limits_.read_one, read_sandbox_image);
+    return said && said->empty() ? image_of_newest_sandbox() : std::move(said);
+}
+
+// The newest has what is configured now. One that vanishes meanwhile is no answer, and one whose shim hangs holds up
+// nothing: the one before it has the same image, unless that was changed in between.
+Result<std::string> Runtime::image_of_newest_sandbox() {
+    constexpr std::uint64_t verbose = 1;
+    auto all = sandboxes();
+    if (!all) return tl::unexpected(all.error());
+    std::erase_if(*all, [](const RuntimeSandbox& one) { return !one.ready; });
+    std::sort(all->begin(), all->end(), [](const auto& a, const auto& b) { return a.created > b.created; });
+    Result<std::string> image;
+    for (int unanswered = 0; const auto& one : *all) {
+        image = read_one("PodSandboxStatus", one.id, with_text(one.id, verbose), read_image_of_sandbox);
+        if (image) return image;
+        if (image.error().kind == ErrorKind::vanished) {
+            image = std::string();
+        } else if (++unanswered == most_unanswered) {
+            break;
+        }
+    }
+    return image;
 }
 
 Result<std::vector<RuntimeSandbox>> Runtime::sandboxes() {
@@ -199,6 +223,28 @@ Result<RuntimeSandboxDetails> Runtime::sandbox(const std::string& id) {
 Result<RuntimeContainerDetails> Runtime::container(const std::string& id) {
     constexpr std::uint64_t verbose = 1;
     return read_one("ContainerStatus", id, with_text(id, verbose), read_container);
+}
+
+Status Runtime::add_image_volumes(std::vector<RuntimeContainer>& containers) {
+    const sys::SystemClock clock;
+    const auto end = clock.monotonic() + limits_.read;
+    std::unordered_map<std::string, std::vector<std::string>> known;
+    for (auto& one : containers) {
+        auto found = image_volumes_.find(one.id);
+        if (found == image_volumes_.end()) {
+            if (clock.monotonic() >= end) {
+                return fail(ErrorKind::unreachable, "container runtime's ContainerStatus",
+                            "not all containers were asked for their image volumes in time");
+            }
+            auto volumes = read_one("ContainerStatus", one.id, with_text(one.id), read_image_volumes);
+            if (!volumes && volumes.error().kind != ErrorKind::vanished) return tl::unexpected(volumes.error());
+            found = image_volumes_.emplace(one.id, volumes ? std::move(*volumes) : std::vector<std::string>{}).first;
+        }
+        one.image_volumes = found->second;
+        known.insert(*found);
+    }
+    image_volumes_ = std::move(known);
+    return {};
 }
 
 Status Runtime::stop_sandbox(const std::string& id) {

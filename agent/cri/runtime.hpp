@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "cri/connection.hpp"
@@ -45,6 +46,7 @@ public:
     Result<RuntimeFilesystems> filesystems() override;
     Result<RuntimeSandboxDetails> sandbox(const std::string& id) override;
     Result<RuntimeContainerDetails> container(const std::string& id) override;
+    Status add_image_volumes(std::vector<RuntimeContainer>& containers) override;
     Status stop_sandbox(const std::string& id) override;
     Status remove_sandbox(const std::string& id) override;
     Status stop_container(const std::string& id, Duration grace) override;
@@ -59,6 +61,7 @@ private:
     Result<std::string> ask(std::string_view service, std::string_view method, const std::string& request,
                             Duration limit);
     Result<std::vector<RuntimeContainer>> layers_of_pods();
+    Result<std::string> image_of_newest_sandbox();
     struct ListCalls;
     // The whole list, without a filter. `limit` holds for each of up to two calls.
     template <class Element>
@@ -75,6 +78,7 @@ private:
 
     std::unique_ptr<Connection> connection_;
     RuntimeLimits limits_;
+    std::unordered_map<std::string, std::vector<std::string>> image_volumes_;  // by container, of the last list
 };
 
 }  // namespace evictd::cri

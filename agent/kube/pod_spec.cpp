@@ -115,6 +115,7 @@ Volume read_volume(const Value& field) {
     } else if (field["hostPath"].present()) {
         volume.kind = VolumeKind::host_path;
     }
+    volume.image = field["image"]["reference"].text().value_or("");
     return volume;
 }
 

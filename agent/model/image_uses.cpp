@@ -63,6 +63,13 @@ void find_image_of(const RuntimeContainer& container, bool leaves, const ByName&
     if (named && !found) users.unresolved = &container;
 }
 
+void find_volumes_of(const RuntimeContainer& container, bool leaves, const ByName& by_name, ImageUsers& users) {
+    for (const std::string& name : container.image_volumes) {
+        const bool is_listed = note_use(container, leaves, name, by_name, users);
+        if (!is_listed && !leaves) users.unresolved = &container;
+    }
+}
+
 }  // namespace
 
 ImageUsers find_image_users(const Runtime& runtime, const std::unordered_set<std::string_view>& gone) {
@@ -70,7 +77,9 @@ ImageUsers find_image_users(const Runtime& runtime, const std::unordered_set<std
     ImageUsers users;
     users.of.resize(runtime.images.size());
     for (const RuntimeContainer& container : runtime.containers) {
-        find_image_of(container, gone.contains(container.id), by_name, users);
+        const bool leaves = gone.contains(container.id);
+        find_image_of(container, leaves, by_name, users);
+        find_volumes_of(container, leaves, by_name, users);
     }
     return users;
 }

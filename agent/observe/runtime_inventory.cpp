@@ -55,6 +55,10 @@ void RuntimeInventory::list_runtime(Runtime& into, std::vector<std::string>& tro
     into.whole.containers = take(runtime_.containers(), into.containers, troubles);
     if (!into.whole.containers) return;
     into.whole.images = take(runtime_.images(), into.images, troubles);
+    if (auto known = runtime_.add_image_volumes(into.containers); !known) {
+        troubles.push_back(known.error().text());
+        into.whole.images = false;
+    }
     if (auto image = runtime_.sandbox_image()) {  // each time: the runtime may be started again with another one
         into.sandbox_image = std::move(*image);
     } else {

@@ -23,15 +23,22 @@ NeededImages::NeededImages(const std::vector<PodPtr>& pods, const Runtime& runti
     for (const RuntimeContainer& one : runtime.containers) created.emplace(one.pod, one.name);
     for (const PodPtr& pod : pods) {
         if (!will_run(*pod)) continue;
+        const Container* missing = nullptr;
         for (const auto* containers : {&pod->init_containers, &pod->containers}) {
             for (const Container& one : *containers) {
                 if (created.contains({pod->uid.value, one.name})) continue;
-                for (auto& spelling : spellings_of_image(one.image)) {
-                    by_spelling_.try_emplace(std::move(spelling), User{pod, &one});
-                }
+                missing = &one;
+                add(one.image, {pod, &one});
             }
         }
+        if (missing == nullptr) continue;
+        for (const Volume& volume : pod->volumes)
+            add(volume.image, {pod, missing});  // which of them mounts it is not kept
     }
+}
+
+void NeededImages::add(const std::string& image, const User& user) {
+    for (auto& spelling : spellings_of_image(image)) by_spelling_.try_emplace(std::move(spelling), user);
 }
 
 std::string NeededImages::user_by(const std::string& spelling) const {

@@ -23,12 +23,13 @@ public:
     [[nodiscard]] std::string user_of(const RuntimeImage& image) const;
 
 private:
-    [[nodiscard]] std::string user_by(const std::string& spelling) const;
-
     struct User {
         PodPtr pod;
         const Container* container = nullptr;  // of the pod
     };
+    void add(const std::string& image, const User& user);
+    [[nodiscard]] std::string user_by(const std::string& spelling) const;
+
     std::unordered_map<std::string, User> by_spelling_;
 };
 

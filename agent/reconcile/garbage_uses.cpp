@@ -29,7 +29,8 @@ const RuntimeContainer* find_user(const std::vector<RuntimeContainer>& container
         return !name.empty() && digits_of_image(name) == digits_of_image(image);
     };
     const auto user = std::find_if(containers.begin(), containers.end(), [&](const RuntimeContainer& one) {
-        return is_it(one.image_id) || is_it(one.image_ref) || is_it(one.image);
+        return is_it(one.image_id) || is_it(one.image_ref) || is_it(one.image) ||
+               std::any_of(one.image_volumes.begin(), one.image_volumes.end(), is_it);
     });
     return user == containers.end() ? nullptr : &*user;
 }
@@ -105,6 +106,7 @@ std::optional<GarbageStays> GarbageUses::image(const Garbage& one, const std::st
     if (!of_sandboxes) return unknown_use(one, of_sandboxes.error());
     auto containers = runtime_.containers();
     if (!containers) return unknown_use(one, containers.error());
+    if (const auto known = runtime_.add_image_volumes(*containers); !known) return unknown_use(one, known.error());
     if (const auto* user = find_user(*containers, one.id)) return in_use(one, uses_it(*user));
     Runtime now;
     now.images = std::move(*images);

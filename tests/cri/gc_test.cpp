@@ -138,8 +138,7 @@ TEST_F(GcTest, RemovesWhatADryRunNamesAndNothingThatIsUsedOrNewest) {
     EXPECT_EQ(why(dry.json["stays"], created), "it was created and may be started");
     EXPECT_THAT(why(dry.json["stays"], newest), HasSubstr("known to no source"));
     EXPECT_THAT(why(dry.json["stays"], used), HasSubstr("in use by container"));
-    EXPECT_EQ(why(dry.json["stays"], std::string(pause_image)),
-              says_its_sandbox_image() ? "the image of sandboxes" : "pinned in the runtime");
+    EXPECT_EQ(why(dry.json["stays"], std::string(pause_image)), "the image of sandboxes");
     EXPECT_THAT(why(dry.json["stays"], kept_image), HasSubstr("keepImages"));
     EXPECT_TRUE(has_container(older) && has_image(spare_image)) << "a dry run";
     EXPECT_FALSE(dry.json.contains("done"));
@@ -211,6 +210,37 @@ TEST_F(GcTest, APinnedImageStays) {
     EXPECT_EQ(why(done.json["stays"], kept_image), has_pins ? "pinned in the runtime" : "not there");
     EXPECT_EQ(has_image(kept_image), has_pins);
     EXPECT_FALSE(has_image(spare_image));
+}
+
+// containerd 2 pins the image of sandboxes only where it is configured by its full name, and does not say which it is.
+TEST_F(GcTest, TheImageOfSandboxesStaysByWhateverNameItIsConfigured) {
+    constexpr auto full_name = "docker.io/library/pause:1";
+    const auto use = [&](const std::string& name) {
+        ::setenv("PAUSE_IMAGE", name.c_str(), 1);
+        kill_containerd();
+        start_containerd();
+    };
+    ASSERT_TRUE(ctr("image tag --force " + std::string(pause_image) + " " + full_name));
+    use("pause:1");
+    start(make_container(make_pod("gc-pause"), "running", sleeping));
+    ASSERT_TRUE(ctr("image rm " + std::string(pause_image)));
+    const auto done = gc("-o json");
+    EXPECT_EQ(why(done.json["stays"], full_name), "the image of sandboxes") << done.output;
+    EXPECT_TRUE(has_image(full_name));
+    (void)make_pod("gc-pause-next");
+
+    EXPECT_TRUE(ctr("image import " + images() + "/pause.tar"));
+    use(std::string(pause_image));
+    EXPECT_TRUE(ctr("image rm " + std::string(full_name)));
+}
+
+TEST_F(GcTest, AnImageThatAContainerHasMountedStays) {
+    if (says_its_sandbox_image()) GTEST_SKIP() << "containerd 1 has no image volumes";
+    start(make_container(make_pod("gc-volume"), "running", sleeping, "localhost/load:1",
+                         "image:" + std::string(spare_image)));
+    const auto done = gc("-o json");
+    EXPECT_THAT(why(done.json["stays"], spare_image), HasSubstr("in use by container")) << done.output;
+    EXPECT_TRUE(has_image(spare_image));
 }
 
 TEST_F(GcTest, SaysInTextWhatItDid) {

@@ -55,6 +55,18 @@ void add_pair(http::WireWriter& writer, std::uint32_t field, std::string_view fi
                  }));
 }
 
+void add_data(http::WireWriter& writer, std::string_view data) {
+    constexpr std::string_view of_image = "image:";
+    if (data.empty()) return;
+    if (!data.starts_with(of_image)) return add_pair(writer, 7, "/data", data);
+    writer.bytes(7, message([&](http::WireWriter& mount) {
+                     mount.bytes(1, "/data");
+                     mount.number(3, 1);  // read-only
+                     mount.bytes(9,
+                                 message([&](http::WireWriter& spec) { spec.bytes(1, data.substr(of_image.size())); }));
+                 }));
+}
+
 // A name of the form of a UUID is the UID too.
 std::string uid_of(const std::string& name, const std::string& prefix) {
     constexpr std::size_t uuid = 36;
@@ -142,7 +154,7 @@ std::string RuntimeFixture::try_to_make_container(const std::string& pod, const 
         writer.bytes(1, message([&](http::WireWriter& metadata) { metadata.bytes(1, name); }));
         writer.bytes(2, message([&](http::WireWriter& spec) { spec.bytes(1, image); }));
         for (const auto& word : command) writer.bytes(3, word);
-        if (!data.empty()) add_pair(writer, 7, "/data", data);
+        add_data(writer, data);
         add_pair(writer, 9, "io.kubernetes.pod.uid", uid_of(name, "uid-of-"));
     });
     const auto request = message([&](http::WireWriter& writer) {

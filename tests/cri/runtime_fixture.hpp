@@ -34,7 +34,8 @@ protected:
 
     [[nodiscard]] std::unique_ptr<cri::Runtime> connect(cri::RuntimeLimits limits = {}) const;
     // Both fail the test if they cannot; the result is an ID. The pod's uid is "uid-NAME", or NAME if it is a UUID; a
-    // container's likewise, "uid-of-NAME". `data`: a directory that the container has as its /data.
+    // container's likewise, "uid-of-NAME". `data`: a directory that the container has as its /data; "image:NAME": an
+    // image.
     std::string make_pod(const std::string& name, unsigned attempt = 0);
     std::string make_container(const std::string& pod, const std::string& name, const std::vector<std::string>& command,
                                const std::string& image = "localhost/load:1", const std::string& data = {});

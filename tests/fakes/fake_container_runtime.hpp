@@ -21,9 +21,10 @@ public:
     std::vector<RuntimeImage> all_images;
     RuntimeFilesystems all_filesystems;
     std::string sandbox_image_name = "pause:1";
-    std::map<std::string, Error> fails;                        // by the call's name
-    std::vector<std::string> changes;                          // "remove_container c1"
-    std::function<void(const std::string& call)> before = {};  // each call
+    std::map<std::string, std::vector<std::string>> image_volumes;  // by container
+    std::map<std::string, Error> fails;                             // by the call's name
+    std::vector<std::string> changes;                               // "remove_container c1"
+    std::function<void(const std::string& call)> before = {};       // each call
 
     Result<RuntimeVersion> version() override { return RuntimeVersion{"fake", "1", "v1"}; }
     Result<std::vector<RuntimeCondition>> conditions() override { return std::vector<RuntimeCondition>{}; }
@@ -51,6 +52,14 @@ public:
         RuntimeContainerDetails details;
         details.container = *found;
         return details;
+    }
+    Status add_image_volumes(std::vector<RuntimeContainer>& containers) override {
+        if (const auto* refused = refuse("add_image_volumes")) return tl::unexpected(*refused);
+        for (auto& one : containers) {
+            const auto found = image_volumes.find(one.id);
+            if (found != image_volumes.end()) one.image_volumes = found->second;
+        }
+        return {};
     }
     Status stop_sandbox(const std::string& id) override { return change("stop_sandbox", id); }
     Status remove_sandbox(const std::string& id) override {

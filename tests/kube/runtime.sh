@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 # containerd of a rig: in a mount namespace of its own, so that nothing of it is found on the host afterwards. Sourced after
 # lib.sh by those that start and end a node, of tests/kube and of tests/cri; never run.
-# env: STATS_PERIOD (10: seconds between two looks at the containers' layers)
+# env: STATS_PERIOD (10: seconds between two looks at the containers' layers), PAUSE_IMAGE (of sandboxes: localhost/pause:1)
 
 # shellcheck disable=SC2154  # lib.sh has node, rig, kube, bin, masked
 runtime_socket=$node/sock/containerd.sock
@@ -60,7 +60,7 @@ write_containerd_config() {
     # A sandbox gets oom_score_adj -998, which needs CAP_SYS_RESOURCE; without it, the adjustment is limited to our own.
     capabilities=$(sed -n 's/^CapEff:\t//p' /proc/self/status)
     [ $((0x$capabilities >> 24 & 1)) -eq 0 ] || restrict=false
-    sed -e "s,@NODE@,$node,g; s,@BIN@,$bin,g; s,@SNAPSHOTTER@,$snapshotter,g; s,@RESTRICT@,$restrict,g; s,@STATS@,${STATS_PERIOD:-10},g" \
+    sed -e "s,@NODE@,$node,g; s,@BIN@,$bin,g; s,@SNAPSHOTTER@,$snapshotter,g; s,@RESTRICT@,$restrict,g; s,@STATS@,${STATS_PERIOD:-10},g; s,@PAUSE@,${PAUSE_IMAGE:-localhost/pause:1},g" \
         "$kube/containerd.toml" > "$node/containerd.toml"
     mkdir -p "$node/cni/bin" "$node/cni/net.d"
     cp "$kube/cni_none" "$node/cni/bin/none"

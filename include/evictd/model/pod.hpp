@@ -50,6 +50,7 @@ struct Volume {
     VolumeKind kind = VolumeKind::other;
     bool in_memory = false;              // emptyDir with medium Memory: no disk
     std::optional<Quantity> size_limit;  // of an emptyDir
+    std::string image{};                 // of an image volume, as its manifest names it
 };
 
 // v1.Toleration. Empty means any: a key with operator Exists, an effect.

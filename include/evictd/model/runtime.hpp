@@ -43,9 +43,9 @@ struct RuntimeSandbox {
     std::string name{};  // the pod's
     std::string namespace_name{};
     std::uint32_t attempt = 0;
-    std::string handler{};  // its RuntimeClass's; empty: the runtime's own
-    RuntimeLabels labels{};
-    RuntimeLabels annotations{};
+    std::string handler{};        // its RuntimeClass's; empty: the runtime's own
+    RuntimeLabels labels{};       // those that are used: io.kubernetes.pod.uid
+    RuntimeLabels annotations{};  // likewise: kubernetes.io/config.source
 };
 
 // What only PodSandboxStatus says.
@@ -70,9 +70,11 @@ struct RuntimeContainer {
     std::string image{};      // as its manifest names it, or the image's ID
     std::string image_ref{};  // what it runs: the image's digest or ID, as the runtime likes it
     std::string image_id{};   // empty: the runtime does not say
-    RuntimeLabels labels{};   // io.kubernetes.pod.name and others of the kubelet's
+    RuntimeLabels labels{};   // those that are used: io.kubernetes.pod.uid
     RuntimeLabels annotations{};
     std::optional<RuntimeUsage> layer{};  // its writable layer; none: not measured yet, or not asked
+    std::vector<std::string>
+        image_volumes{};  // images that it has mounted, as its mounts name them; none: or not asked
 };
 
 // What only ContainerStatus says.

@@ -32,8 +32,9 @@ public:
 
     [[nodiscard]] virtual Result<RuntimeVersion> version() = 0;
     [[nodiscard]] virtual Result<std::vector<RuntimeCondition>> conditions() = 0;
-    // What sandboxes are made of, "registry.k8s.io/pause:3.9". Empty: the runtime does not say. No container uses it,
-    // and containerd before 1.7 does not pin it. containerd 2 pins it, and does not say which it is.
+    // What sandboxes are made of, "registry.k8s.io/pause:3.9". Empty: the runtime does not say, and no sandbox is ready
+    // that would. No container uses it. containerd before 1.7 does not pin it, and containerd 2 only if it is
+    // configured by its full name.
     [[nodiscard]] virtual Result<std::string> sandbox_image() = 0;
 
     // All of them, dead ones too. A state that is not known here is taken for one that is alive.
@@ -51,6 +52,9 @@ public:
 
     [[nodiscard]] virtual Result<RuntimeSandboxDetails> sandbox(const std::string& id) = 0;
     [[nodiscard]] virtual Result<RuntimeContainerDetails> container(const std::string& id) = 0;
+    // Fills in RuntimeContainer::image_volumes. Each container is asked for once, as its mounts do not change: the
+    // first time that takes a call for each. Error: of some it is not known.
+    [[nodiscard]] virtual Status add_image_volumes(std::vector<RuntimeContainer>& containers) = 0;
 
     // With all its containers. Some runtimes answer `vanished` where there is none, others nothing.
     [[nodiscard]] virtual Status stop_sandbox(const std::string& id) = 0;

@@ -24,7 +24,8 @@ const WallTime wall{Duration(at)};
 
 std::string sandbox_fields() {
     return bytes(1, "s1") + bytes(2, bytes(1, "web") + bytes(2, "uid-1") + bytes(3, "default") + number(4, 2)) +
-           number(4, at) + entry(5, "app", "web") + entry(6, "note", "") + bytes(7, "kata");
+           number(4, at) + entry(5, "app", "web") + entry(5, "io.kubernetes.pod.uid", "uid-1") + entry(6, "note", "") +
+           entry(6, "kubernetes.io/config.source", "api") + bytes(7, "kata");
 }
 
 std::string container_fields() {
@@ -46,8 +47,8 @@ TEST(Messages, ASandboxIsReadyUnlessItSaysOtherwise) {
     EXPECT_EQ(first.attempt, 2U);
     EXPECT_EQ(first.created, wall);
     EXPECT_EQ(first.handler, "kata");
-    EXPECT_EQ(first.labels, (RuntimeLabels{{"app", "web"}}));
-    EXPECT_EQ(first.annotations, (RuntimeLabels{{"note", ""}}));
+    EXPECT_EQ(first.labels, (RuntimeLabels{{"io.kubernetes.pod.uid", "uid-1"}})) << "those that are used";
+    EXPECT_EQ(first.annotations, (RuntimeLabels{{"kubernetes.io/config.source", "api"}}));
     EXPECT_TRUE(first.ready);
     EXPECT_FALSE(all->at(1).ready);
     EXPECT_TRUE(all->at(2).ready) << "a state that is not known here is taken for one that is alive";
@@ -97,6 +98,13 @@ std::string usage(std::int64_t time, std::int64_t used) {
            bytes(3, used == 0 ? "" : number(1, used)) + bytes(4, number(1, 7));
 }
 
+TEST(Messages, AnImageHasSoManyNames) {
+    std::string fields = bytes(1, "sha256:a");
+    for (int i = 0; i < 1000; i++) fields += bytes(2, "");
+    EXPECT_TRUE(read_images(bytes(1, fields)));
+    EXPECT_FALSE(read_images(bytes(1, fields + bytes(2, ""))));
+}
+
 TEST(Messages, ALayerThatWasNotMeasuredYetIsNotEmpty) {
     const auto attributes = [](const std::string& id) { return bytes(1, bytes(1, id) + bytes(2, bytes(1, "main"))); };
     const auto layers =
@@ -141,6 +149,27 @@ TEST(Messages, TheSandboxesImageIsInTheConfiguration) {
     for (const std::string config : {"", "{", "[]", R"({"sandboxImage":7})"}) EXPECT_FALSE(image(config)) << config;
     EXPECT_EQ(read_sandbox_image(""), "") << "a runtime that does not say";
     EXPECT_FALSE(read_sandbox_image("\x12\x7f"));
+}
+
+TEST(Messages, TheImageOfASandboxIsInItsInfo) {
+    const auto image = [](const std::string& info) { return read_image_of_sandbox(entry(2, "info", info)); };
+    EXPECT_EQ(image(R"({"image":"docker.io/library/pause:1","pid":7})"), "docker.io/library/pause:1");
+    EXPECT_EQ(image("{}"), "") << "a runtime that does not say";
+    EXPECT_FALSE(image("["));
+    EXPECT_FALSE(image(R"({"image":[]})"));
+}
+
+TEST(Messages, ImagesThatAContainerHasMounted) {
+    const auto volume = [](const std::string& image) {
+        return bytes(14, bytes(1, "/vol") + bytes(9, bytes(1, image)));
+    };
+    const auto status = bytes(1, bytes(1, "c1") + volume("localhost/spare:1") +
+                                     bytes(14, bytes(1, "/data") + bytes(2, "/d")) + volume("sha256:a"));
+    const auto images = read_image_volumes(status);
+    ASSERT_TRUE(images) << images.error().text();
+    EXPECT_THAT(*images, ElementsAre("localhost/spare:1", "sha256:a"));
+    EXPECT_THAT(*read_image_volumes(bytes(1, bytes(1, "c1"))), IsEmpty());
+    EXPECT_FALSE(read_image_volumes(bytes(1, number(14, 1))));
 }
 
 TEST(Messages, AContainersStatus) {

@@ -112,6 +112,59 @@ TEST_F(RuntimeTest, WhatIsAsked) {
     EXPECT_EQ(asked(), framed(bytes(1, "c1") + number(2, 1)));
 }
 
+// containerd 2: the image of sandboxes is what the newest one that is ready is made of.
+TEST_F(RuntimeTest, WhereTheConfigurationDoesNotSayASandboxDoes) {
+    const auto sandbox = [](const std::string& id, std::int64_t created, std::int64_t state) {
+        return bytes(1, bytes(1, id) + number(3, state) + number(4, created));
+    };
+    const auto all = sandbox("old", 1, 0) + sandbox("new", 3, 0) + sandbox("gone", 4, 0) + sandbox("dead", 5, 1);
+    bool hangs = false;
+    serve([&](const Call& call) {
+        if (call.path().ends_with("PodSandboxStatus")) {
+            if (call.request().find("gone") != std::string::npos) return call.refuse(5, "not found");
+            const bool is_new = call.request().find("new") != std::string::npos;
+            if (is_new && hangs) return call.refuse(14, "its shim is gone");
+            call.begin();
+            call.data(framed(proto::entry(2, "info", is_new ? R"({"image":"pause:2"})" : R"({"image":"pause:1"})")));
+            return call.end(0);
+        }
+        call.begin();
+        call.data(framed(call.path().ends_with("ListPodSandbox") ? all : proto::entry(2, "config", "{}")));
+        call.end(0);
+    });
+    EXPECT_EQ(runtime->sandbox_image(), "pause:2");
+    hangs = true;
+    EXPECT_EQ(runtime->sandbox_image(), "pause:1") << "a shim that hangs holds up nothing";
+}
+
+TEST_F(RuntimeTest, AContainerIsAskedForItsImageVolumesOnce) {
+    std::atomic<int> calls = 0;
+    std::atomic<bool> is_up = true;
+    serve([&](const Call& call) {
+        calls++;
+        if (!is_up) return call.refuse(14, "not now");
+        if (call.request().find("gone") != std::string::npos) return call.refuse(5, "not found");
+        call.begin();
+        call.data(framed(bytes(1, bytes(14, bytes(9, bytes(1, "spare:1"))))));
+        call.end(0);
+    });
+    std::vector<RuntimeContainer> containers(2);
+    containers[0].id = "c1";
+    containers[1].id = "gone";
+    ASSERT_TRUE(runtime->add_image_volumes(containers));
+    EXPECT_EQ(containers[0].image_volumes, std::vector<std::string>{"spare:1"});
+    EXPECT_TRUE(containers[1].image_volumes.empty());
+    EXPECT_EQ(calls, 2);
+    is_up = false;
+    ASSERT_TRUE(runtime->add_image_volumes(containers));
+    EXPECT_EQ(calls, 2);
+    containers[1].id = "new";
+    EXPECT_FALSE(runtime->add_image_volumes(containers)) << "of one it is not known";
+    is_up = true;
+    ASSERT_TRUE(runtime->add_image_volumes(containers));
+    EXPECT_EQ(containers[1].image_volumes, std::vector<std::string>{"spare:1"});
+}
+
 TEST_F(RuntimeTest, AnIdThatIsNoneIsNotSent) {
     std::atomic<int> calls = 0;
     serve([&](const Call& call) {

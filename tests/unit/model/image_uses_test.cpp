@@ -110,6 +110,20 @@ TEST(ImageUses, AnExactIdThatIsNotListedIsAUseAndWhatElseIsNamedStays) {
     EXPECT_NE(users.of[1].staying, nullptr);
 }
 
+TEST(ImageUses, AnImageThatIsMountedIsUsed) {
+    Runtime runtime = inventory_of({1, 2, 3}, image_id(3));
+    runtime.images[1].tags = {"docker.io/library/data:1"};
+    runtime.containers[0].image_volumes = {"data:1"};
+    const ImageUsers users = find_image_users(runtime, {});
+    EXPECT_EQ(users.of[0].staying, nullptr);
+    EXPECT_EQ(users.of[1].staying, &runtime.containers[0]);
+    EXPECT_EQ(users.unresolved, nullptr);
+    runtime.containers[0].image_volumes = {"removed:1"};
+    EXPECT_EQ(find_image_users(runtime, {}).unresolved, &runtime.containers[0]);
+    runtime.containers[0].id = "c1";
+    EXPECT_EQ(find_image_users(runtime, {"c1"}).unresolved, nullptr) << "it goes";
+}
+
 TEST(ImageUses, WhereItCannotBeToldEveryImageIsInUse) {
     Runtime unnamed = inventory_of({1});
     unnamed.containers.emplace_back();

@@ -115,6 +115,18 @@ TEST_F(RuntimeInventoryTest, NoImageGoesUntilTheSandboxesImageIsKnown) {
     EXPECT_TRUE(inventory.look().runtime->whole.images);
 }
 
+TEST_F(RuntimeInventoryTest, NoImageGoesUntilItIsKnownWhatIsMounted) {
+    runtime.all_images = {image("a", "app:1"), image("b", "data:1")};
+    runtime.all_containers = {container("c1", "app:1")};
+    runtime.image_volumes = {{"c1", {"data:1"}}};
+    runtime.fails.emplace("add_image_volumes", unreachable);
+    EXPECT_FALSE(inventory.look().runtime->whole.images);
+    runtime.fails.clear();
+    const auto now = inventory.look().runtime;
+    EXPECT_TRUE(now->whole.images);
+    EXPECT_TRUE(now->images[1].last_used);
+}
+
 TEST_F(RuntimeInventoryTest, ARuntimeThatIsStartedAgainMayHaveAnotherImageOfSandboxes) {
     runtime.all_images = {image("a")};
     EXPECT_EQ(inventory.look().runtime->sandbox_image, "pause:1");

@@ -67,6 +67,15 @@ TEST(NeededImages, ThoseOfRunningPodsCountUntilTheContainerIsCreated) {
     EXPECT_EQ(node.goes(), both) << "it was created of another image, which its name meant then";
 }
 
+TEST(NeededImages, ThoseOfVolumesCountUntilAllContainersAreCreated) {
+    Pod pod = *bound_pod("other:1");
+    pod.volumes.emplace_back().image = "nginx:1.27";
+    auto node = node_with(make_pod(std::move(pod)));
+    EXPECT_EQ(node.goes(), other);
+    node.container("c1", "uid-new", "", 1h, ContainerState::running, image_id(3)).name = "main";
+    EXPECT_EQ(node.goes(), both) << "what is mounted is the inventory's";
+}
+
 TEST(NeededImages, NoPodThatHasEndedOrIsBeingDeletedNeedsOne) {
     EXPECT_EQ(node_with(bound_pod("nginx:1.27", PodPhase::succeeded)).goes(), both);
     EXPECT_EQ(node_with(bound_pod("nginx:1.27", PodPhase::failed)).goes(), both);

@@ -213,6 +213,11 @@ TEST_F(GarbageKeeperTest, AnImageThatIsUsedAgainStays) {
     EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::in_use);
     EXPECT_THAT(runtime.changes, IsEmpty());
     runtime.all_images[0].pinned = false;
+    add_container("c2", ContainerState::running, "other");
+    add_image("i2", "other");
+    runtime.image_volumes["c2"] = {"img"};
+    EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::in_use) << "it is mounted";
+    runtime.image_volumes.clear();
     EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::removed);
     EXPECT_EQ(status_of(garbage(GarbageKind::image, "i1")), GarbageStatus::vanished);
 }
