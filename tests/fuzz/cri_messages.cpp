@@ -45,6 +45,7 @@ void check(const evictd::RuntimeImage& image) {
 }
 void check(const evictd::RuntimeCondition& /*condition*/) {}
 void check(const evictd::RuntimeFilesystem& filesystem) { check_usage(filesystem.usage); }
+void check(const std::string& /*text*/) {}
 void check(const evictd::RuntimeVersion& version) { expect(!version.name.empty()); }
 void check(const evictd::RuntimeSandboxDetails& details) { check(details.sandbox); }
 void check(const evictd::RuntimeContainerDetails& details) {
@@ -94,6 +95,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     check_answer(cri::read_filesystems(message));
     check_answer(cri::read_sandbox(message));
     check_answer(cri::read_container(message));
+    check_answer(cri::read_sandbox_image(message));
+    check_answer(cri::read_image_of_sandbox(message));
+    check_answer(cri::read_image_volumes(message));
     const auto layers = cri::read_layers(message);
     if (layers) expect(std::all_of(layers->begin(), layers->end(), [](const auto& one) { return one.layer; }));
     return 0;
