@@ -78,7 +78,7 @@ show() { # show LABEL THREADS LINES: exit 1 where it is not twice as fast
     printf '  %-5s du %6d ms, walk %6d ms (CPU %5d ms, %5d KiB resident): %s times as fast, medians of %d pairs, wanted 2: %s\n' "$label" \
         "$(awk '{ print $2 }' <<< "$lines" | median)" "$(awk '{ print int($3) }' <<< "$lines" | median)" \
         "$(awk '{ print int($4) }' <<< "$lines" | median)" "$(awk '{ print $5 }' <<< "$lines" | median)" "$ratio" "$pairs" \
-        "$(awk -v ratio="$ratio" 'BEGIN { print ratio >= 2 ? "met" : "MISSED" }')"
+        "$(awk -v ratio="$ratio" 'BEGIN { print (ratio >= 2 ? "met" : "MISSED") }')"
     awk -v ratio="$ratio" 'BEGIN { exit !(ratio >= 2) }'
 }
 
