@@ -15,7 +15,10 @@
 namespace evictd::cri {
 namespace {
 
-constexpr int most_unanswered = 3;  // sandboxes that are asked for their image
+// Of its verbose requests.
+constexpr std::uint64_t verbose = 1;
+// When so many sandboxes have not answered which image they are made of, no other is asked.
+constexpr int most_unanswered = 3;
 
 constexpr std::string_view runtime_service = "runtime.v1.RuntimeService";
 constexpr std::string_view image_service = "runtime.v1.ImageService";
@@ -137,7 +140,6 @@ Result<std::vector<RuntimeCondition>> Runtime::conditions() {
 }
 
 Result<std::string> Runtime::sandbox_image() {
-    constexpr std::uint64_t verbose = 1;
     http::WireWriter writer;
     writer.number(1, verbose);
     auto said = read(runtime_service, "Status", writer.take(), limits_.read_one, read_sandbox_image);
@@ -147,7 +149,6 @@ Result<std::string> Runtime::sandbox_image() {
 // The newest has what is configured now. One that vanishes meanwhile is no answer, and one whose shim hangs holds up
 // nothing: the one before it has the same image, unless that was changed in between.
 Result<std::string> Runtime::image_of_newest_sandbox() {
-    constexpr std::uint64_t verbose = 1;
     auto all = sandboxes();
     if (!all) return tl::unexpected(all.error());
     std::erase_if(*all, [](const RuntimeSandbox& one) { return !one.ready; });
@@ -221,7 +222,6 @@ Result<RuntimeSandboxDetails> Runtime::sandbox(const std::string& id) {
 }
 
 Result<RuntimeContainerDetails> Runtime::container(const std::string& id) {
-    constexpr std::uint64_t verbose = 1;
     return read_one("ContainerStatus", id, with_text(id, verbose), read_container);
 }
 
@@ -234,7 +234,7 @@ Status Runtime::add_image_volumes(std::vector<RuntimeContainer>& containers) {
         if (found == image_volumes_.end()) {
             if (clock.monotonic() >= end) {
                 return fail(ErrorKind::unreachable, "container runtime's ContainerStatus",
-                            "not all containers were asked for their image volumes in time");
+                            "timed out before all containers were asked for their image volumes");
             }
             auto volumes = read_one("ContainerStatus", one.id, with_text(one.id), read_image_volumes);
             if (!volumes && volumes.error().kind != ErrorKind::vanished) return tl::unexpected(volumes.error());

@@ -101,7 +101,7 @@ private:
         ScoreReport report{};
     };
 
-    // Of the pod that is raised; none: to none.
+    // A change of which pod is raised. `to` is none: no pod is.
     struct Change {
         std::optional<PodUid> to;
         MonotonicTime at;
@@ -139,7 +139,7 @@ private:
     Bytes node_memory_;
     DesiredScores desired_;             // last
     std::optional<PodUid> steered_;     // not put back yet
-    MonotonicTime changes_paid_until_;  // each of steered_ pays for a time in which there is no other, on average
+    MonotonicTime changes_paid_until_;  // each change moves it on; how far ahead it is says when the next may be
     std::optional<Change> change_;      // from steered_, later
     std::optional<MonotonicTime> raise_again_at_;
     bool ledger_failure_told_ = false;

@@ -12,8 +12,8 @@ namespace {
 // Neither memory that moves around the line nor pods that take turns as the first must have processes' scores written
 // a hundred times a second: what is raised at once is beyond the budget.
 constexpr Duration linger = std::chrono::seconds(1);
-// While memory falls at full speed another pod becomes the first within milliseconds, and the OOM killer comes soon: so
-// many changes, less one, do not wait for that time.
+// While memory falls at full speed another pod becomes the first within milliseconds, and the OOM killer comes soon:
+// this many changes, the first pod included, do not wait.
 constexpr int changes_at_once = 4;
 // New processes of the steered pod without a parent there (kubectl exec).
 constexpr Duration raise_again_after = std::chrono::seconds(1);
@@ -77,7 +77,7 @@ void ScoreKeeper::raise_now(const PodUid& pod) {
     }
 }
 
-// Memory is not short any more, or another pod is raised, so the most of it has time. A small pod is put back now: it
+// Memory is not short any more, or another pod is raised, so most of it can wait. A small pod is put back now: it
 // may have been first for a moment only, because of others that spent the budget.
 void ScoreKeeper::put_back(const PodUid& pod) {
     auto* account = account_of(pod);

@@ -34,7 +34,7 @@ public:
     void work(const Step& step);
     // All of one pod now. Not put off by the budget, which pays for it afterwards, but bounded. False: the rest waits.
     [[nodiscard]] bool work_at_once(const PodUid& pod, const Step& step);
-    // As much of it as that does in any case. The rest waits.
+    // The first slices of one pod now, as many as work_at_once() does in any case. The rest waits for its turn.
     void begin_at_once(const PodUid& pod, const Step& step);
     [[nodiscard]] std::optional<MonotonicTime> due() const;
 
