@@ -2,10 +2,11 @@
 // Copyright The evictd authors
 #include "cri/connection.hpp"
 
+#include <array>
+#include <chrono>
 #include <optional>
 #include <utility>
 
-#include "evictd/model/text.hpp"
 #include "http/grpc_messages.hpp"
 #include "http/grpc_status.hpp"
 #include "sys/clock.hpp"
@@ -13,9 +14,8 @@
 namespace evictd::cri {
 namespace {
 
-// Beyond the limit that libcurl keeps itself.
-constexpr Duration margin = std::chrono::seconds(1);
-constexpr std::size_t longest_text = 200;
+// Of one turn of the loop: cancel() wakes it, and so does whatever an exchange waits for.
+constexpr Duration longest_turn = std::chrono::seconds(1);
 
 std::string name_of(std::string_view method) { return "container runtime's " + std::string(method); }
 
@@ -28,22 +28,6 @@ http::Request request_of(std::string_view service, std::string_view method, std:
 bool is(const Answer& answer, http::GrpcCode code) { return answer.code == static_cast<int>(code); }
 
 Answer unimplemented() { return {.code = static_cast<int>(http::GrpcCode::unimplemented), .text = {}, .message = {}}; }
-
-// How the call ended, as gRPC has it.
-Result<Answer> answer_of(const std::string& what, const http::Reply& reply, bool is_complete) {
-    if (!reply.accepted()) {
-        return fail(ErrorKind::invalid, what, "refused: HTTP " + std::to_string(reply.status),
-                    "is it a container runtime's socket?");
-    }
-    if (!reply.grpc_status) return fail(ErrorKind::unreachable, what, "the answer was cut off");
-    Answer answer{.code = *reply.grpc_status, .text = {}, .message = {}};
-    if (!is(answer, http::GrpcCode::ok)) {
-        answer.text = excerpt(http::grpc_message_text(reply.grpc_message), longest_text);
-    } else if (!is_complete) {
-        return fail(ErrorKind::invalid, what, "the answer ends in the middle of a message");
-    }
-    return answer;
-}
 
 }  // namespace
 
@@ -91,21 +75,70 @@ Result<Answer> Connection::call(std::string_view service, std::string_view metho
                                 Duration limit) {
     const auto what = name_of(method);
     if (auto opened = open(what); !opened) return tl::unexpected(opened.error());
-    std::optional<std::string> message;
-    auto answer = exchange(what, request_of(service, method, request, limit), [&](std::string_view whole) -> Status {
-        if (message) return fail(ErrorKind::invalid, what, "the answer has more than one message");
-        message = std::string(whole);
-        return {};
-    });
-    if (answer && is(*answer, http::GrpcCode::ok)) {
-        if (message) {
-            answer->message = std::move(*message);
-        } else {
-            answer = fail(ErrorKind::invalid, what, "the answer has no message");
-        }
-    }
+    auto answer = exchange(what, request_of(service, method, request, limit));
     note(answer);
     return answer;
+}
+
+struct Connection::EachCall {
+    std::string what;
+    std::string_view service;
+    std::string_view method;
+    const std::vector<std::string>& requests;
+    Duration limit;
+    MonotonicTime end;
+    const OnAnswer& take;
+    std::size_t next = 0;  // request
+    std::size_t answered = 0;
+};
+
+struct Connection::NumberedCall {
+    std::size_t number = 0;
+    std::optional<Exchange> exchange;
+};
+
+Status Connection::call_each(std::string_view service, std::string_view method,
+                             const std::vector<std::string>& requests, Duration limit, MonotonicTime end,
+                             const OnAnswer& take) {
+    EachCall each{name_of(method), service, method, requests, limit, end, take};
+    if (auto opened = open(each.what); !opened) return opened;
+    auto done = exchange_each(each);
+    note(done ? Result<Answer>(Answer{}) : tl::unexpected(done.error()));
+    return done;
+}
+
+Status Connection::exchange_each(EachCall& each) {
+    std::array<NumberedCall, calls_at_once> calls;
+    while (true) {
+        for (auto& call : calls) {
+            if (auto taken = take_answer(each, call); !taken) return taken;
+            if (auto begun = begin_next(each, call); !begun) return begun;
+        }
+        if (each.answered == each.requests.size()) return {};
+        if (auto turned = turn(each.what); !turned) return turned;
+    }
+}
+
+Status Connection::take_answer(EachCall& each, NumberedCall& call) {
+    if (!call.exchange || !call.exchange->has_ended()) return {};
+    const auto answer = call.exchange->answer(socket_);
+    call.exchange.reset();
+    if (!answer) return tl::unexpected(answer.error());
+    ++each.answered;
+    return each.take(call.number, *answer);
+}
+
+Status Connection::begin_next(EachCall& each, NumberedCall& call) {
+    if (call.exchange || each.next == each.requests.size()) return {};
+    if (sys::SystemClock().monotonic() >= each.end) {
+        return fail(ErrorKind::unreachable, each.what,
+                    "timed out after " + std::to_string(each.answered) + " of " + std::to_string(each.requests.size()) +
+                        " calls");
+    }
+    call.number = each.next++;
+    call.exchange.emplace(each.what);
+    return call.exchange->begin(*client_,
+                                request_of(each.service, each.method, each.requests[call.number], each.limit));
 }
 
 Result<Answer> Connection::stream(std::string_view service, std::string_view method, std::string_view request,
@@ -145,32 +178,18 @@ void Connection::note(const Result<Answer>& answer) {
     if (!answer) forget();
 }
 
-Result<Answer> Connection::exchange(const std::string& what, const http::Request& request, const OnMessage& take) {
-    http::GrpcMessages messages(most_of_a_message, http::GrpcMessages::Larger::is_error);
-    std::size_t bytes = 0;
-    const auto on_data = [&](std::string_view piece) -> Status {
-        bytes += piece.size();
-        if (bytes > most_of_a_stream) {
-            return fail(ErrorKind::invalid, what, "the answer has more than " + bytes_text(most_of_a_stream));
-        }
-        return messages.feed(piece, [&](std::string_view whole, bool /*is_whole*/) { return take(whole); });
-    };
-    std::optional<Result<http::Reply>> reply;
-    const auto call = client_->start(request, on_data, [&](Result<http::Reply> done) { reply = std::move(done); });
-    if (!call) return tl::unexpected(call.error());
-    const sys::SystemClock clock;
-    const auto end = clock.monotonic() + request.timeout + margin;
-    while (!reply && !is_cancelled_ && clock.monotonic() < end) {
-        if (auto turned = loop_.run_once(margin); !turned) return tl::unexpected(turned.error());
+Result<Answer> Connection::exchange(const std::string& what, const http::Request& request, OnMessage take) {
+    Exchange one(what, std::move(take));
+    if (auto begun = one.begin(*client_, request); !begun) return tl::unexpected(begun.error());
+    while (!one.has_ended()) {
+        if (auto turned = turn(what); !turned) return tl::unexpected(turned.error());
     }
+    return one.answer(socket_);
+}
+
+Status Connection::turn(const std::string& what) {
     if (is_cancelled_) return fail(ErrorKind::unreachable, what, "the agent ends");
-    if (!reply) return fail(ErrorKind::unreachable, what, "no answer within " + span_text(request.timeout));
-    if (!*reply && reply->error().kind == ErrorKind::unreachable) {
-        return fail(ErrorKind::unreachable, what, socket_ + ": " + reply->error().why,
-                    "does a container runtime run there?");
-    }
-    if (!*reply) return fail(reply->error().kind, what, reply->error().why, reply->error().remedy);
-    return answer_of(what, **reply, messages.is_complete());
+    return loop_.run_once(longest_turn);
 }
 
 void Connection::cancel() {

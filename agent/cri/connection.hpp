@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Calls of gRPC to the container runtime's socket, with one message or a stream of them as the answer: one after the
-// other, each with a time limit. What is in a message is not known here.
+// Calls of gRPC to the container runtime's socket, with one message or a stream of them as the answer, each with a time
+// limit. What is in a message is not known here.
 //
 // It is libcurl, which the agent has anyway, and not gRPC's own library: agent/README.md has what either costs.
 #pragma once
@@ -14,8 +14,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cri/endpoint.hpp"
+#include "cri/exchange.hpp"
 #include "evictd/model/result.hpp"
 #include "evictd/model/units.hpp"
 #include "http/client.hpp"
@@ -24,18 +26,8 @@
 
 namespace evictd::cri {
 
-// Bytes of one message: the kubelet's limit (maxMsgSize of its remote runtime).
-inline constexpr std::size_t most_of_a_message = std::size_t{16} << 20U;
-// Bytes of all messages of a stream, with their frames. A container has 1 to 1.8 KiB (KEP-5825), so these are about
-// 20,000, dead ones included. Half as much is what a single message may have. Both are held in memory that is locked,
-// in an agent for nodes that are short of it; of what is decoded, only what is used is kept (message_parts).
-inline constexpr std::size_t most_of_a_stream = std::size_t{32} << 20U;
-
-struct Answer {
-    int code = 0;         // of gRPC
-    std::string text;     // with a code other than 0: what the runtime says of it
-    std::string message;  // of call(), with code 0
-};
+// Of call_each(). Each has a connection of its own while it lasts.
+inline constexpr std::size_t calls_at_once = 16;
 
 class Connection {
 public:
@@ -44,18 +36,22 @@ public:
     static Result<std::unique_ptr<Connection>> make(EndpointPtr endpoint);
     static Result<std::unique_ptr<Connection>> make(std::string socket);
 
-    // Valid during the call only. An error ends the stream with it.
-    using OnMessage = std::function<Status(std::string_view message)>;
-
     // Blocks. `method`: "ListContainers", with its service: "runtime.v1.RuntimeService". Errors are those of
     // port::ContainerRuntime but for gRPC's codes; `what` names the method. After an error the next call makes a new
     // connection; the same where the runtime was started again in between.
     [[nodiscard]] Result<Answer> call(std::string_view service, std::string_view method, std::string_view request,
                                       Duration limit);
-    // The same for a method that streams its answer: none, one or more messages, each handed to `take` as it arrives.
-    // They count only if the result's code is 0. An UNIMPLEMENTED is remembered by method and returned without asking,
-    // until a call fails, or the runtime is started again or has another socket. It does not mean that the socket is
-    // not a runtime's: older runtimes lack these methods.
+    // The same for several requests, `calls_at_once` at a time, each within `limit`; after `end` none is begun, which
+    // is an error. Each answer comes to `take` with the number of its request, in any order. The first error, of a call
+    // or of `take`, ends them all.
+    using OnAnswer = std::function<Status(std::size_t number, const Answer& answer)>;
+    [[nodiscard]] Status call_each(std::string_view service, std::string_view method,
+                                   const std::vector<std::string>& requests, Duration limit, MonotonicTime end,
+                                   const OnAnswer& take);
+    // The same as call() for a method that streams its answer: none, one or more messages, each handed to `take` as it
+    // arrives. They count only if the result's code is 0. An UNIMPLEMENTED is remembered by method and returned without
+    // asking, until a call fails, or the runtime is started again or has another socket. It does not mean that the
+    // socket is not a runtime's: older runtimes lack these methods.
     [[nodiscard]] Result<Answer> stream(std::string_view service, std::string_view method, std::string_view request,
                                         Duration limit, const OnMessage& take);
     // Thread-safe, final.
@@ -65,7 +61,13 @@ private:
     Connection(EndpointPtr endpoint, sys::Loop loop) : endpoint_(std::move(endpoint)), loop_(std::move(loop)) {}
     Status open(const std::string& what);
     Status connect(const std::string& what);
-    Result<Answer> exchange(const std::string& what, const http::Request& request, const OnMessage& take);
+    Result<Answer> exchange(const std::string& what, const http::Request& request, OnMessage take = {});
+    struct EachCall;
+    struct NumberedCall;
+    Status exchange_each(EachCall& each);
+    Status take_answer(EachCall& each, NumberedCall& call);
+    Status begin_next(EachCall& each, NumberedCall& call);
+    Status turn(const std::string& what);
     bool is_unknown(const std::string& what, http::Request request, MonotonicTime end);
     void note(const Result<Answer>& answer);
     void forget();

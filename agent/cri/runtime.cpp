@@ -46,6 +46,14 @@ tl::unexpected<Error> refused(std::string_view method, const Answer& answer) {
                 is_unknown ? "evictd needs a runtime with CRI v1, as containerd 1.6 and CRI-O 1.23 have it" : "");
 }
 
+template <class Value>
+Result<Value> value_of(std::string_view method, const Answer& answer, Result<Value> (*reader)(std::string_view)) {
+    if (answer.code != static_cast<int>(http::GrpcCode::ok)) return refused(method, answer);
+    auto value = reader(answer.message);
+    if (!value) value.error().what = "container runtime's " + std::string(method) + ": " + value.error().what;
+    return value;
+}
+
 // A message whose field 1 is a text.
 std::string with_text(std::string_view text, std::uint64_t number = 0) {
     http::WireWriter writer;
@@ -75,22 +83,12 @@ Result<std::unique_ptr<Runtime>> Runtime::make(std::string socket, RuntimeLimits
     return make(std::make_shared<Endpoint>(std::move(socket)), limits);
 }
 
-Result<std::string> Runtime::ask(std::string_view service, std::string_view method, const std::string& request,
-                                 Duration limit) {
-    auto answer = connection_->call(service, method, request, limit);
-    if (!answer) return tl::unexpected(answer.error());
-    if (answer->code != static_cast<int>(http::GrpcCode::ok)) return refused(method, *answer);
-    return std::move(answer->message);
-}
-
 template <class Value>
 Result<Value> Runtime::read(std::string_view service, std::string_view method, const std::string& request,
                             Duration limit, Result<Value> (*reader)(std::string_view)) {
-    const auto message = ask(service, method, request, limit);
-    if (!message) return tl::unexpected(message.error());
-    auto value = reader(*message);
-    if (!value) value.error().what = "container runtime's " + std::string(method) + ": " + value.error().what;
-    return value;
+    const auto answer = connection_->call(service, method, request, limit);
+    if (!answer) return tl::unexpected(answer.error());
+    return value_of(method, *answer, reader);
 }
 
 // As the kubelet does with CRIListStreaming (cri-client's remote_runtime.go, KEP-5825): a stream that fails is an
@@ -127,8 +125,9 @@ Result<Value> Runtime::read_one(std::string_view method, const std::string& id, 
 Status Runtime::change(std::string_view service, std::string_view method, const std::string& id,
                        const std::string& request, Duration limit) {
     if (auto valid = check_id(id, "the request"); !valid) return valid;
-    const auto message = ask(service, method, request, limit);
-    return message ? Status{} : tl::unexpected(message.error());
+    const auto answer = connection_->call(service, method, request, limit);
+    if (!answer) return tl::unexpected(answer.error());
+    return answer->code == static_cast<int>(http::GrpcCode::ok) ? Status{} : refused(method, *answer);
 }
 
 Result<RuntimeVersion> Runtime::version() {
@@ -226,25 +225,36 @@ Result<RuntimeContainerDetails> Runtime::container(const std::string& id) {
 }
 
 Status Runtime::add_image_volumes(std::vector<RuntimeContainer>& containers) {
-    const sys::SystemClock clock;
-    const auto end = clock.monotonic() + limits_.read;
+    if (auto asked = ask_image_volumes(containers); !asked) return asked;
     std::unordered_map<std::string, std::vector<std::string>> known;
     for (auto& one : containers) {
-        auto found = image_volumes_.find(one.id);
-        if (found == image_volumes_.end()) {
-            if (clock.monotonic() >= end) {
-                return fail(ErrorKind::unreachable, "container runtime's ContainerStatus",
-                            "timed out before all containers were asked for their image volumes");
-            }
-            auto volumes = read_one("ContainerStatus", one.id, with_text(one.id), read_image_volumes);
-            if (!volumes && volumes.error().kind != ErrorKind::vanished) return tl::unexpected(volumes.error());
-            found = image_volumes_.emplace(one.id, volumes ? std::move(*volumes) : std::vector<std::string>{}).first;
-        }
-        one.image_volumes = found->second;
-        known.insert(*found);
+        one.image_volumes = image_volumes_[one.id];
+        known.try_emplace(one.id, one.image_volumes);
     }
     image_volumes_ = std::move(known);
     return {};
+}
+
+// What has been answered stays known if another call fails.
+Status Runtime::ask_image_volumes(const std::vector<RuntimeContainer>& containers) {
+    constexpr std::string_view method = "ContainerStatus";
+    std::vector<std::string> ids;
+    std::vector<std::string> requests;
+    for (const auto& one : containers) {
+        if (image_volumes_.contains(one.id)) continue;
+        if (auto valid = check_id(one.id, "the request"); !valid) return valid;
+        ids.push_back(one.id);
+        requests.push_back(with_text(one.id));
+    }
+    if (ids.empty()) return {};
+    const auto end = sys::SystemClock().monotonic() + limits_.read;
+    const auto take = [&](std::size_t number, const Answer& answer) -> Status {
+        auto volumes = value_of(method, answer, read_image_volumes);
+        if (!volumes && volumes.error().kind != ErrorKind::vanished) return tl::unexpected(volumes.error());
+        image_volumes_[ids[number]] = volumes ? std::move(*volumes) : std::vector<std::string>{};
+        return {};
+    };
+    return connection_->call_each(runtime_service, method, requests, limits_.read_one, end, take);
 }
 
 Status Runtime::stop_sandbox(const std::string& id) {

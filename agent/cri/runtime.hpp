@@ -57,11 +57,9 @@ public:
 private:
     Runtime(std::unique_ptr<Connection> connection, RuntimeLimits limits)
         : connection_(std::move(connection)), limits_(limits) {}
-    // The message of an answer that is no refusal.
-    Result<std::string> ask(std::string_view service, std::string_view method, const std::string& request,
-                            Duration limit);
     Result<std::vector<RuntimeContainer>> layers_of_pods();
     Result<std::string> image_of_newest_sandbox();
+    Status ask_image_volumes(const std::vector<RuntimeContainer>& containers);
     struct ListCalls;
     // The whole list, without a filter. `limit` holds for each of up to two calls.
     template <class Element>

@@ -59,11 +59,21 @@ TEST_F(SizeTest, DISABLED_ListsOfALargeNode) {
     std::sort(taken.begin(), taken.end());
     auto all = runtime->containers();
     ASSERT_TRUE(all);
-    for (const auto* which : {"first", "next"}) {
+    const auto volumes_take = [&](cri::Runtime& of) {
         const auto asked = Clock::now();
-        ASSERT_TRUE(runtime->add_image_volumes(*all));
-        std::printf("image volumes of all, %s time: %.1f ms\n", which, milliseconds(Clock::now() - asked));
+        EXPECT_TRUE(of.add_image_volumes(*all));
+        return milliseconds(Clock::now() - asked);
+    };
+    std::vector<double> first;
+    for (int round = 0; round < 7; round++) {
+        const auto fresh = connect();
+        ASSERT_NE(fresh, nullptr);
+        first.push_back(volumes_take(*fresh));
+        EXPECT_LT(volumes_take(*fresh), first.back());
     }
+    std::sort(first.begin(), first.end());
+    std::printf("image volumes of all, asked for the first time: median %.1f ms, most %.1f ms\n",
+                first[first.size() / 2], first.back());
     const auto begin = Clock::now();
     const auto layers = runtime->layers();
     ASSERT_TRUE(layers);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+// One call of gRPC that is under way: from its request to how it ended.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "evictd/model/result.hpp"
+#include "evictd/model/units.hpp"
+#include "http/client.hpp"
+#include "http/grpc_messages.hpp"
+
+namespace evictd::cri {
+
+// Bytes of one message: the kubelet's limit (maxMsgSize of its remote runtime).
+inline constexpr std::size_t most_of_a_message = std::size_t{16} << 20U;
+// Bytes of all messages of a stream, with their frames. A container has 1 to 1.8 KiB (KEP-5825), so these are about
+// 20,000, dead ones included. Half as much is what a single message may have. Both are held in memory that is locked,
+// in an agent for nodes that are short of it; of what is decoded, only what is used is kept (message_parts).
+inline constexpr std::size_t most_of_a_stream = std::size_t{32} << 20U;
+
+struct Answer {
+    int code = 0;         // of gRPC
+    std::string text;     // with a code other than 0: what the runtime says of it
+    std::string message;  // of a call with one, and code 0
+};
+
+// Valid during the call only. An error ends the exchange with it.
+using OnMessage = std::function<Status(std::string_view message)>;
+
+// Its destructor ends the call, and comes before the client's.
+class Exchange {
+public:
+    // `what` names the method in errors. Without `take` the answer is one message, kept in Answer::message.
+    explicit Exchange(std::string what, OnMessage take = {});
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+    ~Exchange() = default;
+
+    // Once. `request` has a time limit.
+    [[nodiscard]] Status begin(http::Client& client, const http::Request& request);
+    // It ends with the loop's turns, and a second after its time limit at the latest.
+    [[nodiscard]] bool has_ended() const;
+    // Once, when it has ended. `socket` is the client's.
+    [[nodiscard]] Result<Answer> answer(const std::string& socket);
+
+private:
+    Status on_data(std::string_view piece);
+    Status keep(std::string_view message);
+    Result<Answer> answer_of(const http::Reply& reply);
+
+    std::string what_;
+    OnMessage take_;
+    bool is_one_ = false;  // the answer is one message
+    std::optional<std::string> message_;
+    http::GrpcMessages messages_{most_of_a_message, http::GrpcMessages::Larger::is_error};
+    std::size_t bytes_ = 0;
+    Duration limit_{0};
+    MonotonicTime end_;
+    std::optional<Result<http::Reply>> reply_;
+    http::Client::CallPtr call_;
+};
+
+}  // namespace evictd::cri
