@@ -5,9 +5,6 @@
 namespace evictd::cri {
 namespace {
 
-constexpr std::string_view uid_label = "io.kubernetes.pod.uid";
-constexpr std::string_view source_annotation = "kubernetes.io/config.source";  // policy/orphans
-
 // "" where it has none.
 Status read_key(std::string_view bytes, std::string_view& into) {
     return for_each_field(bytes, [&](const Field& field) -> Status {
@@ -89,7 +86,7 @@ Status read_attributes(std::string_view bytes, RuntimeContainer& into) {
 Status take_known_entry(const Field& field, RuntimeLabels& into) {
     std::string_view key;
     if (auto read = take_message<std::string_view>(field, key, read_key); !read) return read;
-    return key == uid_label || key == source_annotation ? take_entry(field, into) : Status{};
+    return key == pod_uid_label || key == config_source_annotation ? take_entry(field, into) : Status{};
 }
 
 Status take_sandbox_state(const Field& field, bool& is_ready) {
@@ -119,7 +116,7 @@ Status take_container_state(const Field& field, ContainerState& into) {
 }
 
 void note_pod(RuntimeContainer& container) {
-    const auto label = container.labels.find(std::string(uid_label));
+    const auto label = container.labels.find(pod_uid_label);
     if (label != container.labels.end()) container.pod = label->second;
 }
 

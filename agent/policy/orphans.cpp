@@ -23,9 +23,6 @@ namespace {
 
 using KnownPods = std::unordered_set<std::string_view>;
 
-// ConfigSourceAnnotationKey: where the kubelet has a pod from. The kubelet sets it itself, whatever the pod says.
-constexpr const char* source_annotation = "kubernetes.io/config.source";
-
 // There is a pass each minute, so that the first attempts are made at each.
 constexpr Duration first_back_off = std::chrono::seconds(10);
 constexpr Duration longest_back_off = std::chrono::minutes(10);
@@ -84,7 +81,7 @@ void weigh_leftovers(const Runtime& runtime, LeftoversByPod& asked) {
         if (found == asked.end()) continue;
         pod_of_sandbox.emplace(sandbox.id, sandbox.pod);
         note_name(found->second, sandbox.namespace_name + "/" + sandbox.name);
-        const auto source = sandbox.annotations.find(source_annotation);
+        const auto source = sandbox.annotations.find(config_source_annotation);
         const bool is_of_api = source == sandbox.annotations.end() || source->second == "api";
         if (sandbox.ready || !is_of_api) found->second.is_doubtful = true;
     }

@@ -16,6 +16,11 @@ namespace evictd {
 
 using RuntimeLabels = std::map<std::string, std::string>;
 
+// The labels and annotations that are used; no others are kept. The kubelet sets them itself, whatever the pod says:
+// KubernetesPodUIDLabel, and ConfigSourceAnnotationKey, which says where it has the pod from.
+inline constexpr const char* pod_uid_label = "io.kubernetes.pod.uid";
+inline constexpr const char* config_source_annotation = "kubernetes.io/config.source";
+
 // What a directory or a file system holds, as of a time that may be long ago.
 struct RuntimeUsage {
     Bytes used{};
@@ -73,8 +78,8 @@ struct RuntimeContainer {
     RuntimeLabels labels{};   // those that are used: io.kubernetes.pod.uid
     RuntimeLabels annotations{};
     std::optional<RuntimeUsage> layer{};  // its writable layer; none: not measured yet, or not asked
-    std::vector<std::string>
-        image_volumes{};  // images that it has mounted, as its mounts name them; none: or not asked
+    // Images that it has mounted, as its mounts name them. None: or it was not asked.
+    std::vector<std::string> image_volumes{};
 };
 
 // What only ContainerStatus says.
