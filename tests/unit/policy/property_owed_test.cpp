@@ -107,72 +107,76 @@ bool is_known_gone(const Observation& observation, const InFlight& flight) {
     });
 }
 
-TEST(AlwaysOwed, AtMostOneNewVictimALookAndOnlyOneThatASignalReaches) {
+// Each is asked at every look of every course, and counts how often it was put to the test.
+struct OwedProperties {
     int evictions = 0;
-    for (unsigned seed = 0; seed < owed_seeds; ++seed) {
-        World(seed).run([&](const Observation& observation, const State&, const Decision& decision, const State&) {
-            EXPECT_LE(decision.actions.size(), 1U) << seed;
-            if (!decision.evict) return;
-            ++evictions;
-            for (const auto& observed : observation.pods) {
-                const bool chosen = observed.pod->uid == decision.evict->pod;
-                EXPECT_TRUE(!chosen || observed.populated) << seed;
-            }
-        });
-    }
-    EXPECT_GT(evictions, 500);
-}
-
-TEST(AlwaysOwed, NoPodIsChosenWhileTheLastVictimIsUnknownOrItsMemoryStillComes) {
     int waited = 0;
-    for (unsigned seed = 0; seed < owed_seeds; ++seed) {
-        World(seed).run(
-            [&](const Observation& observation, const State& before, const Decision& decision, const State& after) {
-                for (const auto& flight : before.in_flight) {
-                    const bool held_up = observation.at < hold_until(flight) && !is_known_gone(observation, flight);
-                    waited += held_up ? 1 : 0;
-                    EXPECT_FALSE(held_up && decision.evict) << seed;
-                }
-                EXPECT_FALSE(decision.evict && is_returning(after)) << seed;
-                // For thirty seconds at most.
-                for (const auto& owing : after.owing) {
-                    EXPECT_TRUE(owing.overdue || observation.at < owing.victim.kill_at + 30s) << seed;
-                }
-            });
-    }
-    EXPECT_GT(waited, 500);
-}
-
-TEST(AlwaysOwed, AfterOneThatDidNotHelpTheNextWaitsTenSecondsUnlessMemoryFalls) {
     int slow = 0;
-    for (unsigned seed = 0; seed < owed_seeds; ++seed) {
-        World(seed).run(
-            [&](const Observation& observation, const State& before, const Decision& decision, const State&) {
-                if (!decision.evict) return;
-                for (const auto& owing : before.owing) {
-                    const auto still = std::find_if(decision.owed.begin(), decision.owed.end(), [&](const auto& one) {
-                        return one.cgroup == owing.cgroup && one.overdue;
-                    });
-                    if (!owing.overdue || still == decision.owed.end() || still->fresh) continue;
-                    const auto now = observation.readings[0]->available.value;
-                    if (now < owing.available[0]->value) continue;
-                    ++slow;
-                    EXPECT_GE(observation.at, owing.victim.emptied_at + 10s) << seed;
-                }
-            });
-    }
-    EXPECT_GT(slow, 20);
-}
+    std::set<std::pair<std::uint64_t, MonotonicTime>> reported;  // a pod may be evicted twice
 
-TEST(AlwaysOwed, WhatIsNotReturnedIsReportedOnce) {
+    void at_most_one_new_victim_a_look_and_only_one_that_a_signal_reaches(const Observation& observation,
+                                                                          const Decision& decision) {
+        EXPECT_LE(decision.actions.size(), 1U);
+        if (!decision.evict) return;
+        ++evictions;
+        for (const auto& observed : observation.pods) {
+            const bool chosen = observed.pod->uid == decision.evict->pod;
+            EXPECT_TRUE(!chosen || observed.populated);
+        }
+    }
+    void no_pod_is_chosen_while_the_last_victim_is_unknown_or_its_memory_still_comes(const Observation& observation,
+                                                                                     const State& before,
+                                                                                     const Decision& decision,
+                                                                                     const State& after) {
+        for (const auto& flight : before.in_flight) {
+            const bool held_up = observation.at < hold_until(flight) && !is_known_gone(observation, flight);
+            waited += held_up ? 1 : 0;
+            EXPECT_FALSE(held_up && decision.evict);
+        }
+        EXPECT_FALSE(decision.evict && is_returning(after));
+        // For thirty seconds at most.
+        for (const auto& owing : after.owing) {
+            EXPECT_TRUE(owing.overdue || observation.at < owing.victim.kill_at + 30s);
+        }
+    }
+    void after_one_that_did_not_help_the_next_waits_ten_seconds_unless_memory_falls(const Observation& observation,
+                                                                                    const State& before,
+                                                                                    const Decision& decision) {
+        if (!decision.evict) return;
+        for (const auto& owing : before.owing) {
+            const auto still = std::find_if(decision.owed.begin(), decision.owed.end(),
+                                            [&](const auto& one) { return one.cgroup == owing.cgroup && one.overdue; });
+            if (!owing.overdue || still == decision.owed.end() || still->fresh) continue;
+            const auto now = observation.readings[0]->available.value;
+            if (now < owing.available[0]->value) continue;
+            ++slow;
+            EXPECT_GE(observation.at, owing.victim.emptied_at + 10s);
+        }
+    }
+    void what_is_not_returned_is_reported_once(const Decision& decision) {
+        for (const auto& owed : decision.owed) {
+            EXPECT_TRUE(!owed.fresh || reported.insert({owed.cgroup.value, owed.since}).second);
+        }
+    }
+};
+
+TEST(AlwaysOwed, WhateverTheKernelSaysOfTheVictims) {
+    OwedProperties properties;
     for (unsigned seed = 0; seed < owed_seeds; ++seed) {
-        std::set<std::pair<std::uint64_t, MonotonicTime>> reported;  // a pod may be evicted twice
-        World(seed).run([&](const Observation&, const State&, const Decision& decision, const State&) {
-            for (const auto& owed : decision.owed) {
-                EXPECT_TRUE(!owed.fresh || reported.insert({owed.cgroup.value, owed.since}).second) << seed;
-            }
+        SCOPED_TRACE(seed);
+        properties.reported.clear();
+        World(seed).run([&](const auto& observation, const auto& before, const auto& decision, const auto& after) {
+            properties.at_most_one_new_victim_a_look_and_only_one_that_a_signal_reaches(observation, decision);
+            properties.no_pod_is_chosen_while_the_last_victim_is_unknown_or_its_memory_still_comes(observation, before,
+                                                                                                   decision, after);
+            properties.after_one_that_did_not_help_the_next_waits_ten_seconds_unless_memory_falls(observation, before,
+                                                                                                  decision);
+            properties.what_is_not_returned_is_reported_once(decision);
         });
     }
+    EXPECT_GT(properties.evictions, 500);
+    EXPECT_GT(properties.waited, 500);
+    EXPECT_GT(properties.slow, 20);
 }
 
 }  // namespace

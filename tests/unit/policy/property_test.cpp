@@ -52,60 +52,6 @@ void run(unsigned seed, Check check) {
     }
 }
 
-TEST(Always, AtMostOneEvictionALookAndNeverOfAnExemptPod) {
-    std::array<int, signal_count> evictions{};
-    int beyond_limits = 0;
-    for (unsigned seed = 0; seed < seeds; ++seed) {
-        run(seed, [&](const Node&, const Observation& observation, const State& before, const Decision& decision) {
-            std::set<std::string> touched;
-            for (const auto& action : decision.actions) EXPECT_TRUE(touched.insert(action.pod.value).second) << seed;
-            const std::size_t begun = decision.limit_evictions.size() + (decision.evict ? 1 : 0);
-            EXPECT_LE(decision.in_flight.size() + decision.finished.size(), before.in_flight.size() + begun) << seed;
-            EXPECT_FALSE(decision.evict && !decision.limit_evictions.empty()) << seed;
-            EXPECT_FALSE(begun > 0 && !decision.reclaim.empty()) << seed;
-
-            std::set<std::string> chosen;
-            for (const auto& eviction : decision.limit_evictions) chosen.insert(eviction.pod.value);
-            if (decision.evict) chosen.insert(decision.evict->pod.value);
-            EXPECT_EQ(chosen.size(), begun) << seed;
-            for (const auto& observed : observation.pods) {
-                if (!chosen.contains(observed.pod->uid.value)) continue;
-                EXPECT_FALSE(is_critical_pod(*observed.pod)) << seed;
-                EXPECT_TRUE(observed.populated) << seed;
-            }
-            beyond_limits += static_cast<int>(decision.limit_evictions.size());
-            if (decision.evict) ++evictions[static_cast<std::size_t>(decision.evict->threshold.threshold.signal)];
-        });
-    }
-    // The property was put to the test.
-    EXPECT_GT(beyond_limits, 30);
-    for (std::size_t i = 0; i < signal_count; ++i) EXPECT_GT(evictions[i], 0) << name(static_cast<Signal>(i));
-}
-
-TEST(Always, EveryTouchedPodWasChosenAndIsStillInFlight) {
-    for (unsigned seed = 0; seed < seeds; ++seed) {
-        run(seed, [&](const Node&, const Observation&, const State&, const Decision& decision) {
-            for (const auto& action : decision.actions) {
-                EXPECT_TRUE(std::any_of(decision.in_flight.begin(), decision.in_flight.end(),
-                                        [&](const Victim& victim) { return victim.pod == action.pod; }))
-                    << seed;
-            }
-        });
-    }
-}
-
-TEST(Always, NoPodIsChosenWhileAVictimDelaysTheNext) {
-    for (unsigned seed = 0; seed < seeds; ++seed) {
-        run(seed, [&](const Node&, const Observation& observation, const State&, const Decision& decision) {
-            if (!decision.evict) return;
-            for (const auto& victim : decision.in_flight) {
-                if (victim.pod == decision.evict->pod) continue;
-                EXPECT_GE(observation.at, victim.kill_at + 30s) << seed;
-            }
-        });
-    }
-}
-
 // What is decided, in words; two decisions that read the same do the same.
 std::string told(const Decision& decision) {
     std::string text = decision.why;
@@ -120,26 +66,73 @@ std::string told(const Decision& decision) {
     return text + " " + to_string(Duration(next)) + "\n";
 }
 
-TEST(Always, TheSameCourseOfEventsGivesTheSameDecisions) {
-    for (unsigned seed = 0; seed < seeds; ++seed) {
-        std::array<std::string, 2> courses;
-        for (auto& course : courses) {
-            run(seed, [&](const Node& node, const Observation& observation, const State& before, const Decision& made) {
-                course += told(made);
-                EXPECT_EQ(told(decide(node.config, observation, before).decision), told(made)) << seed;
-            });
-        }
-        EXPECT_EQ(courses[0], courses[1]) << seed;
-    }
-}
+// Each is asked at every look of every course, and counts how often it was put to the test.
+struct NodeProperties {
+    std::array<int, signal_count> evictions{};
+    int beyond_limits = 0;
 
-TEST(Always, ThereIsAReasonAndTheNextLookLiesAhead) {
-    for (unsigned seed = 0; seed < seeds; ++seed) {
-        run(seed, [&](const Node&, const Observation& observation, const State&, const Decision& decision) {
-            EXPECT_FALSE(decision.why.empty()) << seed;
-            EXPECT_GT(decision.look_again_at.value_or(MonotonicTime::max()), observation.at) << seed;
-        });
+    void at_most_one_eviction_a_look_and_never_of_an_exempt_pod(const Observation& observation, const State& before,
+                                                                const Decision& decision) {
+        std::set<std::string> touched;
+        for (const auto& action : decision.actions) EXPECT_TRUE(touched.insert(action.pod.value).second);
+        const std::size_t begun = decision.limit_evictions.size() + (decision.evict ? 1 : 0);
+        EXPECT_LE(decision.in_flight.size() + decision.finished.size(), before.in_flight.size() + begun);
+        EXPECT_FALSE(decision.evict && !decision.limit_evictions.empty());
+        EXPECT_FALSE(begun > 0 && !decision.reclaim.empty());
+
+        std::set<std::string> chosen;
+        for (const auto& eviction : decision.limit_evictions) chosen.insert(eviction.pod.value);
+        if (decision.evict) chosen.insert(decision.evict->pod.value);
+        EXPECT_EQ(chosen.size(), begun);
+        for (const auto& observed : observation.pods) {
+            if (!chosen.contains(observed.pod->uid.value)) continue;
+            EXPECT_FALSE(is_critical_pod(*observed.pod));
+            EXPECT_TRUE(observed.populated);
+        }
+        beyond_limits += static_cast<int>(decision.limit_evictions.size());
+        if (decision.evict) ++evictions[static_cast<std::size_t>(decision.evict->threshold.threshold.signal)];
     }
+    static void every_touched_pod_was_chosen_and_is_still_in_flight(const Decision& decision) {
+        for (const auto& action : decision.actions) {
+            EXPECT_TRUE(std::any_of(decision.in_flight.begin(), decision.in_flight.end(),
+                                    [&](const Victim& victim) { return victim.pod == action.pod; }));
+        }
+    }
+    static void no_pod_is_chosen_while_a_victim_delays_the_next(const Observation& observation,
+                                                                const Decision& decision) {
+        if (!decision.evict) return;
+        for (const auto& victim : decision.in_flight) {
+            if (victim.pod == decision.evict->pod) continue;
+            EXPECT_GE(observation.at, victim.kill_at + 30s);
+        }
+    }
+    static void there_is_a_reason_and_the_next_look_lies_ahead(const Observation& observation,
+                                                               const Decision& decision) {
+        EXPECT_FALSE(decision.why.empty());
+        EXPECT_GT(decision.look_again_at.value_or(MonotonicTime::max()), observation.at);
+    }
+};
+
+TEST(Always, WhateverHappensOnANode) {
+    NodeProperties properties;
+    for (unsigned seed = 0; seed < seeds; ++seed) {
+        SCOPED_TRACE(seed);
+        std::string course;
+        run(seed, [&](const Node& node, const Observation& observation, const State& before, const Decision& decision) {
+            properties.at_most_one_eviction_a_look_and_never_of_an_exempt_pod(observation, before, decision);
+            NodeProperties::every_touched_pod_was_chosen_and_is_still_in_flight(decision);
+            NodeProperties::no_pod_is_chosen_while_a_victim_delays_the_next(observation, decision);
+            NodeProperties::there_is_a_reason_and_the_next_look_lies_ahead(observation, decision);
+            course += told(decision);
+            EXPECT_EQ(told(decide(node.config, observation, before).decision), told(decision));
+        });
+        std::string again;
+        run(seed, [&](const auto&, const auto&, const auto&, const Decision& decision) { again += told(decision); });
+        EXPECT_EQ(again, course) << "the same course of events";
+    }
+    EXPECT_GT(properties.beyond_limits, 30);
+    for (std::size_t i = 0; i < signal_count; ++i)
+        EXPECT_GT(properties.evictions[i], 0) << name(static_cast<Signal>(i));
 }
 
 TEST(Ranking, IsAPermutationOfTheActivePodsWhateverTheirOrder) {
