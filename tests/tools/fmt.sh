@@ -8,7 +8,7 @@ set -euo pipefail
 need clang-format clang-format
 cd "$top"
 case ${1:-} in
-    --check) sources | xargs -0 -r clang-format --style=file --dry-run -Werror ;;
+    --check) sources | xargs -0 -r -n 64 -P "${JOBS:-$(nproc)}" clang-format --style=file --dry-run -Werror ;;
     "") sources | xargs -0 -r clang-format --style=file -i ;;
     *) echo "usage: fmt.sh [--check]" >&2; exit 2 ;;
 esac

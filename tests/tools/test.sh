@@ -3,7 +3,7 @@
 # Copyright The evictd authors
 # Every test, suite by suite; the last line is "N passed, N failed" over all of them. A suite that cannot run here, or was
 # not selected, is listed with the reason. Nothing stops at the first failure.
-# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli cri adversary soak fuzz vm kube; all but unit and kube)     env: BUILD JOBS CASES
+# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli cri adversary soak fuzz vm kube; all but unit and kube)     env: BUILD JOBS CASES VM
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -86,6 +86,7 @@ count_lines() { # count_lines SUITE LOG STATUS OK-REGEX BAD-REGEX SKIP-REGEX NOT
     fi
 }
 
+check_scripts() { scripts | xargs -0 -r -n 16 -P "$jobs" shellcheck -x; }
 mutations_apply() {
     local patch
     for patch in tests/vm/mutations/*.patch; do git apply --check "$patch" || return 1; done
@@ -99,7 +100,7 @@ suite_lint() {
         if "$@" >> "$log" 2>&1; then echo "ok $name" >> "$log"; else echo "not ok $name" >> "$log"; status=1; fi
     }
     check "clang-format" tests/tools/fmt.sh --check
-    check "shellcheck" bash -c '. tests/tools/lib.sh && scripts | xargs -0 -r shellcheck -x'
+    check "shellcheck" check_scripts
     check "licence and copyright in the heads of files" tests/tools/heads.sh
     check "layers: what is included is linked" tests/tools/layers.sh
     check "mutations of tests/vm apply" mutations_apply
