@@ -6,7 +6,7 @@
 # usage: run.sh [-h] [-b BUILD] [-B BOOT] [-m MIB] [-c CPUS] [-a KERNEL-ARGUMENTS] [-q QEMU-ARGUMENTS] [-i] [CASE...]
 #   -B BOOT  a name in matrix.yaml (its first); -m, -c, -a, -q change or add to what stands there
 #   -i CASE  a shell in the guest instead, the case ready at /cases/CASE/run; leave with poweroff -f or Ctrl-A x
-#   env: EVERY=1 (also the slow cases that would say nothing new in this boot)
+#   env: EVERY=1 (also the slow cases that would say nothing new in this boot), SILENCE (seconds after which a machine hangs)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
@@ -106,10 +106,30 @@ hear() { # hear LINE
     esac
 }
 
+# A case prints something more often than this, in seconds, or it is over sooner.
+silence=${SILENCE:-300}
+
+# A machine that is silent for too long: an NMI that nobody expects, and the kernel panics and prints where it is. Where
+# not even that comes, no instruction of the guest is run any more. Leaves in $end what it said.
+wake() { # wake CONSOLE
+    local line words=""
+    echo nmi 1<> "$work/monitor.in"
+    while IFS= read -r -t 20 line <&"$1"; do
+        line=${line//$'\r'/}
+        printf '%s\n' "$line" >> "$into"
+        [[ $line != *RIP:* || -n $words ]] || words=$line
+        [ -n "$words" ] || [[ $line != *panic* ]] || end="no word in time; to an NMI: $line"
+    done
+    [ -z "$words" ] || end="no word in time; at an NMI it was at ${words#*RIP: }"
+    [ "$end" != late ] || end=$deaf
+    kill -KILL "$qemu_pid" 2>/dev/null
+}
+deaf="no word in time, and none to an NMI"
+
 # One boot. Judges every case that ends; leaves the name of one that was under way when the machine died in $running, and in
 # $end how the machine ended.
 run_boot() { # run_boot CASE...
-    local line console status
+    local line console status left
     pack "$@" || exit 1
     rm -f "$work"/monitor.{in,out}
     mkfifo "$work"/monitor.{in,out} || exit 1
@@ -119,20 +139,15 @@ run_boot() { # run_boot CASE...
     : > "$into"
     deadline=$((SECONDS + 90)) # to init it takes 3 s on a quiet machine
     end=late
-    while [ $((deadline - SECONDS)) -gt 0 ]; do
-        IFS= read -r -t $((deadline - SECONDS)) line <&"$console" || { [ $? -gt 128 ] || end=ended; break; }
+    while left=$((deadline - SECONDS)) && [ "$left" -gt 0 ]; do
+        IFS= read -r -t $((left < silence ? left : silence)) line <&"$console" || { [ $? -gt 128 ] || end=ended; break; }
         hear "${line//$'\r'/}"
     done
-    if [ "$end" = late ]; then
-        # An NMI that nobody expects: the kernel panics and prints where it is.
-        echo nmi 1<> "$work/monitor.in"
-        while IFS= read -r -t 20 line <&"$console"; do printf '%s\n' "${line//$'\r'/}" >> "$into"; done
-        kill "$qemu_pid" 2>/dev/null
-    fi
+    [ "$end" != late ] || wake "$console"
     exec {console}<&-
     wait "$qemu_pid" 2>/dev/null
     status=$?
-    [ "$end" = late ] && end="no word in time" || end="QEMU ended with status $status"
+    [ "$end" != ended ] || end="QEMU ended with status $status"
     qemu_pid=""
 }
 
@@ -160,9 +175,11 @@ done
 
 # The kernel patches its own code (static keys) behind a breakpoint; emulated, another CPU may take that breakpoint after it is
 # gone, and the kernel panics: "Oops: int3". Or it takes the breakpoint for ever where the 5-byte nop is long back: a soft lockup
-# at that nop. No other death is forgiven, and these once a case.
+# at that nop. And a kernel that hangs panics at an NMI; where it does not, the emulator runs it no more. No other death is
+# forgiven, and these once a case.
 emulator_fault() {
     [[ $forgiven != *" $1 "* ]] || return 1
+    [ "$end" != "$deaf" ] || return 0
     grep -qs "Oops: int3" "$work/$1".{log,dmesg} && return
     grep -qs "soft lockup" "$work/$1".{log,dmesg} && grep -qsE "Code: .*<(0f> 1f 44 00 00|cc>)" "$work/$1".{log,dmesg}
 }
@@ -183,7 +200,7 @@ while [ ${#pending[@]} -gt 0 ]; do
             dead=${running/#host}
             if [ -n "$dead" ] && emulator_fault "$dead"; then
                 forgiven+=" $dead "
-                echo "note $boot $dead: the emulator ran an instruction that the kernel was patching; once more in a new machine"
+                echo "note $boot $dead: the emulator failed ($end); once more in a new machine"
                 dead=""
             elif [ -n "$dead" ]; then
                 fail "$dead" 0 "the machine died or hung: $end" "$work/$dead.log"
