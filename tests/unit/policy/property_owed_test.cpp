@@ -14,7 +14,7 @@
 namespace evictd::policy::testing {
 namespace {
 
-constexpr unsigned owed_seeds = 60;
+constexpr unsigned owed_seeds = 120;
 
 // One victim's cgroup, as the kernel has it.
 struct Fate {

@@ -231,7 +231,7 @@ TEST(SoftEviction, ADryRunAsksNoOneAndPretends) {
 // Whatever the pod, the kubelet and the API server do: attempts only grow, and while something runs none begins without
 // a kill.
 TEST(SoftEviction, NoAttemptIsEverRepeatedNorBegunAloneWhileThePodRuns) {
-    for (unsigned seed = 0; seed < 60; ++seed) {
+    for (unsigned seed = 0; seed < 120; ++seed) {
         std::mt19937 random(seed);
         Ended node({hard(40_MiB), soft(100_MiB, 1s)});
         node.remove("middle");
