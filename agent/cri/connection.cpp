@@ -2,9 +2,11 @@
 // Copyright The evictd authors
 #include "cri/connection.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "http/grpc_messages.hpp"
@@ -14,7 +16,7 @@
 namespace evictd::cri {
 namespace {
 
-// Of one turn of the loop: cancel() wakes it, and so does whatever an exchange waits for.
+// Of one turn of the loop. What arrives and cancel() wake it earlier.
 constexpr Duration longest_turn = std::chrono::seconds(1);
 
 std::string name_of(std::string_view method) { return "container runtime's " + std::string(method); }
@@ -46,7 +48,7 @@ void Connection::forget() {
     unknown_methods_.clear();
 }
 
-// The socket is looked at before each call, because each may make a connection.
+// The socket is looked at before each call and call_each(), because they make connections.
 Status Connection::open(const std::string& what) {
     auto connected = connect(what);
     if (!connected) forget();
@@ -82,14 +84,12 @@ Result<Answer> Connection::call(std::string_view service, std::string_view metho
 
 struct Connection::EachCall {
     std::string what;
-    std::string_view service;
-    std::string_view method;
-    const std::vector<std::string>& requests;
-    Duration limit;
-    MonotonicTime end;
+    const Calls& calls;
     const OnAnswer& take;
     std::size_t next = 0;  // request
     std::size_t answered = 0;
+    bool is_accepted = false;  // one of them
+    bool is_broken = false;    // the error is the connection's
 };
 
 struct Connection::NumberedCall {
@@ -97,24 +97,27 @@ struct Connection::NumberedCall {
     std::optional<Exchange> exchange;
 };
 
-Status Connection::call_each(std::string_view service, std::string_view method,
-                             const std::vector<std::string>& requests, Duration limit, MonotonicTime end,
-                             const OnAnswer& take) {
-    EachCall each{name_of(method), service, method, requests, limit, end, take};
+Status Connection::call_each(const Calls& calls, const OnAnswer& take) {
+    EachCall each{name_of(calls.method), calls, take};
     if (auto opened = open(each.what); !opened) return opened;
     auto done = exchange_each(each);
-    note(done ? Result<Answer>(Answer{}) : tl::unexpected(done.error()));
+    if (each.is_broken) {
+        note(tl::unexpected(done.error()));
+    } else if (each.answered > 0) {
+        endpoint_->note_call(socket_, each.is_accepted);
+    }
     return done;
 }
 
 Status Connection::exchange_each(EachCall& each) {
-    std::array<NumberedCall, calls_at_once> calls;
+    std::array<NumberedCall, most_calls_at_once> calls;
+    const auto at_once = std::clamp<std::size_t>(each.calls.at_once, 1, most_calls_at_once);
     while (true) {
-        for (auto& call : calls) {
+        for (auto& call : std::span(calls).first(at_once)) {
             if (auto taken = take_answer(each, call); !taken) return taken;
             if (auto begun = begin_next(each, call); !begun) return begun;
         }
-        if (each.answered == each.requests.size()) return {};
+        if (each.answered == each.calls.requests.size()) return {};
         if (auto turned = turn(each.what); !turned) return turned;
     }
 }
@@ -123,22 +126,27 @@ Status Connection::take_answer(EachCall& each, NumberedCall& call) {
     if (!call.exchange || !call.exchange->has_ended()) return {};
     const auto answer = call.exchange->answer(socket_);
     call.exchange.reset();
+    each.is_broken = !answer;
     if (!answer) return tl::unexpected(answer.error());
     ++each.answered;
+    each.is_accepted = each.is_accepted || is(*answer, http::GrpcCode::ok);
     return each.take(call.number, *answer);
 }
 
 Status Connection::begin_next(EachCall& each, NumberedCall& call) {
-    if (call.exchange || each.next == each.requests.size()) return {};
-    if (sys::SystemClock().monotonic() >= each.end) {
+    const auto& requests = each.calls.requests;
+    if (call.exchange || each.next == requests.size()) return {};
+    if (sys::SystemClock().monotonic() >= each.calls.end) {
         return fail(ErrorKind::unreachable, each.what,
-                    "timed out after " + std::to_string(each.answered) + " of " + std::to_string(each.requests.size()) +
-                        " calls");
+                    "no time is left: " + std::to_string(each.answered) + " of " + std::to_string(requests.size()) +
+                        " calls were answered");
     }
     call.number = each.next++;
-    call.exchange.emplace(each.what);
-    return call.exchange->begin(*client_,
-                                request_of(each.service, each.method, each.requests[call.number], each.limit));
+    call.exchange.emplace(each.what, OnMessage{}, most_of_an_object);
+    const auto begun = call.exchange->begin(
+        *client_, request_of(each.calls.service, each.calls.method, requests[call.number], each.calls.limit));
+    each.is_broken = !begun;
+    return begun;
 }
 
 Result<Answer> Connection::stream(std::string_view service, std::string_view method, std::string_view request,
@@ -178,6 +186,7 @@ void Connection::note(const Result<Answer>& answer) {
     if (!answer) forget();
 }
 
+// The exchange is over when this returns: after an error the client goes.
 Result<Answer> Connection::exchange(const std::string& what, const http::Request& request, OnMessage take) {
     Exchange one(what, std::move(take));
     if (auto begun = one.begin(*client_, request); !begun) return tl::unexpected(begun.error());

@@ -26,8 +26,9 @@
 
 namespace evictd::cri {
 
-// Of call_each(). Each has a connection of its own while it lasts.
-inline constexpr std::size_t calls_at_once = 16;
+// Calls that call_each() has under way at most. Each has a connection of its own, as libcurl 7.88 does not share one to
+// a Unix socket, and may hold two messages of most_of_an_object.
+inline constexpr std::size_t most_calls_at_once = 16;
 
 class Connection {
 public:
@@ -41,13 +42,19 @@ public:
     // connection; the same where the runtime was started again in between.
     [[nodiscard]] Result<Answer> call(std::string_view service, std::string_view method, std::string_view request,
                                       Duration limit);
-    // The same for several requests, `calls_at_once` at a time, each within `limit`; after `end` none is begun, which
-    // is an error. Each answer comes to `take` with the number of its request, in any order. The first error, of a call
-    // or of `take`, ends them all.
+    // Several requests of one method, `at_once` at a time (most_calls_at_once at most), each within `limit`. No call is
+    // begun after `end`: if requests remain, that is an error (`unreachable`). Each answer, a refusal too, comes to
+    // `take` with the number of its request, in any order. The first error, of a call or of `take`, cancels the rest.
+    struct Calls {
+        std::string_view service;
+        std::string_view method;
+        const std::vector<std::string>& requests;
+        std::size_t at_once = most_calls_at_once;
+        Duration limit{0};
+        MonotonicTime end;
+    };
     using OnAnswer = std::function<Status(std::size_t number, const Answer& answer)>;
-    [[nodiscard]] Status call_each(std::string_view service, std::string_view method,
-                                   const std::vector<std::string>& requests, Duration limit, MonotonicTime end,
-                                   const OnAnswer& take);
+    [[nodiscard]] Status call_each(const Calls& calls, const OnAnswer& take);
     // The same as call() for a method that streams its answer: none, one or more messages, each handed to `take` as it
     // arrives. They count only if the result's code is 0. An UNIMPLEMENTED is remembered by method and returned without
     // asking, until a call fails, or the runtime is started again or has another socket. It does not mean that the

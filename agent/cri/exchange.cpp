@@ -18,8 +18,8 @@ constexpr std::size_t longest_text = 200;
 
 }  // namespace
 
-Exchange::Exchange(std::string what, OnMessage take)
-    : what_(std::move(what)), take_(std::move(take)), is_one_(!take_) {}
+Exchange::Exchange(std::string what, OnMessage take, std::size_t most)
+    : what_(std::move(what)), take_(std::move(take)), messages_(most, http::GrpcMessages::Larger::is_error) {}
 
 Status Exchange::begin(http::Client& client, const http::Request& request) {
     limit_ = request.timeout;
@@ -40,7 +40,7 @@ Status Exchange::on_data(std::string_view piece) {
         return fail(ErrorKind::invalid, what_, "the answer has more than " + bytes_text(most_of_a_stream));
     }
     return messages_.feed(
-        piece, [this](std::string_view whole, bool /*is_whole*/) { return is_one_ ? keep(whole) : take_(whole); });
+        piece, [this](std::string_view whole, bool /*is_whole*/) { return take_ ? take_(whole) : keep(whole); });
 }
 
 Status Exchange::keep(std::string_view message) {
@@ -74,7 +74,7 @@ Result<Answer> Exchange::answer_of(const http::Reply& reply) {
         return answer;
     }
     if (!messages_.is_complete()) return fail(ErrorKind::invalid, what_, "the answer ends in the middle of a message");
-    if (is_one_ && !message_) return fail(ErrorKind::invalid, what_, "the answer has no message");
+    if (!take_ && !message_) return fail(ErrorKind::invalid, what_, "the answer has no message");
     if (message_) answer.message = std::move(*message_);
     return answer;
 }

@@ -18,6 +18,8 @@ namespace evictd::cri {
 
 // Bytes of one message: the kubelet's limit (maxMsgSize of its remote runtime).
 inline constexpr std::size_t most_of_a_message = std::size_t{16} << 20U;
+// Bytes of a message about one object, such as a container. etcd takes no pod of more than 1.5 MiB.
+inline constexpr std::size_t most_of_an_object = std::size_t{2} << 20U;
 // Bytes of all messages of a stream, with their frames. A container has 1 to 1.8 KiB (KEP-5825), so these are about
 // 20,000, dead ones included. Half as much is what a single message may have. Both are held in memory that is locked,
 // in an agent for nodes that are short of it; of what is decoded, only what is used is kept (message_parts).
@@ -29,21 +31,22 @@ struct Answer {
     std::string message;  // of a call with one, and code 0
 };
 
-// Valid during the call only. An error ends the exchange with it.
+// `message` is valid during the callback only. An error ends the exchange with it.
 using OnMessage = std::function<Status(std::string_view message)>;
 
-// Its destructor ends the call, and comes before the client's.
+// Its destructor cancels the call, and must come before the client's. The call's callbacks hold its address.
 class Exchange {
 public:
-    // `what` names the method in errors. Without `take` the answer is one message, kept in Answer::message.
-    explicit Exchange(std::string what, OnMessage take = {});
+    // `what` names the method in errors. Without `take` the call is a unary one, whose answer is one message, kept in
+    // Answer::message. `most`: bytes of a message.
+    explicit Exchange(std::string what, OnMessage take = {}, std::size_t most = most_of_a_message);
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
     ~Exchange() = default;
 
-    // Once. `request` has a time limit.
+    // Once. `request.timeout` must be set. Error: no memory.
     [[nodiscard]] Status begin(http::Client& client, const http::Request& request);
-    // It ends with the loop's turns, and a second after its time limit at the latest.
+    // Whether the loop's turns have brought its end, or its time limit is over by a second.
     [[nodiscard]] bool has_ended() const;
     // Once, when it has ended. `socket` is the client's.
     [[nodiscard]] Result<Answer> answer(const std::string& socket);
@@ -55,9 +58,8 @@ private:
 
     std::string what_;
     OnMessage take_;
-    bool is_one_ = false;  // the answer is one message
     std::optional<std::string> message_;
-    http::GrpcMessages messages_{most_of_a_message, http::GrpcMessages::Larger::is_error};
+    http::GrpcMessages messages_;
     std::size_t bytes_ = 0;
     Duration limit_{0};
     MonotonicTime end_;

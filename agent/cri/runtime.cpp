@@ -225,17 +225,20 @@ Result<RuntimeContainerDetails> Runtime::container(const std::string& id) {
 }
 
 Status Runtime::add_image_volumes(std::vector<RuntimeContainer>& containers) {
-    if (auto asked = ask_image_volumes(containers); !asked) return asked;
+    const auto asked = ask_image_volumes(containers);
     std::unordered_map<std::string, std::vector<std::string>> known;
     for (auto& one : containers) {
-        one.image_volumes = image_volumes_[one.id];
-        known.try_emplace(one.id, one.image_volumes);
+        const auto found = image_volumes_.find(one.id);
+        if (found == image_volumes_.end()) continue;
+        one.image_volumes = found->second;
+        known.insert(*found);
     }
     image_volumes_ = std::move(known);
-    return {};
+    return asked;
 }
 
-// What has been answered stays known if another call fails.
+// What has been answered stays known if another call fails. Calls at once share the runtime's CPU and disk: where that
+// makes each take longer than its limit, or there are too few descriptors, one at a time gets further.
 Status Runtime::ask_image_volumes(const std::vector<RuntimeContainer>& containers) {
     constexpr std::string_view method = "ContainerStatus";
     std::vector<std::string> ids;
@@ -247,14 +250,21 @@ Status Runtime::ask_image_volumes(const std::vector<RuntimeContainer>& container
         requests.push_back(with_text(one.id));
     }
     if (ids.empty()) return {};
-    const auto end = sys::SystemClock().monotonic() + limits_.read;
     const auto take = [&](std::size_t number, const Answer& answer) -> Status {
         auto volumes = value_of(method, answer, read_image_volumes);
         if (!volumes && volumes.error().kind != ErrorKind::vanished) return tl::unexpected(volumes.error());
         image_volumes_[ids[number]] = volumes ? std::move(*volumes) : std::vector<std::string>{};
         return {};
     };
-    return connection_->call_each(runtime_service, method, requests, limits_.read_one, end, take);
+    const auto asked = connection_->call_each({.service = runtime_service,
+                                               .method = method,
+                                               .requests = requests,
+                                               .at_once = is_slow_ ? 1 : most_calls_at_once,
+                                               .limit = limits_.read_one,
+                                               .end = sys::SystemClock().monotonic() + limits_.read},
+                                              take);
+    is_slow_ = !asked;
+    return asked;
 }
 
 Status Runtime::stop_sandbox(const std::string& id) {

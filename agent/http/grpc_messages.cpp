@@ -69,8 +69,8 @@ Status GrpcMessages::open() {
 Status GrpcMessages::close(const OnMessage& on_message) {
     prefix_.clear();
     auto taken = on_message(message_, !is_too_large_);
-    if (message_.capacity() > most_kept) message_ = {};
     message_.clear();
+    if (message_.capacity() > most_kept) message_.shrink_to_fit();  // an assignment would keep its memory
     return taken;
 }
 

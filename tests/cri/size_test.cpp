@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // How long the lists of a large node take: 500 containers (created, not started) in 10 sandboxes, and 200 images more
-// than there are. A measurement, so not run with the tests: it takes minutes to make them.
+// than there are; and to ask about their image volumes. A measurement, so not run with the tests: it takes minutes to
+// make them.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -65,15 +66,16 @@ TEST_F(SizeTest, DISABLED_ListsOfALargeNode) {
         return milliseconds(Clock::now() - asked);
     };
     std::vector<double> first;
+    std::vector<double> next;
     for (int round = 0; round < 7; round++) {
         const auto fresh = connect();
         ASSERT_NE(fresh, nullptr);
         first.push_back(volumes_take(*fresh));
-        EXPECT_LT(volumes_take(*fresh), first.back());
+        next.push_back(volumes_take(*fresh));
     }
     std::sort(first.begin(), first.end());
-    std::printf("image volumes of all, asked for the first time: median %.1f ms, most %.1f ms\n",
-                first[first.size() / 2], first.back());
+    std::printf("image volumes of all, asked for the first time: median %.1f ms, most %.1f ms; again: %.1f ms\n",
+                first[first.size() / 2], first.back(), *std::max_element(next.begin(), next.end()));
     const auto begin = Clock::now();
     const auto layers = runtime->layers();
     ASSERT_TRUE(layers);

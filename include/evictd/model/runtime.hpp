@@ -17,7 +17,7 @@ namespace evictd {
 using RuntimeLabels = std::map<std::string, std::string>;
 
 // The labels and annotations that are used; no others are kept. The kubelet sets them itself, whatever the pod says:
-// KubernetesPodUIDLabel, and ConfigSourceAnnotationKey, which says where it has the pod from.
+// KubernetesPodUIDLabel, and ConfigSourceAnnotationKey, which says where it got the pod from.
 inline constexpr const char* pod_uid_label = "io.kubernetes.pod.uid";
 inline constexpr const char* config_source_annotation = "kubernetes.io/config.source";
 
@@ -78,7 +78,7 @@ struct RuntimeContainer {
     RuntimeLabels labels{};   // those that are used: io.kubernetes.pod.uid
     RuntimeLabels annotations{};
     std::optional<RuntimeUsage> layer{};  // its writable layer; none: not measured yet, or not asked
-    // Images that it has mounted, as its mounts name them. None: or it was not asked.
+    // Images that it has mounted, as its mounts name them. Empty: none, or it was not asked.
     std::vector<std::string> image_volumes{};
 };
 

@@ -53,7 +53,8 @@ public:
     [[nodiscard]] virtual Result<RuntimeSandboxDetails> sandbox(const std::string& id) = 0;
     [[nodiscard]] virtual Result<RuntimeContainerDetails> container(const std::string& id) = 0;
     // Fills in RuntimeContainer::image_volumes. The runtime is asked once about each container, because its mounts do
-    // not change. Error: of some it is not known.
+    // not change. Error: at least one was not answered for, and of those it is not known; the next time only they are
+    // asked about.
     [[nodiscard]] virtual Status add_image_volumes(std::vector<RuntimeContainer>& containers) = 0;
 
     // With all its containers. Some runtimes answer `vanished` where there is none, others nothing.

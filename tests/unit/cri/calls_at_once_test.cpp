@@ -2,6 +2,7 @@
 // Copyright The evictd authors
 // Several calls at a time: whose answer is whose, and what ends them.
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -36,7 +37,7 @@ protected:
         call.data(call.request());
         call.end(0);
     }
-    // As a shim that hangs: until the test is over, or says so.
+    // As a shim that hangs: until end_hanging().
     void hang() {
         std::unique_lock lock(mutex);
         news.wait_for(lock, 60s, [this] { return is_over; });
@@ -53,15 +54,17 @@ protected:
         return all;
     }
     Status ask(const std::vector<std::string>& requests, Duration limit = 60s, Duration all = 60s) {
-        return connection->call_each("Service", "Method", requests, limit, sys::SystemClock().monotonic() + all,
-                                     [&](std::size_t number, const Answer& answer) -> Status {
-                                         answers[number] = answer;
-                                         return {};
-                                     });
+        return connection->call_each(
+            {"Service", "Method", requests, at_once, limit, sys::SystemClock().monotonic() + all},
+            [&](std::size_t number, const Answer& answer) -> Status {
+                answers[number] = answer;
+                return {};
+            });
     }
 
     const fakes::TempDir directory;
     const std::string socket = directory / "runtime.sock";
+    std::size_t at_once = most_calls_at_once;
     std::map<std::size_t, Answer> answers;
     std::mutex mutex;
     std::condition_variable news;
@@ -73,26 +76,53 @@ protected:
 TEST_F(CallsAtOnceTest, EachAnswerComesWithTheNumberOfItsRequest) {
     std::size_t under_way = 0;
     std::size_t most = 0;
-    bool is_first = true;
+    std::size_t arrived = 0;
     serve([&](const Call& call) {
         {
             std::unique_lock lock(mutex);
             most = std::max(most, ++under_way);
-            news.notify_all();
-            // The first answers last of those that can be under way with it.
-            if (std::exchange(is_first, false)) {
-                news.wait_for(lock, 60s, [&] { return most == calls_at_once; });
+            if (arrived < at_once) {  // the first ones wait for each other
+                ++arrived;
+                news.notify_all();
+                news.wait_for(lock, 60s, [&] { return arrived == at_once; });
             }
             --under_way;
         }
         echo(call);
     });
-    const auto requests = numbers(5 * calls_at_once);
+    const auto requests = numbers(5 * at_once);
     const auto asked = ask(requests);
     ASSERT_TRUE(asked) << asked.error().text();
     ASSERT_EQ(answers.size(), requests.size());
     for (const auto& [number, answer] : answers) EXPECT_EQ(answer.message, requests[number]);
-    EXPECT_EQ(most, calls_at_once);
+    EXPECT_EQ(most, at_once);
+}
+
+TEST_F(CallsAtOnceTest, OneAtATimeIsThatToo) {
+    at_once = 1;
+    std::atomic<int> under_way = 0;
+    std::atomic<bool> is_alone = true;
+    serve([&](const Call& call) {
+        if (++under_way > 1) is_alone = false;
+        call.begin();
+        call.data(call.request());
+        --under_way;
+        call.end(0);
+    });
+    ASSERT_TRUE(ask(numbers(20)));
+    EXPECT_EQ(answers.size(), 20U);
+    EXPECT_TRUE(is_alone);
+}
+
+TEST_F(CallsAtOnceTest, AMessageThatIsTooLargeForAnObjectIsAnError) {
+    serve([](const Call& call) {
+        call.begin();
+        call.data(framed(std::string(most_of_an_object + 1, 'x')));
+        call.end(0);
+    });
+    const auto asked = ask(numbers(3));
+    ASSERT_FALSE(asked);
+    EXPECT_THAT(asked.error().why, HasSubstr("is the most"));
 }
 
 TEST_F(CallsAtOnceTest, ARefusalIsAnAnswer) {
@@ -108,8 +138,9 @@ TEST_F(CallsAtOnceTest, ARefusalIsAnAnswer) {
 
 TEST_F(CallsAtOnceTest, TheFirstErrorEndsThemAndTheNextCallsConnectAnew) {
     serve([this](const Call& call) { call.request() == framed("request 0") ? hang() : echo(call); });
+    const auto requests = numbers(most_calls_at_once);
     const auto failed = connection->call_each(
-        "Service", "Method", numbers(calls_at_once), 60s, sys::SystemClock().monotonic() + 60s,
+        {"Service", "Method", requests, most_calls_at_once, 60s, sys::SystemClock().monotonic() + 60s},
         [](std::size_t number, const Answer&) -> Status {
             return number == 3 ? fail(ErrorKind::invalid, "an answer", "not understood") : Status{};
         });
@@ -120,7 +151,7 @@ TEST_F(CallsAtOnceTest, TheFirstErrorEndsThemAndTheNextCallsConnectAnew) {
     EXPECT_TRUE(ask(numbers(2)));
 }
 
-TEST_F(CallsAtOnceTest, OneThatHangsIsAnErrorAndTheOthersHaveAnswered) {
+TEST_F(CallsAtOnceTest, OneThatHangsIsAnError) {
     serve([this](const Call& call) { call.request() == framed("request 0") ? hang() : echo(call); });
     const auto asked = ask(numbers(20), 200ms);
     end_hanging();
@@ -139,7 +170,7 @@ TEST_F(CallsAtOnceTest, AfterTheEndNoneIsBegun) {
     const auto asked = ask(numbers(3), 60s, 0s);
     ASSERT_FALSE(asked);
     EXPECT_EQ(asked.error().kind, ErrorKind::unreachable);
-    EXPECT_EQ(asked.error().why, "timed out after 0 of 3 calls");
+    EXPECT_EQ(asked.error().why, "no time is left: 0 of 3 calls were answered");
     server.reset();
     EXPECT_FALSE(is_asked);
 }
@@ -150,7 +181,7 @@ TEST_F(CallsAtOnceTest, NoRuntimeIsAnError) {
     EXPECT_THAT(asked.error().text(), HasSubstr("is not there"));
 }
 
-TEST_F(CallsAtOnceTest, WhoEndsTheAgentDoesNotWaitForThem) {
+TEST_F(CallsAtOnceTest, CancelEndsThem) {
     serve([this](const Call&) {
         connection->cancel();
         hang();

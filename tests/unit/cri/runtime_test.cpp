@@ -5,6 +5,7 @@
 #include "cri/runtime.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -163,6 +164,39 @@ TEST_F(RuntimeTest, AContainerIsAskedForItsImageVolumesOnce) {
     is_up = true;
     ASSERT_TRUE(runtime->add_image_volumes(containers));
     EXPECT_EQ(containers[1].image_volumes, std::vector<std::string>{"spare:1"});
+}
+
+// Sixteen at once share what the runtime has: each then takes longer than its limit, and alone it does not.
+TEST_F(RuntimeTest, ASlowRuntimeIsAskedForImageVolumesOneAtATime) {
+    use({.read = 60s, .read_one = 300ms, .read_pod = 60s, .change = 60s});
+    std::atomic<int> under_way = 0;
+    std::condition_variable over;
+    bool is_over = false;
+    serve([&](const Call& call) {
+        if (++under_way > 1) {
+            std::unique_lock lock(mutex);
+            over.wait_for(lock, 60s, [&] { return is_over; });
+            --under_way;
+            return;
+        }
+        call.begin();
+        call.data(framed(bytes(1, bytes(14, bytes(9, bytes(1, "spare:1"))))));
+        --under_way;
+        call.end(0);
+    });
+    std::vector<RuntimeContainer> containers(20);
+    for (std::size_t i = 0; i < containers.size(); i++) containers[i].id = "c" + std::to_string(i);
+    under_way = 1;  // so that none of those at once is answered
+    EXPECT_FALSE(runtime->add_image_volumes(containers));
+    {
+        const std::scoped_lock lock(mutex);
+        is_over = true;
+    }
+    over.notify_all();
+    while (under_way > 1) std::this_thread::yield();
+    under_way = 0;
+    ASSERT_TRUE(runtime->add_image_volumes(containers));
+    for (const auto& one : containers) EXPECT_EQ(one.image_volumes, std::vector<std::string>{"spare:1"});
 }
 
 TEST_F(RuntimeTest, AnIdThatIsNoneIsNotSent) {
