@@ -66,7 +66,7 @@ std::string told(const Decision& decision) {
     return text + " " + to_string(Duration(next)) + "\n";
 }
 
-// Each is asked at every look of every course, and counts how often it was put to the test.
+// Each is checked at every look of every course. The numbers say how often it was put to the test.
 struct NodeProperties {
     std::array<int, signal_count> evictions{};
     int beyond_limits = 0;
