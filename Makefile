@@ -18,10 +18,10 @@ PARTS        ?=
 KEEP         ?=
 EVERY        ?=
 CASES        ?=
-VM           ?=
+VM_BOOTS     ?=
 BASE         ?=
 
-export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVERY CASES VM
+export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVERY CASES VM_BOOTS
 tools := tests/tools
 
 .DEFAULT_GOAL := help
@@ -81,7 +81,7 @@ bench-reclaim: ## how long a garbage collection takes, and what evictions for me
 	@$(tools)/build.sh $(BUILD) evictd cri_pods vm_load
 	@EVICTD=$(BUILD)/evictd tests/bench/disk/reclaim.sh
 
-vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT="6.1-v1 ..." CASES="doctor ..." EVERY=1
+vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT="6.1-v1 ..." CASES="doctor ..." EVERY=1 VM_BOOTS=part
 	@$(tools)/deps.sh build vm
 	@$(tools)/build.sh $(BUILD) all
 	@tests/vm/matrix.sh -b $(BUILD) -B "$(BOOT)" $(CASES)

@@ -3,7 +3,7 @@
 # Copyright The evictd authors
 # Every test, suite by suite; the last line is "N passed, N failed" over all of them. A suite that cannot run here, or was
 # not selected, is listed with the reason. Nothing stops at the first failure.
-# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli cri adversary soak fuzz vm kube; all but unit and kube)     env: BUILD JOBS CASES VM
+# usage: test.sh [SUITE...]     (lint unit asan tsan kernel cli cri adversary soak fuzz vm kube; all but unit and kube)     env: BUILD JOBS CASES VM_BOOTS
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -203,7 +203,7 @@ suite_vm() { # "ok", "not ok" or "skip" a case and boot; failures come with thei
     status=$?
     bad=$(grep -c '^not ok ' "$log")
     awk '/^not ok / { inside = 1 } inside; /^  ---- look inside:/ { inside = 0 }' "$log"
-    sed -n 's/^skip /  skip /p; /^ *┌/,$p' "$log"
+    sed -n 's/^skip /  skip /p; s/^note /  note /p; /^ *┌/,$p' "$log"
     if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1 && show "$log"; fi
     report vm "$(grep -c '^ok ' "$log")" "$bad" "$(grep -c '^skip ' "$log")" "$((SECONDS - begin)) s"
 }

@@ -3,7 +3,7 @@
 # Reads matrix.yaml: sections of "key: value" pairs or of lists of them, plain or double-quoted values, [a, b] lists. Whatever
 # else YAML allows is refused with its line: a matrix that is read otherwise than it looks would test something else.
 # usage: awk -f matrix.awk matrix.yaml                names of all boots
-#        awk -v turns=1 -f matrix.awk matrix.yaml     of those that are booted in turns
+#        awk -v turns=1 -f matrix.awk matrix.yaml     names of the boots with in_turns; 0: of the others
 #        awk -v boot=NAME -f matrix.awk matrix.yaml   KEY<tab>VALUE lines; "skip|fewer<tab>CASE<tab>REASON"
 function refuse(what) {
     print FILENAME ":" FNR ": " what > "/dev/stderr"
@@ -36,7 +36,7 @@ function finish_boot() { # what every boot must say; a word it does not say has 
 }
 function check(key, text,    words, count, i) {
     if (key == "cgroups" && text !~ /^(v1|v2|hybrid)$/) refuse("cgroups is v1, v2 or hybrid, not '" text "'")
-    if (key == "in_turns" && text != "yes") refuse("in_turns is yes, or is not said")
+    if (key == "in_turns" && text != "yes") refuse("in_turns must be yes; leave it out otherwise")
     if (key == "bpf" && text !~ /^(on|off)$/) refuse("bpf is on or off, not '" text "'")
     if (key ~ /^(memory|cpus)$/ && text !~ /^[1-9][0-9]*$/) refuse(key " is a number, not '" text "'")
     if (key != "has") return
@@ -135,7 +135,7 @@ END {
     }
     if (count == 0) refuse("no boots")
     if (boot == "") {
-        for (i = 1; i <= count; i++) if (!turns || (order[i], "in_turns") in value) print order[i]
+        for (i = 1; i <= count; i++) if (turns == "" || turns == ((order[i], "in_turns") in value)) print order[i]
         exit 0
     }
     if (!(boot in boots)) {

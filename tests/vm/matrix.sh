@@ -3,8 +3,8 @@
 # Copyright The evictd authors
 # Every boot of matrix.yaml, some at once, each with every case that applies there. Prints a line a case as it ends, and at the
 # end a table of boots and cases with the seconds each took. Logs and doctor's answers stay in BUILD/vm/BOOT/.
-# usage: matrix.sh [-b BUILD] [-B "BOOT..."] [-j MACHINES-AT-ONCE] [CASE...]     env: VM=part: of the boots whose kernel another
-#        has, those whose turn it is
+# usage: matrix.sh [-b BUILD] [-B "BOOT..."] [-j MACHINES-AT-ONCE] [CASE...]     env: VM_BOOTS=part: all boots but those in
+#        turns, and two of these
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
@@ -22,20 +22,23 @@ done
 shift $((OPTIND - 1))
 
 all=$(awk -f "$here/matrix.awk" "$here/matrix.yaml") || exit 1
-# Two of them, by the number of commits. Without git's word, all.
-not_their_turn() {
-    local turn number=0 boot in_turns
-    turn=$(repository -C "$top" rev-list --count HEAD 2> /dev/null) || return 0
+# All but those in turns, and two of these. The commit says which, so that a second run boots the same.
+part() {
+    local commit boot turn in_turns
+    commit=$(repository -C "$top" rev-parse HEAD 2> /dev/null) || { echo "$all"; return; }
     mapfile -t in_turns < <(awk -v turns=1 -f "$here/matrix.awk" "$here/matrix.yaml")
-    for boot in "${in_turns[@]}"; do
-        [ $(((number++ + 2 * turn) % ${#in_turns[@]})) -lt 2 ] || echo "$boot"
+    turn=$((16#${commit:0:6}))
+    for boot in "${!in_turns[@]}"; do
+        [ $(((boot + turn) % ${#in_turns[@]})) -lt 2 ] || in_turns[boot]=""
     done
+    awk -v turns=0 -f "$here/matrix.awk" "$here/matrix.yaml"
+    printf '%s\n' "${in_turns[@]}" | sed '/^$/d'
 }
-later=""
-if [ -z "$boots" ] && [ "${VM:-}" = part ]; then
-    later=$(not_their_turn)
-    boots=$(grep -vxF "${later:-none}" <<< "$all")
-fi
+case ${VM_BOOTS:-all} in
+    all) ;;
+    part) boots=${boots:-$(part)} ;;
+    *) die "VM_BOOTS is all or part, not '$VM_BOOTS'" ;;
+esac
 boots=${boots:-$all}
 for boot in $boots; do
     [[ $'\n'$all$'\n' == *$'\n'$boot$'\n'* ]] || die "no boot '$boot' (${all//$'\n'/ })"
@@ -66,7 +69,11 @@ for boot in $boots; do
     fi
 done
 
-[ -z "$later" ] || echo "skip ${later//$'\n'/, }: booted in turns, another time (make vm: all)"
+if [ "${VM_BOOTS:-}" = part ]; then
+    for boot in $all; do
+        [[ $'\n'${boots// /$'\n'}$'\n' == *$'\n'$boot$'\n'* ]] || echo "skip $boot: it is booted in turns (VM_BOOTS=part; make vm boots all)"
+    done
+fi
 echo
 awk -f "$here/table.awk" "${results[@]}"
 echo

@@ -6,7 +6,8 @@
 # usage: run.sh [-h] [-b BUILD] [-B BOOT] [-m MIB] [-c CPUS] [-a KERNEL-ARGUMENTS] [-q QEMU-ARGUMENTS] [-i] [CASE...]
 #   -B BOOT  a name in matrix.yaml (its first); -m, -c, -a, -q change or add to what stands there
 #   -i CASE  a shell in the guest instead, the case ready at /cases/CASE/run; leave with poweroff -f or Ctrl-A x
-#   env: EVERY=1 (also the slow cases that would say nothing new in this boot), SILENCE (seconds after which a machine hangs)
+#   env: EVERY=1 (also the slow cases that would say nothing new in this boot), SILENCE=300 (seconds without output
+#        after which a machine counts as hung)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
@@ -106,25 +107,26 @@ hear() { # hear LINE
     esac
 }
 
-# A case prints something more often than this, in seconds, or it is over sooner.
+# Seconds without a line of output after which a machine counts as hung. A case prints something more often, or has a limit
+# that is lower.
 silence=${SILENCE:-300}
 
-# A machine that is silent for too long: an NMI that nobody expects, and the kernel panics and prints where it is. Where
-# not even that comes, no instruction of the guest is run any more. Leaves in $end what it said.
+# A machine that is silent for too long gets an NMI that nobody expects: its kernel panics and prints where it is. Leaves in
+# $end what it said, and in $deaf whether it said nothing at all.
 wake() { # wake CONSOLE
-    local line words=""
+    local line until=$((SECONDS + 60))
+    end="no word in time"
+    deaf=yes
     echo nmi 1<> "$work/monitor.in"
-    while IFS= read -r -t 20 line <&"$1"; do
+    while [ "$SECONDS" -lt "$until" ] && IFS= read -r -t 20 line <&"$1"; do
         line=${line//$'\r'/}
+        deaf=no
         printf '%s\n' "$line" >> "$into"
-        [[ $line != *RIP:* || -n $words ]] || words=$line
-        [ -n "$words" ] || [[ $line != *panic* ]] || end="no word in time; to an NMI: $line"
+        [[ $line != *RIP:* || $end == *" at an NMI "* ]] || end="no word in time; at an NMI it was at ${line#*RIP: }"
     done
-    [ -z "$words" ] || end="no word in time; at an NMI it was at ${words#*RIP: }"
-    [ "$end" != late ] || end=$deaf
+    [ "$deaf" = no ] || end="no word in time, and none to an NMI"
     kill -KILL "$qemu_pid" 2>/dev/null
 }
-deaf="no word in time, and none to an NMI"
 
 # One boot. Judges every case that ends; leaves the name of one that was under way when the machine died in $running, and in
 # $end how the machine ended.
@@ -138,7 +140,7 @@ run_boot() { # run_boot CASE...
     qemu_pid=$! running="" finished="" host="" into=$work/boot.log
     : > "$into"
     deadline=$((SECONDS + 90)) # to init it takes 3 s on a quiet machine
-    end=late
+    end=late deaf=no
     while left=$((deadline - SECONDS)) && [ "$left" -gt 0 ]; do
         IFS= read -r -t $((left < silence ? left : silence)) line <&"$console" || { [ $? -gt 128 ] || end=ended; break; }
         hear "${line//$'\r'/}"
@@ -173,15 +175,23 @@ for name in "${wanted[@]}"; do
     fi
 done
 
-# The kernel patches its own code (static keys) behind a breakpoint; emulated, another CPU may take that breakpoint after it is
-# gone, and the kernel panics: "Oops: int3". Or it takes the breakpoint for ever where the 5-byte nop is long back: a soft lockup
-# at that nop. And a kernel that hangs panics at an NMI; where it does not, the emulator runs it no more. No other death is
-# forgiven, and these once a case.
-emulator_fault() {
+# What is the emulator's fault, and why: the case is tried once more in a new machine. The kernel patches its own code (static
+# keys) behind a breakpoint; emulated, another CPU may take that breakpoint after it is gone, and the kernel panics: "Oops:
+# int3". Or it takes the breakpoint for ever where the 5-byte nop is long back: a soft lockup at that nop. And a machine that
+# does not even answer an NMI is taken for one that the emulator runs no more, unless its kernel had trouble before. No other
+# death is forgiven, and these once a case.
+emulator_fault() { # emulator_fault CASE: prints why
+    local logs=("$work/$1".{log,dmesg})
     [[ $forgiven != *" $1 "* ]] || return 1
-    [ "$end" != "$deaf" ] || return 0
-    grep -qs "Oops: int3" "$work/$1".{log,dmesg} && return
-    grep -qs "soft lockup" "$work/$1".{log,dmesg} && grep -qsE "Code: .*<(0f> 1f 44 00 00|cc>)" "$work/$1".{log,dmesg}
+    if grep -qs "Oops: int3" "${logs[@]}"; then
+        echo "a breakpoint that was gone"
+    elif grep -qs "soft lockup" "${logs[@]}" && grep -qsE "Code: .*<(0f> 1f 44 00 00|cc>)" "${logs[@]}"; then
+        echo "a breakpoint for ever"
+    elif [ "$deaf" = yes ] && ! grep -qsE "panic|BUG:|Oops|RIP:|lockup|rcu: INFO|WARNING:" "${logs[@]}"; then
+        echo "no answer to an NMI"
+    else
+        return 1
+    fi
 }
 
 # A machine that ends or hangs before its first case says nothing of evictd: once, another is tried.
@@ -198,9 +208,10 @@ while [ ${#pending[@]} -gt 0 ]; do
     for name in "${pending[@]}"; do
         if [[ $finished != *" $name "* ]]; then
             dead=${running/#host}
-            if [ -n "$dead" ] && emulator_fault "$dead"; then
+            if [ -n "$dead" ] && fault=$(emulator_fault "$dead"); then
                 forgiven+=" $dead "
-                echo "note $boot $dead: the emulator failed ($end); once more in a new machine"
+                cp "$work/$dead.log" "$work/$dead.forgiven.log"
+                echo "note $boot $dead: the emulator failed ($fault), see $work/$dead.forgiven.log; once more in a new machine"
                 dead=""
             elif [ -n "$dead" ]; then
                 fail "$dead" 0 "the machine died or hung: $end" "$work/$dead.log"
