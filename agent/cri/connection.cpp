@@ -143,7 +143,7 @@ Status Connection::begin_next(EachCall& each, NumberedCall& call) {
     }
     call.number = each.next++;
     call.exchange.emplace(each.what, OnMessage{}, most_of_an_object);
-    const auto begun = call.exchange->begin(
+    auto begun = call.exchange->begin(
         *client_, request_of(each.calls.service, each.calls.method, requests[call.number], each.calls.limit));
     each.is_broken = !begun;
     return begun;

@@ -225,7 +225,7 @@ Result<RuntimeContainerDetails> Runtime::container(const std::string& id) {
 }
 
 Status Runtime::add_image_volumes(std::vector<RuntimeContainer>& containers) {
-    const auto asked = ask_image_volumes(containers);
+    auto asked = ask_image_volumes(containers);
     std::unordered_map<std::string, std::vector<std::string>> known;
     for (auto& one : containers) {
         const auto found = image_volumes_.find(one.id);
@@ -256,13 +256,13 @@ Status Runtime::ask_image_volumes(const std::vector<RuntimeContainer>& container
         image_volumes_[ids[number]] = volumes ? std::move(*volumes) : std::vector<std::string>{};
         return {};
     };
-    const auto asked = connection_->call_each({.service = runtime_service,
-                                               .method = method,
-                                               .requests = requests,
-                                               .at_once = is_slow_ ? 1 : most_calls_at_once,
-                                               .limit = limits_.read_one,
-                                               .end = sys::SystemClock().monotonic() + limits_.read},
-                                              take);
+    auto asked = connection_->call_each({.service = runtime_service,
+                                         .method = method,
+                                         .requests = requests,
+                                         .at_once = is_slow_ ? 1 : most_calls_at_once,
+                                         .limit = limits_.read_one,
+                                         .end = sys::SystemClock().monotonic() + limits_.read},
+                                        take);
     is_slow_ = !asked;
     return asked;
 }
