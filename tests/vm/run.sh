@@ -43,6 +43,7 @@ prepare_machine
 fetched=$?
 
 passed=0 failed=0 qemu_pid=""
+rm -f "$work"/*.forgiven.log
 : > "$work/results" # STATE CASE SECONDS, for matrix.sh
 stop() { [ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -f "$work"/{disk.img,initrd.gz,monitor.in,monitor.out}; }
 trap stop EXIT
@@ -210,7 +211,7 @@ while [ ${#pending[@]} -gt 0 ]; do
             dead=${running/#host}
             if [ -n "$dead" ] && fault=$(emulator_fault "$dead"); then
                 forgiven+=" $dead "
-                cp "$work/$dead.log" "$work/$dead.forgiven.log"
+                cat "$work/$dead".{log,dmesg} > "$work/$dead.forgiven.log" 2> /dev/null
                 echo "note $boot $dead: the emulator failed ($fault), see $work/$dead.forgiven.log; once more in a new machine"
                 dead=""
             elif [ -n "$dead" ]; then
