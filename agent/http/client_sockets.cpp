@@ -16,8 +16,8 @@ namespace {
 
 // A watch, a request beside it and a reconnect.
 constexpr long most_idle_connections = 4;
-// Of reading all sockets, 16 KiB at most each: 1 MiB. A quarter of it and an answer of 16 MiB takes 64 turns of the
-// loop, four times as much and one turn takes some milliseconds.
+// Of reading all sockets, 16 KiB at most each: 1 MiB of each. A quarter of it and an answer of 16 MiB takes 64 turns of
+// the loop, four times as much and one turn takes some milliseconds.
 constexpr int most_rounds = 64;
 
 }  // namespace
