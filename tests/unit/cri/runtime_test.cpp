@@ -168,7 +168,7 @@ TEST_F(RuntimeTest, AContainerIsAskedForItsImageVolumesOnce) {
 
 // Sixteen at once share what the runtime has: each then takes longer than its limit, and alone it does not.
 TEST_F(RuntimeTest, ASlowRuntimeIsAskedForImageVolumesOneAtATime) {
-    use({.read = 60s, .read_one = 300ms, .read_pod = 60s, .change = 60s});
+    use({.read = 60s, .read_one = 2s, .read_pod = 60s, .change = 60s});
     std::atomic<int> under_way = 0;
     std::condition_variable over;
     bool is_over = false;
