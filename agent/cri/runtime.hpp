@@ -77,7 +77,7 @@ private:
     std::unique_ptr<Connection> connection_;
     RuntimeLimits limits_;
     std::unordered_map<std::string, std::vector<std::string>> image_volumes_;  // by container, of the last list
-    bool is_slow_ = false;  // not all of several calls at once were answered
+    bool is_slow_ = false;  // not all were answered the last time: one call at a time
 };
 
 }  // namespace evictd::cri

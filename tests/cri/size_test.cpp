@@ -74,7 +74,7 @@ TEST_F(SizeTest, DISABLED_ListsOfALargeNode) {
         next.push_back(volumes_take(*fresh));
     }
     std::sort(first.begin(), first.end());
-    std::printf("image volumes of all, asked for the first time: median %.1f ms, most %.1f ms; again: %.1f ms\n",
+    std::printf("image volumes: first inventory: median %.1f ms, most %.1f ms; next inventory: most %.1f ms\n",
                 first[first.size() / 2], first.back(), *std::max_element(next.begin(), next.end()));
     const auto begin = Clock::now();
     const auto layers = runtime->layers();

@@ -48,12 +48,12 @@ check "an unknown cgroup layout" refused 's/cgroups: hybrid/cgroups: v3/' "not '
 check "an unknown capability" refused 's/has: \[v2, psi\]/has: [v2, spi]/' "no capability 'spi'"
 check "a switch that is neither on nor off" refused 's/bpf: off/bpf: no/' "on or off"
 check "in_turns that is not yes" refused 's/in_turns: yes/in_turns: no/' "in_turns must be yes"
-in_turns() { # each boot is of one kind
+in_turns() { # each boot is in one of the two lists
     own && sort "$work/out" > "$work/all" &&
         { awk -v turns=0 -f "$vm/matrix.awk" "$work/m.yaml"; awk -v turns=1 -f "$vm/matrix.awk" "$work/m.yaml"; } | sort | cmp -s - "$work/all" &&
         [ "$(awk -v turns=1 -f "$vm/matrix.awk" "$work/m.yaml" | wc -l)" -eq "$(grep -c 'in_turns: yes' "$work/m.yaml")" ]
 }
-check "the boots in turns are told from the others" in_turns
+check "turns=1 lists the boots with in_turns, turns=0 all others" in_turns
 check "a value that YAML reads otherwise" refused 's/append: psi=0/append: {a: 1}/' "quotes"
 check "a comment behind a value" refused 's/append: psi=0/& # why/' "quotes"
 check "a tab" refused 's/append: psi=0/\t&/' "a tab"

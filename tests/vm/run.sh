@@ -112,8 +112,9 @@ hear() { # hear LINE
 # that is lower.
 silence=${SILENCE:-300}
 
-# A machine that is silent for too long gets an NMI that nobody expects: its kernel panics and prints where it is. Leaves in
-# $end what it said, and in $deaf whether it said nothing at all.
+# Sends an NMI to a machine that has printed nothing for too long. The kernel is told to panic at an NMI of unknown cause
+# (unknown_nmi_panic), and then prints a backtrace. Sets $end to how the machine ended, with the place in the kernel, and
+# $deaf to yes if nothing was printed even then.
 wake() { # wake CONSOLE
     local line until=$((SECONDS + 60))
     end="no word in time"
@@ -185,9 +186,9 @@ emulator_fault() { # emulator_fault CASE: prints why
     local logs=("$work/$1".{log,dmesg})
     [[ $forgiven != *" $1 "* ]] || return 1
     if grep -qs "Oops: int3" "${logs[@]}"; then
-        echo "a breakpoint that was gone"
+        echo "int3 where the kernel patched its code"
     elif grep -qs "soft lockup" "${logs[@]}" && grep -qsE "Code: .*<(0f> 1f 44 00 00|cc>)" "${logs[@]}"; then
-        echo "a breakpoint for ever"
+        echo "soft lockup where the kernel patched its code"
     elif [ "$deaf" = yes ] && ! grep -qsE "panic|BUG:|Oops|RIP:|lockup|rcu: INFO|WARNING:" "${logs[@]}"; then
         echo "no answer to an NMI"
     else
