@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 
 #include "event.hpp"
 #include "evictd/model/kernel_event.hpp"
@@ -35,58 +34,58 @@ struct Alternatives<KernelEventKind> {
 template <>
 struct Described<WatermarkCrossed> {
     static constexpr auto fields =
-        std::tuple(field("signal", &WatermarkCrossed::signal), field("under", &WatermarkCrossed::under),
-                   field("threshold", &WatermarkCrossed::threshold), field("available", &WatermarkCrossed::available));
+        described(field<&WatermarkCrossed::signal>("signal"), field<&WatermarkCrossed::under>("under"),
+                  field<&WatermarkCrossed::threshold>("threshold"), field<&WatermarkCrossed::available>("available"));
 };
 template <>
 struct Described<OomKill> {
-    static constexpr auto fields = std::tuple(
-        field("pid", &OomKill::pid), field("comm", &OomKill::comm), field("memcg", &OomKill::memcg),
-        field("cgroup", &OomKill::cgroup), field("limiting_cgroup", &OomKill::limiting_cgroup),
-        field("usage", &OomKill::usage), field("limit", &OomKill::limit),
-        field("oom_score_adj", &OomKill::oom_score_adj), field("pod", &OomKill::pod),
-        field("pod_cgroup", &OomKill::pod_cgroup), field("role", &OomKill::role), field("group", &OomKill::group),
-        field("container_cgroup", &OomKill::container_cgroup), field("container", &OomKill::container));
+    static constexpr auto fields = described(
+        field<&OomKill::pid>("pid"), field<&OomKill::comm>("comm"), field<&OomKill::memcg>("memcg"),
+        field<&OomKill::cgroup>("cgroup"), field<&OomKill::limiting_cgroup>("limiting_cgroup"),
+        field<&OomKill::usage>("usage"), field<&OomKill::limit>("limit"),
+        field<&OomKill::oom_score_adj>("oom_score_adj"), field<&OomKill::pod>("pod"),
+        field<&OomKill::pod_cgroup>("pod_cgroup"), field<&OomKill::role>("role"), field<&OomKill::group>("group"),
+        field<&OomKill::container_cgroup>("container_cgroup"), field<&OomKill::container>("container"));
 };
 template <>
 struct Described<CgroupLife> {
-    static constexpr auto fields = std::tuple(field("change", &CgroupLife::change),
-                                              field("cgroup", &CgroupLife::cgroup), field("path", &CgroupLife::path));
+    static constexpr auto fields = described(field<&CgroupLife::change>("change"), field<&CgroupLife::cgroup>("cgroup"),
+                                             field<&CgroupLife::path>("path"));
 };
 template <>
 struct Described<MemcgBreach> {
-    static constexpr auto fields = std::tuple(
-        field("limit_kind", &MemcgBreach::limit_kind), field("cgroup", &MemcgBreach::cgroup),
-        field("usage", &MemcgBreach::usage), field("limit", &MemcgBreach::limit), field("pod", &MemcgBreach::pod),
-        field("pod_cgroup", &MemcgBreach::pod_cgroup), field("hits", &MemcgBreach::hits),
-        field("container_cgroup", &MemcgBreach::container_cgroup), field("container", &MemcgBreach::container));
+    static constexpr auto fields = described(
+        field<&MemcgBreach::limit_kind>("limit_kind"), field<&MemcgBreach::cgroup>("cgroup"),
+        field<&MemcgBreach::usage>("usage"), field<&MemcgBreach::limit>("limit"), field<&MemcgBreach::pod>("pod"),
+        field<&MemcgBreach::pod_cgroup>("pod_cgroup"), field<&MemcgBreach::hits>("hits"),
+        field<&MemcgBreach::container_cgroup>("container_cgroup"), field<&MemcgBreach::container>("container"));
 };
 template <>
 struct Described<StallTriggered> {
-    static constexpr auto fields = std::tuple(field("source", &StallTriggered::source));
+    static constexpr auto fields = described(field<&StallTriggered::source>("source"));
 };
 template <>
 struct Described<EventsLost> {
-    static constexpr auto fields = std::tuple(field("cause", &EventsLost::cause), field("count", &EventsLost::count));
+    static constexpr auto fields = described(field<&EventsLost::cause>("cause"), field<&EventsLost::count>("count"));
 };
 template <>
 struct Described<SocketMemoryShort> {
     static constexpr auto fields =
-        std::tuple(field("cgroup", &SocketMemoryShort::cgroup), field("protocol", &SocketMemoryShort::protocol),
-                   field("used", &SocketMemoryShort::used), field("pressure", &SocketMemoryShort::pressure),
-                   field("limit", &SocketMemoryShort::limit), field("pod", &SocketMemoryShort::pod));
+        described(field<&SocketMemoryShort::cgroup>("cgroup"), field<&SocketMemoryShort::protocol>("protocol"),
+                  field<&SocketMemoryShort::used>("used"), field<&SocketMemoryShort::pressure>("pressure"),
+                  field<&SocketMemoryShort::limit>("limit"), field<&SocketMemoryShort::pod>("pod"));
 };
 template <>
 struct Described<OomScoreChanged> {
-    static constexpr auto fields = std::tuple(
-        field("pid", &OomScoreChanged::pid), field("cgroup", &OomScoreChanged::cgroup),
-        field("pod_cgroup", &OomScoreChanged::pod_cgroup), field("oom_score_adj", &OomScoreChanged::oom_score_adj));
+    static constexpr auto fields = described(
+        field<&OomScoreChanged::pid>("pid"), field<&OomScoreChanged::cgroup>("cgroup"),
+        field<&OomScoreChanged::pod_cgroup>("pod_cgroup"), field<&OomScoreChanged::oom_score_adj>("oom_score_adj"));
 };
 template <>
 struct Described<StallCrossed> {
-    static constexpr auto fields = std::tuple(
-        field("over", &StallCrossed::over), field("window", &StallCrossed::window), field("lost", &StallCrossed::lost),
-        field("line", &StallCrossed::line), field("cgroup", &StallCrossed::cgroup));
+    static constexpr auto fields = described(field<&StallCrossed::over>("over"), field<&StallCrossed::window>("window"),
+                                             field<&StallCrossed::lost>("lost"), field<&StallCrossed::line>("line"),
+                                             field<&StallCrossed::cgroup>("cgroup"));
 };
 
 }  // namespace evictd::codec

@@ -4,37 +4,59 @@
 // noticed. Which structs there are is tape_fields.hpp's.
 #pragma once
 
+#include <array>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace evictd::codec {
 
-template <class T, class M>
+// A member, as a pointer to it, and its name on the tape.
+template <auto member>
 struct Field {
     std::string_view name;
-    M T::*member;
 };
-template <class T, class M>
-constexpr Field<T, M> field(std::string_view name, M T::*member) {
-    return {name, member};
+template <auto member>
+constexpr Field<member> field(std::string_view name) {
+    return {name};
 }
+
+// The members are in the type and not in a tuple: to look something up in a tuple of 26 takes the compiler long.
+template <auto... members>
+struct Fields {
+    std::array<std::string_view, sizeof...(members)> names;
+};
+template <auto... members>
+constexpr Fields<members...> described(Field<members>... fields) {
+    return {{fields.name...}};
+}
+
+template <class T>
+struct MemberPointer;
+template <class T, class M>
+struct MemberPointer<M T::*> {
+    using Struct = T;
+    using Value = M;
+};
+template <auto member>
+using StructOf = typename MemberPointer<std::remove_const_t<decltype(member)>>::Struct;
+template <auto member>
+using ValueOf = typename MemberPointer<std::remove_const_t<decltype(member)>>::Value;
 
 // Specialized in tape_fields.hpp: `fields`, in the order of the declaration.
 template <class T>
 struct Described;
 
 // Whether these are all fields of T: it can be made of them, and there is no place for one more.
-template <class T, class... M>
-constexpr bool all_described(const std::tuple<Field<T, M>...>&) {
-    return requires { T{std::declval<M>()...}; }
-    &&!requires { T{std::declval<M>()..., {}}; };
+template <class T, auto... members>
+constexpr bool all_described(const Fields<members...>&) {
+    return requires { T{std::declval<ValueOf<members>>()...}; }
+    &&!requires { T{std::declval<ValueOf<members>>()..., {}}; };
 }
 
 template <class T>
 constexpr const auto& fields_of() {
-    static_assert(all_described(Described<T>::fields), "a field of this struct is not described");
+    static_assert(all_described<T>(Described<T>::fields), "a field of this struct is not described");
     return Described<T>::fields;
 }
 
@@ -45,7 +67,11 @@ concept DescribedStruct = requires {
 
 // A struct of one field, such as Bytes, is written as that field.
 template <class T>
-concept SingleField = DescribedStruct<T> && std::tuple_size_v<std::remove_cvref_t<decltype(Described<T>::fields)>>
-== 1;
+concept SingleField = DescribedStruct<T> && Described<T>::fields.names.size() == 1;
+
+template <auto member>
+constexpr auto sole_member(const Fields<member>& /*of a struct of one field*/) {
+    return member;
+}
 
 }  // namespace evictd::codec

@@ -4,8 +4,6 @@
 // that is added to a struct and not here does not compile. How values look as text is not here: that is tape_write.hpp.
 #pragma once
 
-#include <tuple>
-
 #include "evictd/model/config.hpp"
 #include "evictd/model/observation.hpp"
 #include "evictd/model/state.hpp"
@@ -22,175 +20,175 @@ namespace evictd::codec {
 
 template <>
 struct Described<Bytes> {
-    static constexpr auto fields = std::tuple(field("value", &Bytes::value));
+    static constexpr auto fields = described(field<&Bytes::value>("value"));
 };
 template <>
 struct Described<Amount> {
-    static constexpr auto fields = std::tuple(field("value", &Amount::value));
+    static constexpr auto fields = described(field<&Amount::value>("value"));
 };
 template <>
 struct Described<PodUid> {
-    static constexpr auto fields = std::tuple(field("value", &PodUid::value));
+    static constexpr auto fields = described(field<&PodUid::value>("value"));
 };
 template <>
 struct Described<CgroupId> {
-    static constexpr auto fields = std::tuple(field("value", &CgroupId::value));
+    static constexpr auto fields = described(field<&CgroupId::value>("value"));
 };
 
 // ---- the configuration
 
 template <>
 struct Described<ThresholdValue> {
-    static constexpr auto fields = std::tuple(field("value", &ThresholdValue::value));
+    static constexpr auto fields = described(field<&ThresholdValue::value>("value"));
 };
 template <>
 struct Described<Threshold> {
     static constexpr auto fields =
-        std::tuple(field("signal", &Threshold::signal), field("value", &Threshold::value),
-                   field("grace_period", &Threshold::grace_period), field("min_reclaim", &Threshold::min_reclaim),
-                   field("time_left", &Threshold::time_left));
+        described(field<&Threshold::signal>("signal"), field<&Threshold::value>("value"),
+                  field<&Threshold::grace_period>("grace_period"), field<&Threshold::min_reclaim>("min_reclaim"),
+                  field<&Threshold::time_left>("time_left"));
 };
 template <>
 struct Described<EvictionConfig> {
-    static constexpr auto fields = std::tuple(
-        field("thresholds", &EvictionConfig::thresholds),
-        field("pressure_transition_period", &EvictionConfig::pressure_transition_period),
-        field("max_pod_grace_period", &EvictionConfig::max_pod_grace_period),
-        field("soft_eviction_grace", &EvictionConfig::soft_eviction_grace),
-        field("local_storage_isolation", &EvictionConfig::local_storage_isolation),
-        field("ranking", &EvictionConfig::ranking), field("tie_break", &EvictionConfig::tie_break),
-        field("shed_sockets", &EvictionConfig::shed_sockets), field("shed_pods", &EvictionConfig::shed_pods),
-        field("stalls", &EvictionConfig::stalls), field("confirm_pressure", &EvictionConfig::confirm_pressure),
-        field("time_to_exhaustion", &EvictionConfig::time_to_exhaustion),
-        field("time_to_exhaustion_grace_period", &EvictionConfig::time_to_exhaustion_grace_period),
-        field("disk_time_to_exhaustion", &EvictionConfig::disk_time_to_exhaustion),
-        field("disk_time_to_exhaustion_grace_period", &EvictionConfig::disk_time_to_exhaustion_grace_period),
-        field("memory_available", &EvictionConfig::memory_available), field("ladder", &EvictionConfig::ladder),
-        field("node_status", &EvictionConfig::node_status), field("look_period", &EvictionConfig::look_period),
-        field("pod_statuses", &EvictionConfig::pod_statuses),
-        field("soft_eviction_api", &EvictionConfig::soft_eviction_api), field("admission", &EvictionConfig::admission),
-        field("taint_eviction", &EvictionConfig::taint_eviction),
-        field("active_deadlines", &EvictionConfig::active_deadlines),
-        field("kept_terminated_pods", &EvictionConfig::kept_terminated_pods),
-        field("garbage", &EvictionConfig::garbage));
+    static constexpr auto fields = described(
+        field<&EvictionConfig::thresholds>("thresholds"),
+        field<&EvictionConfig::pressure_transition_period>("pressure_transition_period"),
+        field<&EvictionConfig::max_pod_grace_period>("max_pod_grace_period"),
+        field<&EvictionConfig::soft_eviction_grace>("soft_eviction_grace"),
+        field<&EvictionConfig::local_storage_isolation>("local_storage_isolation"),
+        field<&EvictionConfig::ranking>("ranking"), field<&EvictionConfig::tie_break>("tie_break"),
+        field<&EvictionConfig::shed_sockets>("shed_sockets"), field<&EvictionConfig::shed_pods>("shed_pods"),
+        field<&EvictionConfig::stalls>("stalls"), field<&EvictionConfig::confirm_pressure>("confirm_pressure"),
+        field<&EvictionConfig::time_to_exhaustion>("time_to_exhaustion"),
+        field<&EvictionConfig::time_to_exhaustion_grace_period>("time_to_exhaustion_grace_period"),
+        field<&EvictionConfig::disk_time_to_exhaustion>("disk_time_to_exhaustion"),
+        field<&EvictionConfig::disk_time_to_exhaustion_grace_period>("disk_time_to_exhaustion_grace_period"),
+        field<&EvictionConfig::memory_available>("memory_available"), field<&EvictionConfig::ladder>("ladder"),
+        field<&EvictionConfig::node_status>("node_status"), field<&EvictionConfig::look_period>("look_period"),
+        field<&EvictionConfig::pod_statuses>("pod_statuses"),
+        field<&EvictionConfig::soft_eviction_api>("soft_eviction_api"), field<&EvictionConfig::admission>("admission"),
+        field<&EvictionConfig::taint_eviction>("taint_eviction"),
+        field<&EvictionConfig::active_deadlines>("active_deadlines"),
+        field<&EvictionConfig::kept_terminated_pods>("kept_terminated_pods"),
+        field<&EvictionConfig::garbage>("garbage"));
 };
 
 // ---- what was seen of the node
 
 template <>
 struct Described<KernelEvent> {
-    static constexpr auto fields = std::tuple(field("time", &KernelEvent::time), field("kind", &KernelEvent::kind));
+    static constexpr auto fields = described(field<&KernelEvent::time>("time"), field<&KernelEvent::kind>("kind"));
 };
 template <>
 struct Described<Cause> {
-    static constexpr auto fields = std::tuple(field("kind", &Cause::kind), field("event", &Cause::event),
-                                              field("detected_at", &Cause::detected_at));
+    static constexpr auto fields = described(field<&Cause::kind>("kind"), field<&Cause::event>("event"),
+                                             field<&Cause::detected_at>("detected_at"));
 };
 template <>
 struct Described<AvailableMemory> {
     static constexpr auto fields =
-        std::tuple(field("kubelet", &AvailableMemory::kubelet), field("reclaimable", &AvailableMemory::reclaimable),
-                   field("compared", &AvailableMemory::compared));
+        described(field<&AvailableMemory::kubelet>("kubelet"), field<&AvailableMemory::reclaimable>("reclaimable"),
+                  field<&AvailableMemory::compared>("compared"));
 };
 template <>
 struct Described<Reading> {
     static constexpr auto fields =
-        std::tuple(field("available", &Reading::available), field("capacity", &Reading::capacity),
-                   field("at", &Reading::at), field("memory", &Reading::memory));
+        described(field<&Reading::available>("available"), field<&Reading::capacity>("capacity"),
+                  field<&Reading::at>("at"), field<&Reading::memory>("memory"));
 };
 template <>
 struct Described<ContainerUsage> {
     static constexpr auto fields =
-        std::tuple(field("name", &ContainerUsage::name), field("working_set", &ContainerUsage::working_set),
-                   field("rootfs", &ContainerUsage::rootfs), field("logs", &ContainerUsage::logs));
+        described(field<&ContainerUsage::name>("name"), field<&ContainerUsage::working_set>("working_set"),
+                  field<&ContainerUsage::rootfs>("rootfs"), field<&ContainerUsage::logs>("logs"));
 };
 template <>
 struct Described<VolumeUsage> {
-    static constexpr auto fields = std::tuple(field("name", &VolumeUsage::name), field("used", &VolumeUsage::used));
+    static constexpr auto fields = described(field<&VolumeUsage::name>("name"), field<&VolumeUsage::used>("used"));
 };
 template <>
 struct Described<DiskUsage> {
     static constexpr auto fields =
-        std::tuple(field("rootfs", &DiskUsage::rootfs), field("logs", &DiskUsage::logs),
-                   field("volumes", &DiskUsage::volumes), field("host_path", &DiskUsage::host_path),
-                   field("rootfs_inodes", &DiskUsage::rootfs_inodes), field("logs_inodes", &DiskUsage::logs_inodes),
-                   field("volumes_inodes", &DiskUsage::volumes_inodes), field("empty_dirs", &DiskUsage::empty_dirs));
+        described(field<&DiskUsage::rootfs>("rootfs"), field<&DiskUsage::logs>("logs"),
+                  field<&DiskUsage::volumes>("volumes"), field<&DiskUsage::host_path>("host_path"),
+                  field<&DiskUsage::rootfs_inodes>("rootfs_inodes"), field<&DiskUsage::logs_inodes>("logs_inodes"),
+                  field<&DiskUsage::volumes_inodes>("volumes_inodes"), field<&DiskUsage::empty_dirs>("empty_dirs"));
 };
 template <>
 struct Described<PodUsage> {
-    static constexpr auto fields = std::tuple(
-        field("usage", &PodUsage::usage), field("working_set", &PodUsage::working_set), field("anon", &PodUsage::anon),
-        field("file", &PodUsage::file), field("processes", &PodUsage::processes), field("disk", &PodUsage::disk),
-        field("containers", &PodUsage::containers), field("disk_partial", &PodUsage::disk_partial));
+    static constexpr auto fields = described(
+        field<&PodUsage::usage>("usage"), field<&PodUsage::working_set>("working_set"), field<&PodUsage::anon>("anon"),
+        field<&PodUsage::file>("file"), field<&PodUsage::processes>("processes"), field<&PodUsage::disk>("disk"),
+        field<&PodUsage::containers>("containers"), field<&PodUsage::disk_partial>("disk_partial"));
 };
 template <>
 struct Described<ObservedPod> {
-    static constexpr auto fields = std::tuple(
-        field("pod", &ObservedPod::pod), field("usage", &ObservedPod::usage), field("cgroup", &ObservedPod::cgroup),
-        field("populated", &ObservedPod::populated), field("emptied_at", &ObservedPod::emptied_at),
-        field("stall", &ObservedPod::stall), field("holds_us", &ObservedPod::holds_us),
-        field("arrived_at", &ObservedPod::arrived_at), field("departed", &ObservedPod::departed));
+    static constexpr auto fields = described(
+        field<&ObservedPod::pod>("pod"), field<&ObservedPod::usage>("usage"), field<&ObservedPod::cgroup>("cgroup"),
+        field<&ObservedPod::populated>("populated"), field<&ObservedPod::emptied_at>("emptied_at"),
+        field<&ObservedPod::stall>("stall"), field<&ObservedPod::holds_us>("holds_us"),
+        field<&ObservedPod::arrived_at>("arrived_at"), field<&ObservedPod::departed>("departed"));
 };
 template <>
 struct Described<Action> {
     static constexpr auto fields =
-        std::tuple(field("kind", &Action::kind), field("pod", &Action::pod), field("pod_name", &Action::pod_name),
-                   field("cgroup", &Action::cgroup), field("forks", &Action::forks));
+        described(field<&Action::kind>("kind"), field<&Action::pod>("pod"), field<&Action::pod_name>("pod_name"),
+                  field<&Action::cgroup>("cgroup"), field<&Action::forks>("forks"));
 };
 template <>
 struct Described<Outcome> {
-    static constexpr auto fields = std::tuple(
-        field("action", &Outcome::action), field("status", &Outcome::status), field("decided_at", &Outcome::decided_at),
-        field("delivered_at", &Outcome::delivered_at), field("processes", &Outcome::processes),
-        field("method", &Outcome::method), field("error", &Outcome::error));
+    static constexpr auto fields = described(
+        field<&Outcome::action>("action"), field<&Outcome::status>("status"), field<&Outcome::decided_at>("decided_at"),
+        field<&Outcome::delivered_at>("delivered_at"), field<&Outcome::processes>("processes"),
+        field<&Outcome::method>("method"), field<&Outcome::error>("error"));
 };
 template <>
 struct Described<ObservedVictim> {
     static constexpr auto fields =
-        std::tuple(field("pod", &ObservedVictim::pod), field("cgroup", &ObservedVictim::cgroup),
-                   field("populated", &ObservedVictim::populated), field("held", &ObservedVictim::held),
-                   field("tasks", &ObservedVictim::tasks), field("on_disk", &ObservedVictim::on_disk),
-                   field("volumes", &ObservedVictim::volumes), field("removed", &ObservedVictim::removed));
+        described(field<&ObservedVictim::pod>("pod"), field<&ObservedVictim::cgroup>("cgroup"),
+                  field<&ObservedVictim::populated>("populated"), field<&ObservedVictim::held>("held"),
+                  field<&ObservedVictim::tasks>("tasks"), field<&ObservedVictim::on_disk>("on_disk"),
+                  field<&ObservedVictim::volumes>("volumes"), field<&ObservedVictim::removed>("removed"));
 };
 template <>
 struct Described<UnknownPod> {
     static constexpr auto fields =
-        std::tuple(field("pod", &UnknownPod::pod), field("cgroup", &UnknownPod::cgroup),
-                   field("first_seen", &UnknownPod::first_seen), field("working_set", &UnknownPod::working_set),
-                   field("populated", &UnknownPod::populated));
+        described(field<&UnknownPod::pod>("pod"), field<&UnknownPod::cgroup>("cgroup"),
+                  field<&UnknownPod::first_seen>("first_seen"), field<&UnknownPod::working_set>("working_set"),
+                  field<&UnknownPod::populated>("populated"));
 };
 template <>
 struct Described<LeftCgroup> {
-    static constexpr auto fields = std::tuple(field("pod", &LeftCgroup::pod), field("path", &LeftCgroup::path));
+    static constexpr auto fields = described(field<&LeftCgroup::pod>("pod"), field<&LeftCgroup::path>("path"));
 };
 template <>
 struct Described<TimedLooks> {
     static constexpr auto fields =
-        std::tuple(field("shortest", &TimedLooks::shortest), field("longest", &TimedLooks::longest),
-                   field("growth_per_second", &TimedLooks::growth_per_second));
+        described(field<&TimedLooks::shortest>("shortest"), field<&TimedLooks::longest>("longest"),
+                  field<&TimedLooks::growth_per_second>("growth_per_second"));
 };
 template <>
 struct Described<Watching> {
-    static constexpr auto fields = std::tuple(
-        field("crossed", &Watching::crossed), field("timed", &Watching::timed), field("stalls", &Watching::stalls),
-        field("exits", &Watching::exits), field("counts_whole", &Watching::counts_whole),
-        field("list_again_at", &Watching::list_again_at), field("claim_again_at", &Watching::claim_again_at));
+    static constexpr auto fields = described(
+        field<&Watching::crossed>("crossed"), field<&Watching::timed>("timed"), field<&Watching::stalls>("stalls"),
+        field<&Watching::exits>("exits"), field<&Watching::counts_whole>("counts_whole"),
+        field<&Watching::list_again_at>("list_again_at"), field<&Watching::claim_again_at>("claim_again_at"));
 };
 template <>
 struct Described<Observation> {
-    static constexpr auto fields = std::tuple(
-        field("cause", &Observation::cause), field("at", &Observation::at), field("wall", &Observation::wall),
-        field("readings", &Observation::readings), field("pods", &Observation::pods),
-        field("outcomes", &Observation::outcomes), field("fs_layout", &Observation::fs_layout),
-        field("reclaimed", &Observation::reclaimed), field("stalls", &Observation::stalls),
-        field("rungs", &Observation::rungs), field("victims", &Observation::victims),
-        field("unknown_pods", &Observation::unknown_pods), field("usage_unknown", &Observation::usage_unknown),
-        field("incomplete", &Observation::incomplete), field("pods_unlisted", &Observation::pods_unlisted),
-        field("watching", &Observation::watching), field("pod_statuses", &Observation::pod_statuses),
-        field("recalled", &Observation::recalled), field("pods_current", &Observation::pods_current),
-        field("node", &Observation::node), field("logind", &Observation::logind),
-        field("runtime", &Observation::runtime), field("pods_complete", &Observation::pods_complete),
-        field("left_cgroups", &Observation::left_cgroups));
+    static constexpr auto fields = described(
+        field<&Observation::cause>("cause"), field<&Observation::at>("at"), field<&Observation::wall>("wall"),
+        field<&Observation::readings>("readings"), field<&Observation::pods>("pods"),
+        field<&Observation::outcomes>("outcomes"), field<&Observation::fs_layout>("fs_layout"),
+        field<&Observation::reclaimed>("reclaimed"), field<&Observation::stalls>("stalls"),
+        field<&Observation::rungs>("rungs"), field<&Observation::victims>("victims"),
+        field<&Observation::unknown_pods>("unknown_pods"), field<&Observation::usage_unknown>("usage_unknown"),
+        field<&Observation::incomplete>("incomplete"), field<&Observation::pods_unlisted>("pods_unlisted"),
+        field<&Observation::watching>("watching"), field<&Observation::pod_statuses>("pod_statuses"),
+        field<&Observation::recalled>("recalled"), field<&Observation::pods_current>("pods_current"),
+        field<&Observation::node>("node"), field<&Observation::logind>("logind"),
+        field<&Observation::runtime>("runtime"), field<&Observation::pods_complete>("pods_complete"),
+        field<&Observation::left_cgroups>("left_cgroups"));
 };
 
 // ---- what was remembered
@@ -198,88 +196,88 @@ struct Described<Observation> {
 template <>
 struct Described<MetThreshold> {
     static constexpr auto fields =
-        std::tuple(field("threshold", &MetThreshold::threshold), field("quantity", &MetThreshold::quantity),
-                   field("available", &MetThreshold::available), field("capacity", &MetThreshold::capacity),
-                   field("first_observed_at", &MetThreshold::first_observed_at));
+        described(field<&MetThreshold::threshold>("threshold"), field<&MetThreshold::quantity>("quantity"),
+                  field<&MetThreshold::available>("available"), field<&MetThreshold::capacity>("capacity"),
+                  field<&MetThreshold::first_observed_at>("first_observed_at"));
 };
 template <>
 struct Described<BrokenLimit> {
-    static constexpr auto fields = std::tuple(field("kind", &BrokenLimit::kind), field("name", &BrokenLimit::name),
-                                              field("limit", &BrokenLimit::limit), field("used", &BrokenLimit::used));
+    static constexpr auto fields = described(field<&BrokenLimit::kind>("kind"), field<&BrokenLimit::name>("name"),
+                                             field<&BrokenLimit::limit>("limit"), field<&BrokenLimit::used>("used"));
 };
 template <>
 struct Described<Eviction> {
     static constexpr auto fields =
-        std::tuple(field("pod", &Eviction::pod), field("threshold", &Eviction::threshold),
-                   field("broken_limit", &Eviction::broken_limit), field("stall", &Eviction::stall),
-                   field("grace_period", &Eviction::grace_period), field("immediate", &Eviction::immediate),
-                   field("message", &Eviction::message), field("annotations", &Eviction::annotations),
-                   field("rejected_for", &Eviction::rejected_for));
+        described(field<&Eviction::pod>("pod"), field<&Eviction::threshold>("threshold"),
+                  field<&Eviction::broken_limit>("broken_limit"), field<&Eviction::stall>("stall"),
+                  field<&Eviction::grace_period>("grace_period"), field<&Eviction::immediate>("immediate"),
+                  field<&Eviction::message>("message"), field<&Eviction::annotations>("annotations"),
+                  field<&Eviction::rejected_for>("rejected_for"));
 };
 template <>
 struct Described<Victim> {
-    static constexpr auto fields = std::tuple(
-        field("pod", &Victim::pod), field("pod_name", &Victim::pod_name), field("qos", &Victim::qos),
-        field("priority", &Victim::priority), field("usage", &Victim::usage), field("eviction", &Victim::eviction),
-        field("cause", &Victim::cause), field("decided_at", &Victim::decided_at), field("kill_at", &Victim::kill_at),
-        field("killed_at", &Victim::killed_at), field("emptied_at", &Victim::emptied_at),
-        field("failed", &Victim::failed), field("error", &Victim::error));
+    static constexpr auto fields = described(
+        field<&Victim::pod>("pod"), field<&Victim::pod_name>("pod_name"), field<&Victim::qos>("qos"),
+        field<&Victim::priority>("priority"), field<&Victim::usage>("usage"), field<&Victim::eviction>("eviction"),
+        field<&Victim::cause>("cause"), field<&Victim::decided_at>("decided_at"), field<&Victim::kill_at>("kill_at"),
+        field<&Victim::killed_at>("killed_at"), field<&Victim::emptied_at>("emptied_at"),
+        field<&Victim::failed>("failed"), field<&Victim::error>("error"));
 };
 template <>
 struct Described<FirstObserved> {
     static constexpr auto fields =
-        std::tuple(field("threshold", &FirstObserved::threshold), field("at", &FirstObserved::at));
+        described(field<&FirstObserved::threshold>("threshold"), field<&FirstObserved::at>("at"));
 };
 template <>
 struct Described<InFlight> {
     static constexpr auto fields =
-        std::tuple(field("victim", &InFlight::victim), field("cgroup", &InFlight::cgroup),
-                   field("kill_sent", &InFlight::kill_sent), field("dry_run", &InFlight::dry_run),
-                   field("acted_at", &InFlight::acted_at), field("available", &InFlight::available),
-                   field("failures", &InFlight::failures), field("retry_at", &InFlight::retry_at));
+        described(field<&InFlight::victim>("victim"), field<&InFlight::cgroup>("cgroup"),
+                  field<&InFlight::kill_sent>("kill_sent"), field<&InFlight::dry_run>("dry_run"),
+                  field<&InFlight::acted_at>("acted_at"), field<&InFlight::available>("available"),
+                  field<&InFlight::failures>("failures"), field<&InFlight::retry_at>("retry_at"));
 };
 template <>
 struct Described<Owing> {
-    static constexpr auto fields = std::tuple(
-        field("victim", &Owing::victim), field("cgroup", &Owing::cgroup), field("available", &Owing::available),
-        field("left", &Owing::left), field("returned_at", &Owing::returned_at), field("overdue", &Owing::overdue));
+    static constexpr auto fields = described(
+        field<&Owing::victim>("victim"), field<&Owing::cgroup>("cgroup"), field<&Owing::available>("available"),
+        field<&Owing::left>("left"), field<&Owing::returned_at>("returned_at"), field<&Owing::overdue>("overdue"));
 };
 template <>
 struct Described<Reaping> {
     static constexpr auto fields =
-        std::tuple(field("pod", &Reaping::pod), field("cgroup", &Reaping::cgroup),
-                   field("emptied_at", &Reaping::emptied_at), field("tasks", &Reaping::tasks));
+        described(field<&Reaping::pod>("pod"), field<&Reaping::cgroup>("cgroup"),
+                  field<&Reaping::emptied_at>("emptied_at"), field<&Reaping::tasks>("tasks"));
 };
 template <>
 struct Described<PassedOver> {
     static constexpr auto fields =
-        std::tuple(field("pod", &PassedOver::pod), field("cgroup", &PassedOver::cgroup),
-                   field("until", &PassedOver::until), field("failures", &PassedOver::failures));
+        described(field<&PassedOver::pod>("pod"), field<&PassedOver::cgroup>("cgroup"),
+                  field<&PassedOver::until>("until"), field<&PassedOver::failures>("failures"));
 };
 template <>
 struct Described<Reclaiming> {
-    static constexpr auto fields = std::tuple(field("asked", &Reclaiming::asked), field("acting", &Reclaiming::acting),
-                                              field("garbage", &Reclaiming::garbage), field("more", &Reclaiming::more),
-                                              field("announced", &Reclaiming::announced));
+    static constexpr auto fields = described(field<&Reclaiming::asked>("asked"), field<&Reclaiming::acting>("acting"),
+                                             field<&Reclaiming::garbage>("garbage"), field<&Reclaiming::more>("more"),
+                                             field<&Reclaiming::announced>("announced"));
 };
 template <>
 struct Described<State> {
     static constexpr auto fields =
-        std::tuple(field("first_observed", &State::first_observed), field("thresholds_met", &State::thresholds_met),
-                   field("condition_last_observed", &State::condition_last_observed),
-                   field("conditions", &State::conditions), field("last_readings", &State::last_readings),
-                   field("in_flight", &State::in_flight), field("owing", &State::owing),
-                   field("passed_over", &State::passed_over), field("reclaiming", &State::reclaiming),
-                   field("evicted", &State::evicted), field("first_stalled", &State::first_stalled),
-                   field("relieved_at", &State::relieved_at), field("trends", &State::trends),
-                   field("disk_trends", &State::disk_trends), field("pod_disk_trends", &State::pod_disk_trends),
-                   field("ladder", &State::ladder), field("awaiting_since", &State::awaiting_since),
-                   field("ended", &State::ended), field("node_stall_last_observed", &State::node_stall_last_observed),
-                   field("condition_since", &State::condition_since), field("rejected", &State::rejected),
-                   field("taint_evictions", &State::taint_evictions), field("removals", &State::removals),
-                   field("collecting", &State::collecting), field("reaping", &State::reaping),
-                   field("available_once_reaped", &State::available_once_reaped), field("freeing", &State::freeing),
-                   field("disk_wait", &State::disk_wait), field("disk_relieved_at", &State::disk_relieved_at));
+        described(field<&State::first_observed>("first_observed"), field<&State::thresholds_met>("thresholds_met"),
+                  field<&State::condition_last_observed>("condition_last_observed"),
+                  field<&State::conditions>("conditions"), field<&State::last_readings>("last_readings"),
+                  field<&State::in_flight>("in_flight"), field<&State::owing>("owing"),
+                  field<&State::passed_over>("passed_over"), field<&State::reclaiming>("reclaiming"),
+                  field<&State::evicted>("evicted"), field<&State::first_stalled>("first_stalled"),
+                  field<&State::relieved_at>("relieved_at"), field<&State::trends>("trends"),
+                  field<&State::disk_trends>("disk_trends"), field<&State::pod_disk_trends>("pod_disk_trends"),
+                  field<&State::ladder>("ladder"), field<&State::awaiting_since>("awaiting_since"),
+                  field<&State::ended>("ended"), field<&State::node_stall_last_observed>("node_stall_last_observed"),
+                  field<&State::condition_since>("condition_since"), field<&State::rejected>("rejected"),
+                  field<&State::taint_evictions>("taint_evictions"), field<&State::removals>("removals"),
+                  field<&State::collecting>("collecting"), field<&State::reaping>("reaping"),
+                  field<&State::available_once_reaped>("available_once_reaped"), field<&State::freeing>("freeing"),
+                  field<&State::disk_wait>("disk_wait"), field<&State::disk_relieved_at>("disk_relieved_at"));
 };
 
 }  // namespace evictd::codec

@@ -3,8 +3,6 @@
 // What a tape holds of the ladder: a part of tape_fields.hpp, which says how.
 #pragma once
 
-#include <tuple>
-
 #include "evictd/model/ladder.hpp"
 #include "tape_field.hpp"
 
@@ -13,29 +11,28 @@ namespace evictd::codec {
 template <>
 struct Described<LadderConfig> {
     static constexpr auto fields =
-        std::tuple(field("reclaim", &LadderConfig::reclaim), field("squeeze", &LadderConfig::squeeze),
-                   field("squeeze_for", &LadderConfig::squeeze_for), field("freeze", &LadderConfig::freeze),
-                   field("freeze_for", &LadderConfig::freeze_for));
+        described(field<&LadderConfig::reclaim>("reclaim"), field<&LadderConfig::squeeze>("squeeze"),
+                  field<&LadderConfig::squeeze_for>("squeeze_for"), field<&LadderConfig::freeze>("freeze"),
+                  field<&LadderConfig::freeze_for>("freeze_for"));
 };
 template <>
 struct Described<Rung> {
     static constexpr auto fields =
-        std::tuple(field("kind", &Rung::kind), field("pod", &Rung::pod), field("pod_name", &Rung::pod_name),
-                   field("cgroup", &Rung::cgroup), field("bytes", &Rung::bytes), field("until", &Rung::until));
+        described(field<&Rung::kind>("kind"), field<&Rung::pod>("pod"), field<&Rung::pod_name>("pod_name"),
+                  field<&Rung::cgroup>("cgroup"), field<&Rung::bytes>("bytes"), field<&Rung::until>("until"));
 };
 template <>
 struct Described<RungOutcome> {
     static constexpr auto fields =
-        std::tuple(field("rung", &RungOutcome::rung), field("status", &RungOutcome::status),
-                   field("at", &RungOutcome::at), field("took", &RungOutcome::took),
-                   field("bytes", &RungOutcome::bytes), field("cut_short", &RungOutcome::cut_short),
-                   field("dry_run", &RungOutcome::dry_run), field("error", &RungOutcome::error));
+        described(field<&RungOutcome::rung>("rung"), field<&RungOutcome::status>("status"),
+                  field<&RungOutcome::at>("at"), field<&RungOutcome::took>("took"), field<&RungOutcome::bytes>("bytes"),
+                  field<&RungOutcome::cut_short>("cut_short"), field<&RungOutcome::dry_run>("dry_run"),
+                  field<&RungOutcome::error>("error"));
 };
 template <>
 struct Described<LadderState> {
-    static constexpr auto fields =
-        std::tuple(field("held", &LadderState::held), field("resting", &LadderState::resting),
-                   field("near_at", &LadderState::near_at));
+    static constexpr auto fields = described(field<&LadderState::held>("held"), field<&LadderState::resting>("resting"),
+                                             field<&LadderState::near_at>("near_at"));
 };
 
 }  // namespace evictd::codec

@@ -3,8 +3,6 @@
 // What a tape holds of a pod's manifest: a part of tape_fields.hpp, which says how.
 #pragma once
 
-#include <tuple>
-
 #include "evictd/model/pod.hpp"
 #include "tape_field.hpp"
 
@@ -12,53 +10,53 @@ namespace evictd::codec {
 
 template <>
 struct Described<ResourceList> {
-    static constexpr auto fields = std::tuple(field("cpu", &ResourceList::cpu), field("memory", &ResourceList::memory),
-                                              field("ephemeral_storage", &ResourceList::ephemeral_storage),
-                                              field("hugepages", &ResourceList::hugepages));
+    static constexpr auto fields = described(field<&ResourceList::cpu>("cpu"), field<&ResourceList::memory>("memory"),
+                                             field<&ResourceList::ephemeral_storage>("ephemeral_storage"),
+                                             field<&ResourceList::hugepages>("hugepages"));
 };
 template <>
 struct Described<Container> {
-    static constexpr auto fields = std::tuple(
-        field("name", &Container::name), field("requests", &Container::requests), field("limits", &Container::limits),
-        field("restartable", &Container::restartable), field("id", &Container::id), field("image", &Container::image));
+    static constexpr auto fields = described(
+        field<&Container::name>("name"), field<&Container::requests>("requests"), field<&Container::limits>("limits"),
+        field<&Container::restartable>("restartable"), field<&Container::id>("id"), field<&Container::image>("image"));
 };
 template <>
 struct Described<Volume> {
     static constexpr auto fields =
-        std::tuple(field("name", &Volume::name), field("kind", &Volume::kind), field("in_memory", &Volume::in_memory),
-                   field("size_limit", &Volume::size_limit), field("image", &Volume::image));
+        described(field<&Volume::name>("name"), field<&Volume::kind>("kind"), field<&Volume::in_memory>("in_memory"),
+                  field<&Volume::size_limit>("size_limit"), field<&Volume::image>("image"));
 };
 template <>
 struct Described<Toleration> {
     static constexpr auto fields =
-        std::tuple(field("key", &Toleration::key), field("op", &Toleration::op), field("value", &Toleration::value),
-                   field("effect", &Toleration::effect), field("seconds", &Toleration::seconds));
+        described(field<&Toleration::key>("key"), field<&Toleration::op>("op"), field<&Toleration::value>("value"),
+                  field<&Toleration::effect>("effect"), field<&Toleration::seconds>("seconds"));
 };
 template <>
 struct Described<OwnerReference> {
     static constexpr auto fields =
-        std::tuple(field("kind", &OwnerReference::kind), field("name", &OwnerReference::name),
-                   field("uid", &OwnerReference::uid), field("controller", &OwnerReference::controller),
-                   field("block_owner_deletion", &OwnerReference::block_owner_deletion));
+        described(field<&OwnerReference::kind>("kind"), field<&OwnerReference::name>("name"),
+                  field<&OwnerReference::uid>("uid"), field<&OwnerReference::controller>("controller"),
+                  field<&OwnerReference::block_owner_deletion>("block_owner_deletion"));
 };
 template <>
 struct Described<Pod> {
-    static constexpr auto fields = std::tuple(
-        field("uid", &Pod::uid), field("namespace", &Pod::name_space), field("name", &Pod::name),
-        field("origin", &Pod::origin), field("qos", &Pod::qos), field("has_resources", &Pod::has_resources),
-        field("priority", &Pod::priority), field("computed", &Pod::computed),
-        field("priority_class_name", &Pod::priority_class_name), field("containers", &Pod::containers),
-        field("init_containers", &Pod::init_containers), field("requests", &Pod::requests),
-        field("limits", &Pod::limits), field("overhead", &Pod::overhead), field("volumes", &Pod::volumes),
-        field("tolerations", &Pod::tolerations), field("owners", &Pod::owners), field("node_name", &Pod::node_name),
-        field("termination_grace_period", &Pod::termination_grace_period),
-        field("deletion_grace_period", &Pod::deletion_grace_period), field("active_deadline", &Pod::active_deadline),
-        field("phase", &Pod::phase), field("status_reason", &Pod::status_reason), field("ready", &Pod::ready),
-        field("ready_time", &Pod::ready_time), field("restarts", &Pod::restarts),
-        field("sidecar_restarts", &Pod::sidecar_restarts), field("deletion_cost", &Pod::deletion_cost),
-        field("creation_time", &Pod::creation_time), field("start_time", &Pod::start_time),
-        field("deletion_time", &Pod::deletion_time), field("annotations", &Pod::annotations),
-        field("source", &Pod::source), field("generation", &Pod::generation));
+    static constexpr auto fields = described(
+        field<&Pod::uid>("uid"), field<&Pod::name_space>("namespace"), field<&Pod::name>("name"),
+        field<&Pod::origin>("origin"), field<&Pod::qos>("qos"), field<&Pod::has_resources>("has_resources"),
+        field<&Pod::priority>("priority"), field<&Pod::computed>("computed"),
+        field<&Pod::priority_class_name>("priority_class_name"), field<&Pod::containers>("containers"),
+        field<&Pod::init_containers>("init_containers"), field<&Pod::requests>("requests"),
+        field<&Pod::limits>("limits"), field<&Pod::overhead>("overhead"), field<&Pod::volumes>("volumes"),
+        field<&Pod::tolerations>("tolerations"), field<&Pod::owners>("owners"), field<&Pod::node_name>("node_name"),
+        field<&Pod::termination_grace_period>("termination_grace_period"),
+        field<&Pod::deletion_grace_period>("deletion_grace_period"), field<&Pod::active_deadline>("active_deadline"),
+        field<&Pod::phase>("phase"), field<&Pod::status_reason>("status_reason"), field<&Pod::ready>("ready"),
+        field<&Pod::ready_time>("ready_time"), field<&Pod::restarts>("restarts"),
+        field<&Pod::sidecar_restarts>("sidecar_restarts"), field<&Pod::deletion_cost>("deletion_cost"),
+        field<&Pod::creation_time>("creation_time"), field<&Pod::start_time>("start_time"),
+        field<&Pod::deletion_time>("deletion_time"), field<&Pod::annotations>("annotations"),
+        field<&Pod::source>("source"), field<&Pod::generation>("generation"));
 };
 
 }  // namespace evictd::codec

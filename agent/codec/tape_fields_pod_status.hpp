@@ -3,8 +3,6 @@
 // What a tape holds of what the API server is to show of a pod: a part of tape_fields.hpp, which says how.
 #pragma once
 
-#include <tuple>
-
 #include "evictd/model/ended_pod.hpp"
 #include "evictd/model/node_view.hpp"
 #include "evictd/model/pod_status.hpp"
@@ -15,67 +13,67 @@ namespace evictd::codec {
 
 template <>
 struct Described<DesiredPodStatus> {
-    static constexpr auto fields = std::tuple(
-        field("pod", &DesiredPodStatus::pod), field("namespace", &DesiredPodStatus::name_space),
-        field("name", &DesiredPodStatus::name), field("end", &DesiredPodStatus::end),
-        field("reason", &DesiredPodStatus::reason), field("message", &DesiredPodStatus::message),
-        field("disruption_target", &DesiredPodStatus::disruption_target),
-        field("generation", &DesiredPodStatus::generation), field("given_up", &DesiredPodStatus::given_up),
-        field("grace_period", &DesiredPodStatus::grace_period), field("attempt", &DesiredPodStatus::attempt),
-        field("decided_at", &DesiredPodStatus::decided_at), field("detected_at", &DesiredPodStatus::detected_at),
-        field("can_wait", &DesiredPodStatus::can_wait));
+    static constexpr auto fields =
+        described(field<&DesiredPodStatus::pod>("pod"), field<&DesiredPodStatus::name_space>("namespace"),
+                  field<&DesiredPodStatus::name>("name"), field<&DesiredPodStatus::end>("end"),
+                  field<&DesiredPodStatus::reason>("reason"), field<&DesiredPodStatus::message>("message"),
+                  field<&DesiredPodStatus::disruption_target>("disruption_target"),
+                  field<&DesiredPodStatus::generation>("generation"), field<&DesiredPodStatus::given_up>("given_up"),
+                  field<&DesiredPodStatus::grace_period>("grace_period"), field<&DesiredPodStatus::attempt>("attempt"),
+                  field<&DesiredPodStatus::decided_at>("decided_at"),
+                  field<&DesiredPodStatus::detected_at>("detected_at"), field<&DesiredPodStatus::can_wait>("can_wait"));
 };
 template <>
 struct Described<PodStatusOutcome> {
     static constexpr auto fields =
-        std::tuple(field("pod", &PodStatusOutcome::pod), field("attempt", &PodStatusOutcome::attempt),
-                   field("end", &PodStatusOutcome::end), field("result", &PodStatusOutcome::result),
-                   field("sent_at", &PodStatusOutcome::sent_at), field("answered_at", &PodStatusOutcome::answered_at),
-                   field("retry_after", &PodStatusOutcome::retry_after), field("error", &PodStatusOutcome::error));
+        described(field<&PodStatusOutcome::pod>("pod"), field<&PodStatusOutcome::attempt>("attempt"),
+                  field<&PodStatusOutcome::end>("end"), field<&PodStatusOutcome::result>("result"),
+                  field<&PodStatusOutcome::sent_at>("sent_at"), field<&PodStatusOutcome::answered_at>("answered_at"),
+                  field<&PodStatusOutcome::retry_after>("retry_after"), field<&PodStatusOutcome::error>("error"));
 };
 template <>
 struct Described<EndedPod> {
     static constexpr auto fields =
-        std::tuple(field("desired", &EndedPod::desired), field("stage", &EndedPod::stage),
-                   field("cgroup", &EndedPod::cgroup), field("begun_at", &EndedPod::begun_at),
-                   field("killed_at", &EndedPod::killed_at), field("answered_at", &EndedPod::answered_at),
-                   field("answered", &EndedPod::answered), field("accepted", &EndedPod::accepted),
-                   field("undelivered", &EndedPod::undelivered), field("emptied", &EndedPod::emptied),
-                   field("seen_ended", &EndedPod::seen_ended), field("awaited_long", &EndedPod::awaited_long),
-                   field("dry_run", &EndedPod::dry_run), field("rejection", &EndedPod::rejection),
-                   field("restarts", &EndedPod::restarts), field("corrections", &EndedPod::corrections),
-                   field("act_at", &EndedPod::act_at), field("back_off", &EndedPod::back_off));
+        described(field<&EndedPod::desired>("desired"), field<&EndedPod::stage>("stage"),
+                  field<&EndedPod::cgroup>("cgroup"), field<&EndedPod::begun_at>("begun_at"),
+                  field<&EndedPod::killed_at>("killed_at"), field<&EndedPod::answered_at>("answered_at"),
+                  field<&EndedPod::answered>("answered"), field<&EndedPod::accepted>("accepted"),
+                  field<&EndedPod::undelivered>("undelivered"), field<&EndedPod::emptied>("emptied"),
+                  field<&EndedPod::seen_ended>("seen_ended"), field<&EndedPod::awaited_long>("awaited_long"),
+                  field<&EndedPod::dry_run>("dry_run"), field<&EndedPod::rejection>("rejection"),
+                  field<&EndedPod::restarts>("restarts"), field<&EndedPod::corrections>("corrections"),
+                  field<&EndedPod::act_at>("act_at"), field<&EndedPod::back_off>("back_off"));
 };
 
 template <>
 struct Described<TaintEviction> {
     static constexpr auto fields =
-        std::tuple(field("pod", &TaintEviction::pod), field("pod_name", &TaintEviction::pod_name),
-                   field("created_at", &TaintEviction::created_at), field("due", &TaintEviction::due));
+        described(field<&TaintEviction::pod>("pod"), field<&TaintEviction::pod_name>("pod_name"),
+                  field<&TaintEviction::created_at>("created_at"), field<&TaintEviction::due>("due"));
 };
 template <>
 struct Described<Removal> {
     static constexpr auto fields =
-        std::tuple(field("kind", &Removal::kind), field("desired", &Removal::desired), field("why", &Removal::why),
-                   field("begun_at", &Removal::begun_at), field("answered", &Removal::answered),
-                   field("again_at", &Removal::again_at), field("error", &Removal::error));
+        described(field<&Removal::kind>("kind"), field<&Removal::desired>("desired"), field<&Removal::why>("why"),
+                  field<&Removal::begun_at>("begun_at"), field<&Removal::answered>("answered"),
+                  field<&Removal::again_at>("again_at"), field<&Removal::error>("error"));
 };
 template <>
 struct Described<Taint> {
     static constexpr auto fields =
-        std::tuple(field("key", &Taint::key), field("value", &Taint::value), field("effect", &Taint::effect));
+        described(field<&Taint::key>("key"), field<&Taint::value>("value"), field<&Taint::effect>("effect"));
 };
 template <>
 struct Described<LogindView> {
     static constexpr auto fields =
-        std::tuple(field("shuts_down", &LogindView::shuts_down), field("said_at", &LogindView::said_at),
-                   field("current", &LogindView::current));
+        described(field<&LogindView::shuts_down>("shuts_down"), field<&LogindView::said_at>("said_at"),
+                  field<&LogindView::current>("current"));
 };
 template <>
 struct Described<NodeView> {
     static constexpr auto fields =
-        std::tuple(field("taints", &NodeView::taints), field("shutting_down", &NodeView::shutting_down),
-                   field("heard_at", &NodeView::heard_at), field("current", &NodeView::current));
+        described(field<&NodeView::taints>("taints"), field<&NodeView::shutting_down>("shutting_down"),
+                  field<&NodeView::heard_at>("heard_at"), field<&NodeView::current>("current"));
 };
 
 }  // namespace evictd::codec

@@ -4,8 +4,6 @@
 // is in tape_fields.hpp.
 #pragma once
 
-#include <tuple>
-
 #include "evictd/model/config.hpp"
 #include "evictd/model/garbage.hpp"
 #include "evictd/model/observation.hpp"
@@ -18,140 +16,140 @@ namespace evictd::codec {
 template <>
 struct Described<ImageGcPolicy> {
     static constexpr auto fields =
-        std::tuple(field("high_threshold_percent", &ImageGcPolicy::high_threshold_percent),
-                   field("low_threshold_percent", &ImageGcPolicy::low_threshold_percent),
-                   field("min_age", &ImageGcPolicy::min_age), field("max_age", &ImageGcPolicy::max_age));
+        described(field<&ImageGcPolicy::high_threshold_percent>("high_threshold_percent"),
+                  field<&ImageGcPolicy::low_threshold_percent>("low_threshold_percent"),
+                  field<&ImageGcPolicy::min_age>("min_age"), field<&ImageGcPolicy::max_age>("max_age"));
 };
 template <>
 struct Described<GarbageConfig> {
-    static constexpr auto fields = std::tuple(
-        field("image_gc", &GarbageConfig::image_gc), field("images", &GarbageConfig::images),
-        field("keep_images", &GarbageConfig::keep_images), field("logs", &GarbageConfig::logs),
-        field("routine", &GarbageConfig::routine), field("deadline", &GarbageConfig::deadline),
-        field("orphans", &GarbageConfig::orphans), field("orphan_quarantine", &GarbageConfig::orphan_quarantine));
+    static constexpr auto fields = described(
+        field<&GarbageConfig::image_gc>("image_gc"), field<&GarbageConfig::images>("images"),
+        field<&GarbageConfig::keep_images>("keep_images"), field<&GarbageConfig::logs>("logs"),
+        field<&GarbageConfig::routine>("routine"), field<&GarbageConfig::deadline>("deadline"),
+        field<&GarbageConfig::orphans>("orphans"), field<&GarbageConfig::orphan_quarantine>("orphan_quarantine"));
 };
 
 template <>
 struct Described<RuntimeUsage> {
-    static constexpr auto fields = std::tuple(field("used", &RuntimeUsage::used),
-                                              field("inodes", &RuntimeUsage::inodes), field("at", &RuntimeUsage::at));
+    static constexpr auto fields = described(field<&RuntimeUsage::used>("used"), field<&RuntimeUsage::inodes>("inodes"),
+                                             field<&RuntimeUsage::at>("at"));
 };
 template <>
 struct Described<RuntimeImage> {
     static constexpr auto fields =
-        std::tuple(field("id", &RuntimeImage::id), field("size", &RuntimeImage::size),
-                   field("first_detected", &RuntimeImage::first_detected), field("last_used", &RuntimeImage::last_used),
-                   field("pinned", &RuntimeImage::pinned), field("in_use", &RuntimeImage::in_use),
-                   field("tags", &RuntimeImage::tags), field("digests", &RuntimeImage::digests),
-                   field("spec", &RuntimeImage::spec));
+        described(field<&RuntimeImage::id>("id"), field<&RuntimeImage::size>("size"),
+                  field<&RuntimeImage::first_detected>("first_detected"), field<&RuntimeImage::last_used>("last_used"),
+                  field<&RuntimeImage::pinned>("pinned"), field<&RuntimeImage::in_use>("in_use"),
+                  field<&RuntimeImage::tags>("tags"), field<&RuntimeImage::digests>("digests"),
+                  field<&RuntimeImage::spec>("spec"));
 };
 template <>
 struct Described<RuntimeSandbox> {
     static constexpr auto fields =
-        std::tuple(field("id", &RuntimeSandbox::id), field("pod", &RuntimeSandbox::pod),
-                   field("ready", &RuntimeSandbox::ready), field("created", &RuntimeSandbox::created),
-                   field("name", &RuntimeSandbox::name), field("namespace_name", &RuntimeSandbox::namespace_name),
-                   field("attempt", &RuntimeSandbox::attempt), field("handler", &RuntimeSandbox::handler),
-                   field("labels", &RuntimeSandbox::labels), field("annotations", &RuntimeSandbox::annotations));
+        described(field<&RuntimeSandbox::id>("id"), field<&RuntimeSandbox::pod>("pod"),
+                  field<&RuntimeSandbox::ready>("ready"), field<&RuntimeSandbox::created>("created"),
+                  field<&RuntimeSandbox::name>("name"), field<&RuntimeSandbox::namespace_name>("namespace_name"),
+                  field<&RuntimeSandbox::attempt>("attempt"), field<&RuntimeSandbox::handler>("handler"),
+                  field<&RuntimeSandbox::labels>("labels"), field<&RuntimeSandbox::annotations>("annotations"));
 };
 template <>
 struct Described<RuntimeContainer> {
     static constexpr auto fields =
-        std::tuple(field("id", &RuntimeContainer::id), field("pod", &RuntimeContainer::pod),
-                   field("name", &RuntimeContainer::name), field("sandbox", &RuntimeContainer::sandbox),
-                   field("state", &RuntimeContainer::state), field("created", &RuntimeContainer::created),
-                   field("attempt", &RuntimeContainer::attempt), field("image", &RuntimeContainer::image),
-                   field("image_ref", &RuntimeContainer::image_ref), field("image_id", &RuntimeContainer::image_id),
-                   field("labels", &RuntimeContainer::labels), field("annotations", &RuntimeContainer::annotations),
-                   field("layer", &RuntimeContainer::layer), field("image_volumes", &RuntimeContainer::image_volumes));
+        described(field<&RuntimeContainer::id>("id"), field<&RuntimeContainer::pod>("pod"),
+                  field<&RuntimeContainer::name>("name"), field<&RuntimeContainer::sandbox>("sandbox"),
+                  field<&RuntimeContainer::state>("state"), field<&RuntimeContainer::created>("created"),
+                  field<&RuntimeContainer::attempt>("attempt"), field<&RuntimeContainer::image>("image"),
+                  field<&RuntimeContainer::image_ref>("image_ref"), field<&RuntimeContainer::image_id>("image_id"),
+                  field<&RuntimeContainer::labels>("labels"), field<&RuntimeContainer::annotations>("annotations"),
+                  field<&RuntimeContainer::layer>("layer"), field<&RuntimeContainer::image_volumes>("image_volumes"));
 };
 template <>
 struct Described<LogDirectory> {
-    static constexpr auto fields = std::tuple(field("name", &LogDirectory::name), field("size", &LogDirectory::size));
+    static constexpr auto fields = described(field<&LogDirectory::name>("name"), field<&LogDirectory::size>("size"));
 };
 template <>
 struct Described<LogLink> {
-    static constexpr auto fields = std::tuple(field("path", &LogLink::path), field("dangling", &LogLink::dangling),
-                                              field("container", &LogLink::container));
+    static constexpr auto fields = described(field<&LogLink::path>("path"), field<&LogLink::dangling>("dangling"),
+                                             field<&LogLink::container>("container"));
 };
 template <>
 struct Described<RotatedLog> {
     static constexpr auto fields =
-        std::tuple(field("path", &RotatedLog::path), field("container", &RotatedLog::container),
-                   field("pod", &RotatedLog::pod), field("size", &RotatedLog::size));
+        described(field<&RotatedLog::path>("path"), field<&RotatedLog::container>("container"),
+                  field<&RotatedLog::pod>("pod"), field<&RotatedLog::size>("size"));
 };
 template <>
 struct Described<RuntimeLists> {
     static constexpr auto fields =
-        std::tuple(field("images", &RuntimeLists::images), field("sandboxes", &RuntimeLists::sandboxes),
-                   field("containers", &RuntimeLists::containers), field("logs", &RuntimeLists::logs));
+        described(field<&RuntimeLists::images>("images"), field<&RuntimeLists::sandboxes>("sandboxes"),
+                  field<&RuntimeLists::containers>("containers"), field<&RuntimeLists::logs>("logs"));
 };
 template <>
 struct Described<Runtime> {
     static constexpr auto fields =
-        std::tuple(field("sandbox_image", &Runtime::sandbox_image), field("images", &Runtime::images),
-                   field("sandboxes", &Runtime::sandboxes), field("containers", &Runtime::containers),
-                   field("log_directories", &Runtime::log_directories), field("log_links", &Runtime::log_links),
-                   field("rotated_logs", &Runtime::rotated_logs), field("whole", &Runtime::whole),
-                   field("at", &Runtime::at), field("since", &Runtime::since));
+        described(field<&Runtime::sandbox_image>("sandbox_image"), field<&Runtime::images>("images"),
+                  field<&Runtime::sandboxes>("sandboxes"), field<&Runtime::containers>("containers"),
+                  field<&Runtime::log_directories>("log_directories"), field<&Runtime::log_links>("log_links"),
+                  field<&Runtime::rotated_logs>("rotated_logs"), field<&Runtime::whole>("whole"),
+                  field<&Runtime::at>("at"), field<&Runtime::since>("since"));
 };
 
 template <>
 struct Described<Garbage> {
     static constexpr auto fields =
-        std::tuple(field("kind", &Garbage::kind), field("id", &Garbage::id), field("name", &Garbage::name),
-                   field("pod", &Garbage::pod), field("size", &Garbage::size), field("why", &Garbage::why),
-                   field("orphan_of", &Garbage::orphan_of));
+        described(field<&Garbage::kind>("kind"), field<&Garbage::id>("id"), field<&Garbage::name>("name"),
+                  field<&Garbage::pod>("pod"), field<&Garbage::size>("size"), field<&Garbage::why>("why"),
+                  field<&Garbage::orphan_of>("orphan_of"));
 };
 template <>
 struct Described<GarbageOutcome> {
     static constexpr auto fields =
-        std::tuple(field("kind", &GarbageOutcome::kind), field("id", &GarbageOutcome::id),
-                   field("status", &GarbageOutcome::status), field("error", &GarbageOutcome::error),
-                   field("goes_on", &GarbageOutcome::goes_on));
+        described(field<&GarbageOutcome::kind>("kind"), field<&GarbageOutcome::id>("id"),
+                  field<&GarbageOutcome::status>("status"), field<&GarbageOutcome::error>("error"),
+                  field<&GarbageOutcome::goes_on>("goes_on"));
 };
 template <>
 struct Described<DesiredGarbage> {
-    static constexpr auto fields = std::tuple(
-        field("pass", &DesiredGarbage::pass), field("forced", &DesiredGarbage::forced),
-        field("removals", &DesiredGarbage::removals), field("deadline", &DesiredGarbage::deadline),
-        field("inventory_since", &DesiredGarbage::inventory_since), field("report_only", &DesiredGarbage::report_only));
+    static constexpr auto fields = described(
+        field<&DesiredGarbage::pass>("pass"), field<&DesiredGarbage::forced>("forced"),
+        field<&DesiredGarbage::removals>("removals"), field<&DesiredGarbage::deadline>("deadline"),
+        field<&DesiredGarbage::inventory_since>("inventory_since"), field<&DesiredGarbage::report_only>("report_only"));
 };
 template <>
 struct Described<ReclaimOutcome> {
     static constexpr auto fields =
-        std::tuple(field("errors", &ReclaimOutcome::errors), field("pass", &ReclaimOutcome::pass),
-                   field("removals", &ReclaimOutcome::removals), field("freed", &ReclaimOutcome::freed),
-                   field("forced", &ReclaimOutcome::forced), field("orphans", &ReclaimOutcome::orphans));
+        described(field<&ReclaimOutcome::errors>("errors"), field<&ReclaimOutcome::pass>("pass"),
+                  field<&ReclaimOutcome::removals>("removals"), field<&ReclaimOutcome::freed>("freed"),
+                  field<&ReclaimOutcome::forced>("forced"), field<&ReclaimOutcome::orphans>("orphans"));
 };
 template <>
 struct Described<UnknownOwner> {
     static constexpr auto fields =
-        std::tuple(field("pod", &UnknownOwner::pod), field("since", &UnknownOwner::since),
-                   field("reported", &UnknownOwner::reported), field("failures", &UnknownOwner::failures),
-                   field("again_at", &UnknownOwner::again_at));
+        described(field<&UnknownOwner::pod>("pod"), field<&UnknownOwner::since>("since"),
+                  field<&UnknownOwner::reported>("reported"), field<&UnknownOwner::failures>("failures"),
+                  field<&UnknownOwner::again_at>("again_at"));
 };
 template <>
 struct Described<Collecting> {
-    static constexpr auto fields = std::tuple(
-        field("passes", &Collecting::passes), field("routine", &Collecting::routine),
-        field("containers_at", &Collecting::containers_at), field("images_at", &Collecting::images_at),
-        field("futile_inventory", &Collecting::futile_inventory), field("orphans_at", &Collecting::orphans_at),
-        field("unknown", &Collecting::unknown), field("unknown_of", &Collecting::unknown_of),
-        field("futile_for", &Collecting::futile_for), field("futile_removals", &Collecting::futile_removals),
-        field("announced_pass", &Collecting::announced_pass));
+    static constexpr auto fields = described(
+        field<&Collecting::passes>("passes"), field<&Collecting::routine>("routine"),
+        field<&Collecting::containers_at>("containers_at"), field<&Collecting::images_at>("images_at"),
+        field<&Collecting::futile_inventory>("futile_inventory"), field<&Collecting::orphans_at>("orphans_at"),
+        field<&Collecting::unknown>("unknown"), field<&Collecting::unknown_of>("unknown_of"),
+        field<&Collecting::futile_for>("futile_for"), field<&Collecting::futile_removals>("futile_removals"),
+        field<&Collecting::announced_pass>("announced_pass"));
 };
 template <>
 struct Described<DiskWait> {
     static constexpr auto fields =
-        std::tuple(field("since", &DiskWait::since), field("is_known", &DiskWait::is_known),
-                   field("calm_since", &DiskWait::calm_since), field("told", &DiskWait::told));
+        described(field<&DiskWait::since>("since"), field<&DiskWait::is_known>("is_known"),
+                  field<&DiskWait::calm_since>("calm_since"), field<&DiskWait::told>("told"));
 };
 template <>
 struct Described<Freeing> {
-    static constexpr auto fields = std::tuple(
-        field("pod", &Freeing::pod), field("pod_name", &Freeing::pod_name), field("cgroup", &Freeing::cgroup),
-        field("emptied_at", &Freeing::emptied_at), field("removed_at", &Freeing::removed_at));
+    static constexpr auto fields =
+        described(field<&Freeing::pod>("pod"), field<&Freeing::pod_name>("pod_name"), field<&Freeing::cgroup>("cgroup"),
+                  field<&Freeing::emptied_at>("emptied_at"), field<&Freeing::removed_at>("removed_at"));
 };
 
 }  // namespace evictd::codec

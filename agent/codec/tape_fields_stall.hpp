@@ -3,8 +3,6 @@
 // What a tape holds of stalls and their thresholds: a part of tape_fields.hpp, which says how.
 #pragma once
 
-#include <tuple>
-
 #include "evictd/model/decision.hpp"
 #include "evictd/model/stall.hpp"
 #include "evictd/model/state.hpp"
@@ -15,31 +13,31 @@ namespace evictd::codec {
 template <>
 struct Described<StallThreshold> {
     static constexpr auto fields =
-        std::tuple(field("resource", &StallThreshold::resource), field("kind", &StallThreshold::kind),
-                   field("scope", &StallThreshold::scope), field("window", &StallThreshold::window),
-                   field("share", &StallThreshold::share), field("grace_period", &StallThreshold::grace_period));
+        described(field<&StallThreshold::resource>("resource"), field<&StallThreshold::kind>("kind"),
+                  field<&StallThreshold::scope>("scope"), field<&StallThreshold::window>("window"),
+                  field<&StallThreshold::share>("share"), field<&StallThreshold::grace_period>("grace_period"));
 };
 template <>
 struct Described<PodStall> {
-    static constexpr auto fields = std::tuple(field("some", &PodStall::some), field("reclaimed", &PodStall::reclaimed),
-                                              field("reclaimed_for_node", &PodStall::reclaimed_for_node),
-                                              field("full", &PodStall::full), field("read_at", &PodStall::read_at));
+    static constexpr auto fields = described(field<&PodStall::some>("some"), field<&PodStall::reclaimed>("reclaimed"),
+                                             field<&PodStall::reclaimed_for_node>("reclaimed_for_node"),
+                                             field<&PodStall::full>("full"), field<&PodStall::read_at>("read_at"));
 };
 template <>
 struct Described<NodeStall> {
-    static constexpr auto fields = std::tuple(field("resource", &NodeStall::resource), field("some", &NodeStall::some),
-                                              field("full", &NodeStall::full));
+    static constexpr auto fields = described(field<&NodeStall::resource>("resource"), field<&NodeStall::some>("some"),
+                                             field<&NodeStall::full>("full"));
 };
 template <>
 struct Described<MetStall> {
     static constexpr auto fields =
-        std::tuple(field("threshold", &MetStall::threshold), field("lost", &MetStall::lost),
-                   field("first_observed_at", &MetStall::first_observed_at), field("pod", &MetStall::pod));
+        described(field<&MetStall::threshold>("threshold"), field<&MetStall::lost>("lost"),
+                  field<&MetStall::first_observed_at>("first_observed_at"), field<&MetStall::pod>("pod"));
 };
 template <>
 struct Described<FirstStalled> {
-    static constexpr auto fields = std::tuple(field("threshold", &FirstStalled::threshold),
-                                              field("at", &FirstStalled::at), field("pod", &FirstStalled::pod));
+    static constexpr auto fields = described(field<&FirstStalled::threshold>("threshold"),
+                                             field<&FirstStalled::at>("at"), field<&FirstStalled::pod>("pod"));
 };
 
 }  // namespace evictd::codec

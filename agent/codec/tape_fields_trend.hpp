@@ -3,8 +3,6 @@
 // What a tape holds of how fast memory and disks run out: a part of tape_fields.hpp, which says how.
 #pragma once
 
-#include <tuple>
-
 #include "evictd/model/state.hpp"
 #include "tape_field.hpp"
 
@@ -13,33 +11,33 @@ namespace evictd::codec {
 template <>
 struct Described<Trend> {
     static constexpr auto fields =
-        std::tuple(field("value", &Trend::value), field("rates", &Trend::rates), field("intervals", &Trend::intervals));
+        described(field<&Trend::value>("value"), field<&Trend::rates>("rates"), field<&Trend::intervals>("intervals"));
 };
 template <>
 struct Described<PodTrend> {
     static constexpr auto fields =
-        std::tuple(field("cgroup", &PodTrend::cgroup), field("working_set", &PodTrend::working_set));
+        described(field<&PodTrend::cgroup>("cgroup"), field<&PodTrend::working_set>("working_set"));
 };
 template <>
 struct Described<Trends> {
-    static constexpr auto fields = std::tuple(field("since", &Trends::since), field("available", &Trends::available),
-                                              field("pods", &Trends::pods));
+    static constexpr auto fields =
+        described(field<&Trends::since>("since"), field<&Trends::available>("available"), field<&Trends::pods>("pods"));
 };
 template <>
 struct Described<DiskTrend> {
     static constexpr auto fields =
-        std::tuple(field("signal", &DiskTrend::signal), field("since", &DiskTrend::since),
-                   field("capacity", &DiskTrend::capacity), field("available", &DiskTrend::available));
+        described(field<&DiskTrend::signal>("signal"), field<&DiskTrend::since>("since"),
+                  field<&DiskTrend::capacity>("capacity"), field<&DiskTrend::available>("available"));
 };
 template <>
 struct Described<PodDiskReading> {
-    static constexpr auto fields = std::tuple(field("at", &PodDiskReading::at), field("used", &PodDiskReading::used));
+    static constexpr auto fields = described(field<&PodDiskReading::at>("at"), field<&PodDiskReading::used>("used"));
 };
 template <>
 struct Described<PodDiskTrend> {
     static constexpr auto fields =
-        std::tuple(field("cgroup", &PodDiskTrend::cgroup), field("before", &PodDiskTrend::before),
-                   field("newest", &PodDiskTrend::newest));
+        described(field<&PodDiskTrend::cgroup>("cgroup"), field<&PodDiskTrend::before>("before"),
+                  field<&PodDiskTrend::newest>("newest"));
 };
 
 }  // namespace evictd::codec

@@ -8,9 +8,6 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -44,22 +41,19 @@ void make_empty_struct(Members members, void* whole);
 template <class T>
 struct ActionsOf;  // in tape_read.hpp: include it to write or read a described struct
 
-template <class T, std::size_t index>
+template <auto member>
 const void* member_in(const void* whole) {
-    return &(static_cast<const T*>(whole)->*std::get<index>(Described<T>::fields).member);
+    return &(static_cast<const StructOf<member>*>(whole)->*member);
 }
 
-template <class T, std::size_t... index>
-constexpr auto member_table(std::index_sequence<index...> /*all*/) {
-    const auto& fields = fields_of<T>();
-    const auto actions = []<class M>(M T::* /*member*/) { return &ActionsOf<M>::all; };
-    return std::array{
-        Member{std::get<index>(fields).name, member_in<T, index>, actions(std::get<index>(fields).member)}...};
+template <auto... members>
+constexpr auto member_table(const Fields<members...>& fields) {
+    std::size_t next = 0;
+    return std::array{Member{fields.names[next++], member_in<members>, &ActionsOf<ValueOf<members>>::all}...};
 }
 
 template <class T>
-inline constexpr auto member_table_of =
-    member_table<T>(std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(Described<T>::fields)>>>());
+inline constexpr auto member_table_of = member_table(fields_of<T>());
 
 template <class T>
 Members members_of() {

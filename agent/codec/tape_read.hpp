@@ -102,7 +102,7 @@ public:
 
     template <SingleField T>
     bool read(const Json& json, T& into) {
-        return read(json, into.*std::get<0>(fields_of<T>()).member);
+        return read(json, into.*sole_member(fields_of<T>()));
     }
     template <DescribedStruct T>
     bool read(const Json& json, T& into) {

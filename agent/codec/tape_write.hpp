@@ -63,7 +63,7 @@ public:
 
     template <SingleField T>
     void write(const T& value) {
-        write(value.*std::get<0>(fields_of<T>()).member);
+        write(value.*sole_member(fields_of<T>()));
     }
     template <DescribedStruct T>
     void write(const T& value) {

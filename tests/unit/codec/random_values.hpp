@@ -36,7 +36,7 @@ public:
 
     template <DescribedStruct T>
     void fill(T& value) {
-        std::apply([&](const auto&... each) { (fill(value.*each.member), ...); }, fields_of<T>());
+        fill_members(value, fields_of<T>());
     }
     void fill(bool& value) { value = one_in(2); }
     void fill(std::int64_t& value) { value = number(most_used); }
@@ -88,6 +88,11 @@ public:
     }
 
 private:
+    template <class T, auto... members>
+    void fill_members(T& value, const Fields<members...>& /*all*/) {
+        (fill(value.*members), ...);
+    }
+
     std::mt19937_64 random_;
 };
 
@@ -103,11 +108,15 @@ bool same_list(const T& a, const T& b) {
     return true;
 }
 
+template <class T, auto... members>
+bool same_members(const T& a, const T& b, const Fields<members...>& /*all*/) {
+    return (same(a.*members, b.*members) && ...);
+}
+
 template <class T>
 bool same(const T& a, const T& b) {
     if constexpr (DescribedStruct<T>) {
-        return std::apply([&](const auto&... each) { return (same(a.*each.member, b.*each.member) && ...); },
-                          fields_of<T>());
+        return same_members(a, b, fields_of<T>());
     } else if constexpr (std::same_as<T, ComputedOnce>) {
         return true;
     } else if constexpr (std::same_as<T, PodPtr> || std::same_as<T, RuntimePtr>) {

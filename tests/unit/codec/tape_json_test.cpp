@@ -271,8 +271,8 @@ TEST_F(Tapes, AFieldAddedToAStructIsMissedAtCompileTime) {
         int a = 0;
         std::optional<Bytes> b;
     };
-    EXPECT_FALSE(all_described(std::tuple(field("a", &Two::a))));
-    EXPECT_TRUE(all_described(std::tuple(field("a", &Two::a), field("b", &Two::b))));
+    EXPECT_FALSE(all_described<Two>(described(field<&Two::a>("a"))));
+    EXPECT_TRUE(all_described<Two>(described(field<&Two::a>("a"), field<&Two::b>("b"))));
     EXPECT_TRUE(has_enumerator<Signal::pid_available>());
     EXPECT_FALSE(has_enumerator<static_cast<Signal>(signal_count)>());
 }
