@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "http/grpc_messages.hpp"
-#include "http/grpc_status.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::cri {
@@ -26,8 +25,6 @@ http::Request request_of(std::string_view service, std::string_view method, std:
     request.timeout = limit;
     return request;
 }
-
-bool is(const Answer& answer, http::GrpcCode code) { return answer.code == static_cast<int>(code); }
 
 Answer unimplemented() { return {.code = static_cast<int>(http::GrpcCode::unimplemented), .text = {}, .message = {}}; }
 
@@ -129,7 +126,7 @@ Status Connection::take_answer(EachCall& each, NumberedCall& call) {
     each.is_broken = !answer;
     if (!answer) return tl::unexpected(answer.error());
     ++each.answered;
-    each.is_accepted = each.is_accepted || is(*answer, http::GrpcCode::ok);
+    each.is_accepted = each.is_accepted || answer->is(http::GrpcCode::ok);
     return each.take(call.number, *answer);
 }
 
@@ -160,7 +157,7 @@ Result<Answer> Connection::stream(std::string_view service, std::string_view met
     if (!answer && answer.error().kind == ErrorKind::unreachable && is_unknown(what, wanted, end)) {
         answer = unimplemented();
     }
-    if (answer && is(*answer, http::GrpcCode::unimplemented)) {
+    if (answer && answer->is(http::GrpcCode::unimplemented)) {
         unknown_methods_.insert(wanted.path);
     } else {
         note(answer);
@@ -177,12 +174,12 @@ bool Connection::is_unknown(const std::string& what, http::Request request, Mono
     request.timeout = end - sys::SystemClock().monotonic();
     if (request.timeout <= Duration{}) return false;
     const auto answer = exchange(what, request, [](std::string_view /*message*/) { return Status{}; });
-    return answer && is(*answer, http::GrpcCode::unimplemented);
+    return answer && answer->is(http::GrpcCode::unimplemented);
 }
 
 // One that knows no such call, or is not ready, may be another program than the runtime.
 void Connection::note(const Result<Answer>& answer) {
-    endpoint_->note_call(socket_, answer && is(*answer, http::GrpcCode::ok));
+    endpoint_->note_call(socket_, answer && answer->is(http::GrpcCode::ok));
     if (!answer) forget();
 }
 

@@ -69,7 +69,7 @@ Result<Answer> Exchange::answer_of(const http::Reply& reply) {
     }
     if (!reply.grpc_status) return fail(ErrorKind::unreachable, what_, "the answer was cut off");
     Answer answer{.code = *reply.grpc_status, .text = {}, .message = {}};
-    if (answer.code != static_cast<int>(http::GrpcCode::ok)) {
+    if (!answer.is(http::GrpcCode::ok)) {
         answer.text = excerpt(http::grpc_message_text(reply.grpc_message), longest_text);
         return answer;
     }

@@ -13,6 +13,7 @@
 #include "evictd/model/units.hpp"
 #include "http/client.hpp"
 #include "http/grpc_messages.hpp"
+#include "http/grpc_status.hpp"
 
 namespace evictd::cri {
 
@@ -29,6 +30,8 @@ struct Answer {
     int code = 0;         // of gRPC
     std::string text;     // with a code other than 0: what the runtime says of it
     std::string message;  // of a call with one, and code 0
+
+    [[nodiscard]] bool is(http::GrpcCode wanted) const { return code == static_cast<int>(wanted); }
 };
 
 // `message` is valid during the callback only. An error ends the exchange with it.

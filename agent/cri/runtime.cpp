@@ -40,7 +40,7 @@ ErrorKind kind_of(int code) {
 }
 
 tl::unexpected<Error> refused(std::string_view method, const Answer& answer) {
-    const bool is_unknown = answer.code == static_cast<int>(http::GrpcCode::unimplemented);
+    const bool is_unknown = answer.is(http::GrpcCode::unimplemented);
     return fail(kind_of(answer.code), "container runtime's " + std::string(method),
                 http::grpc_code_text(answer.code) + (answer.text.empty() ? "" : ": " + answer.text),
                 is_unknown ? "evictd needs a runtime with CRI v1, as containerd 1.6 and CRI-O 1.23 have it" : "");
@@ -48,7 +48,7 @@ tl::unexpected<Error> refused(std::string_view method, const Answer& answer) {
 
 template <class Value>
 Result<Value> value_of(std::string_view method, const Answer& answer, Result<Value> (*reader)(std::string_view)) {
-    if (answer.code != static_cast<int>(http::GrpcCode::ok)) return refused(method, answer);
+    if (!answer.is(http::GrpcCode::ok)) return refused(method, answer);
     auto value = reader(answer.message);
     if (!value) value.error().what = "container runtime's " + std::string(method) + ": " + value.error().what;
     return value;
@@ -107,10 +107,10 @@ Result<std::vector<Element>> Runtime::list(const ListCalls& calls, Duration limi
     };
     const auto answer = connection_->stream(calls.service, calls.streamed, {}, limit, add);
     if (!answer) return tl::unexpected(answer.error());
-    if (answer->code == static_cast<int>(http::GrpcCode::unimplemented)) {
+    if (answer->is(http::GrpcCode::unimplemented)) {
         return read(calls.service, calls.whole, {}, limit, reader);
     }
-    if (answer->code != static_cast<int>(http::GrpcCode::ok)) return refused(calls.streamed, *answer);
+    if (!answer->is(http::GrpcCode::ok)) return refused(calls.streamed, *answer);
     return all;
 }
 
@@ -127,7 +127,7 @@ Status Runtime::change(std::string_view service, std::string_view method, const 
     if (auto valid = check_id(id, "the request"); !valid) return valid;
     const auto answer = connection_->call(service, method, request, limit);
     if (!answer) return tl::unexpected(answer.error());
-    return answer->code == static_cast<int>(http::GrpcCode::ok) ? Status{} : refused(method, *answer);
+    return answer->is(http::GrpcCode::ok) ? Status{} : refused(method, *answer);
 }
 
 Result<RuntimeVersion> Runtime::version() {
