@@ -11,7 +11,7 @@
 
 namespace evictd::codec {
 
-// A member, as a pointer to it, and its name on the tape.
+// A member (the pointer to it is in the type) and its name on the tape.
 template <auto member>
 struct Field {
     std::string_view name;
@@ -21,7 +21,7 @@ constexpr Field<member> field(std::string_view name) {
     return {name};
 }
 
-// The members are in the type and not in a tuple: to look something up in a tuple of 26 takes the compiler long.
+// The members are in the type and not in a std::tuple: the compiler takes long to look something up in one of 26.
 template <auto... members>
 struct Fields {
     std::array<std::string_view, sizeof...(members)> names;
@@ -39,18 +39,19 @@ struct MemberPointer<M T::*> {
     using Value = M;
 };
 template <auto member>
-using StructOf = typename MemberPointer<std::remove_const_t<decltype(member)>>::Struct;
+using StructOf = typename MemberPointer<decltype(member)>::Struct;
 template <auto member>
-using ValueOf = typename MemberPointer<std::remove_const_t<decltype(member)>>::Value;
+using ValueOf = typename MemberPointer<decltype(member)>::Value;
 
 // Specialized in tape_fields.hpp: `fields`, in the order of the declaration.
 template <class T>
 struct Described;
 
-// Whether these are all fields of T: it can be made of them, and there is no place for one more.
+// Whether these are all fields of T, and none of another struct: T can be made of them, and there is no place for one
+// more.
 template <class T, auto... members>
 constexpr bool all_described(const Fields<members...>&) {
-    return requires { T{std::declval<ValueOf<members>>()...}; }
+    return (std::is_same_v<StructOf<members>, T> && ...) && requires { T{std::declval<ValueOf<members>>()...}; }
     &&!requires { T{std::declval<ValueOf<members>>()..., {}}; };
 }
 

@@ -48,7 +48,7 @@ const void* member_in(const void* whole) {
 
 template <auto... members>
 constexpr auto member_table(const Fields<members...>& fields) {
-    std::size_t next = 0;
+    std::size_t next = 0;  // between braces, and only there, the order of evaluation is that of the list
     return std::array{Member{fields.names[next++], member_in<members>, &ActionsOf<ValueOf<members>>::all}...};
 }
 

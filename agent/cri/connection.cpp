@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "http/grpc_messages.hpp"
+#include "http/grpc_status.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::cri {

@@ -165,8 +165,8 @@ std::string RuntimeFixture::try_to_make_container(const std::string& pod, const 
     const auto answer = own_->call("runtime.v1.RuntimeService", "CreateContainer", request, longest_wait);
     EXPECT_TRUE(answer) << answer.error().text();
     if (!answer) return {};
-    const bool has_no_image = answer->code == static_cast<int>(http::GrpcCode::not_found);
-    EXPECT_TRUE(answer->code == 0 || has_no_image) << answer->text;
+    const bool has_no_image = answer->is(http::GrpcCode::not_found);
+    EXPECT_TRUE(answer->is(http::GrpcCode::ok) || has_no_image) << answer->text;
     return first_text(answer->message);
 }
 

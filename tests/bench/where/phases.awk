@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # Times between a probe and its return: of ticks that killed (more than 60 us in carry_out), of others, and of rehearsals.
-# Without a kill carry_out takes what a pair of probes takes: 10 to 40 us; a kill takes 80 and more.
+# Without a kill carry_out takes what a pair of probes takes, 10 to 40 us on the machine of where.md; a kill takes 80 and more.
 # Input: "TIME: EVENT: ..." of perf script.
 function stamp(text, part) { sub(/:$/, "", text); split(text, part, "."); return part[1] % 100000 * 1e6 + part[2] / 1000 }
 function note(kind, phase, us) { value[kind, phase, ++count[kind, phase]] = us; known[kind "," phase] = 1 }

@@ -273,6 +273,10 @@ TEST_F(Tapes, AFieldAddedToAStructIsMissedAtCompileTime) {
     };
     EXPECT_FALSE(all_described<Two>(described(field<&Two::a>("a"))));
     EXPECT_TRUE(all_described<Two>(described(field<&Two::a>("a"), field<&Two::b>("b"))));
+    struct Other {
+        std::optional<Bytes> b;
+    };
+    EXPECT_FALSE(all_described<Two>(described(field<&Two::a>("a"), field<&Other::b>("b")))) << "of another struct";
     EXPECT_TRUE(has_enumerator<Signal::pid_available>());
     EXPECT_FALSE(has_enumerator<static_cast<Signal>(signal_count)>());
 }
