@@ -71,7 +71,7 @@ template <class T>
 concept SingleField = DescribedStruct<T> && Described<T>::fields.names.size() == 1;
 
 template <auto member>
-constexpr auto sole_member(const Fields<member>& /*of a struct of one field*/) {
+constexpr auto sole_member(const Fields<member>& /*fields*/) {
     return member;
 }
 
