@@ -169,7 +169,7 @@ Struck Executor::signal_each(Outcome& outcome, const port::PodCgroup& cgroup, St
     for (int walk = 0; walk < most_walks; walk++) {
         struck = strike(cgroup, wanted, clock_);
         if (outcome.delivered_at == MonotonicTime{} && struck.whole() && !struck.signalled.empty()) {
-            outcome.delivered_at = clock_.monotonic();
+            outcome.delivered_at = struck.last_signal;
         }
         merge(reached, std::exchange(struck.signalled, {}));
         struck.to_close.clear();

@@ -34,7 +34,8 @@ bool is_short_of_descriptors(int error_number) { return error_number == EMFILE |
 // One batch of one strike.
 class Batch {
 public:
-    Batch(const Strike& strike, Struck& struck) : strike_(strike), struck_(struck) {}
+    Batch(const Strike& strike, const sys::Clock& clock, Struck& struck)
+        : strike_(strike), clock_(clock), struck_(struck) {}
 
     void signal(const port::ProcessBatch& batch);
 
@@ -52,6 +53,7 @@ private:
     }
 
     const Strike& strike_;
+    const sys::Clock& clock_;
     Struck& struck_;
     std::vector<HeldProcess> held_;
     int shortage_ = 0;  // errno
@@ -120,6 +122,7 @@ void Batch::signal_held() {
         }
         return error != 0;
     });
+    struck_.last_signal = clock_.monotonic();
 }
 
 void Batch::put_away() {
@@ -179,7 +182,7 @@ HeldProcess hold(pid_t pid) { return {pid, sys::Fd(pidfd_open(pid))}; }
 
 Struck strike(const port::PodCgroup& cgroup, const Strike& strike, const sys::Clock& clock) {
     Struck struck;
-    Batch batch(strike, struck);
+    Batch batch(strike, clock, struck);
     int visited = 0;
     auto walked = cgroup.each_batch(strike.listing, [&](const port::ProcessBatch& one) {
         const bool may_stop = !struck.signalled.empty() || ++visited > always_visited;
