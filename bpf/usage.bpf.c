@@ -4,6 +4,7 @@
  * and LRU sizes: exact, without the rstat flush that reading memory.stat costs. It adds nothing up. */
 #include "lib/kernel_types.h"
 
+#include "lib/fetch.bpf.h"
 #include "lib/lru.bpf.h"
 #include "lib/maps.bpf.h"
 #include "lib/stall.bpf.h"
@@ -222,6 +223,7 @@ __weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __
 static long usage_step(__u32 step, struct usage_walk* usage) {
     if (!usage->walk.seen) {
         struct mem_cgroup* memcg = (void*)usage->walk.at; /* css is the first member of struct mem_cgroup */
+        fetch((__u64)memcg);
         __u64 left = memcg_dying(memcg) ? memcg_usage(memcg) : ~0ULL;
         if (left >= EVICTD_REMOVED_ROW) {
             __u32 index = usage_count++;

@@ -33,9 +33,13 @@ static __attribute__((noinline)) __u32 flat_generations(void) {
     return bpf_core_field_offset(struct mem_cgroup_per_node, lruvec.lrugen.nr_pages);
 }
 
-static __always_inline void add_classic_lists(struct mem_cgroup_per_node* node, struct lru_sizes* sizes) {
+static __always_inline void* classic_lists(struct mem_cgroup_per_node* node) {
     bool deep = bpf_core_field_exists(struct mem_cgroup_per_node___deep, lru_zone_size);
-    void* at = (void*)node + (deep ? deep_lists() : flat_lists());
+    return (void*)node + (deep ? deep_lists() : flat_lists());
+}
+
+static __always_inline void add_classic_lists(struct mem_cgroup_per_node* node, struct lru_sizes* sizes) {
+    void* at = classic_lists(node);
     __u32 zones = bpf_core_enum_value(enum zone_type, __MAX_NR_ZONES);
     for (__u32 zone = 0; zone < MAX_ZONES && zone < zones; zone++) {
         long pages[NR_LRU_LISTS] = {};
