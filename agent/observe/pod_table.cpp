@@ -171,6 +171,7 @@ void PodTable::fill(Row& row) {
     is_indexed_ = false;
     const auto held = held_.find(row.pod->uid);
     row.cgroup = held == held_.end() ? nullptr : held->second.cgroup;
+    row.cgroup_id = row.cgroup ? row.cgroup->id() : CgroupId{};
     row.emptied_at = held == held_.end() ? std::nullopt : held->second.emptied_at;
     row.holds_us = held != held_.end() && held->second.holds_us;
     // A cgroup that is made again is not a pod that arrives.
@@ -181,16 +182,26 @@ void PodTable::fill(Row& row) {
 void PodTable::index_rows() const {
     row_of_.clear();
     for (std::size_t i = 0; i < rows_.size(); i++) {
-        if (rows_[i].cgroup) row_of_.emplace_back(rows_[i].cgroup->id(), static_cast<std::uint32_t>(i));
+        if (rows_[i].cgroup) row_of_.emplace_back(rows_[i].cgroup_id, static_cast<std::uint32_t>(i));
     }
     std::sort(row_of_.begin(), row_of_.end());
     is_indexed_ = true;
 }
 
-std::optional<std::size_t> PodTable::row_of(CgroupId cgroup) const {
+std::optional<std::size_t> PodTable::row_of(CgroupId cgroup, std::size_t& near) const {
     if (!is_indexed_) index_rows();
-    const auto found = std::lower_bound(row_of_.begin(), row_of_.end(), std::pair(cgroup, std::uint32_t{0}));
-    return found != row_of_.end() && found->first == cgroup ? std::optional<std::size_t>(found->second) : std::nullopt;
+    const auto is_before = [&](std::size_t i) { return row_of_[i].first < cgroup; };
+    const auto begins_at = [&](std::size_t i) {  // the first that is not before it
+        return i <= row_of_.size() && (i == 0 || is_before(i - 1)) && (i == row_of_.size() || !is_before(i));
+    };
+    if (begins_at(near + 1)) {
+        near++;
+    } else if (!begins_at(near)) {
+        const auto found = std::lower_bound(row_of_.begin(), row_of_.end(), std::pair(cgroup, std::uint32_t{0}));
+        near = static_cast<std::size_t>(found - row_of_.begin());
+    }
+    const bool is_there = near < row_of_.size() && row_of_[near].first == cgroup;
+    return is_there ? std::optional<std::size_t>(row_of_[near].second) : std::nullopt;
 }
 
 PodPtr PodTable::pod(const PodUid& uid) const {

@@ -64,24 +64,50 @@ TEST(PodTable, ARowIsFoundByItsCgroupAfterEachChange) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
     table.set_pods(0, {pod_from("uid-b")});
-    EXPECT_EQ(table.row_of({3}), std::nullopt) << "its cgroup is not there yet";
+    std::size_t near = 0;
+    EXPECT_EQ(table.row_of({3}, near), std::nullopt) << "its cgroup is not there yet";
     table.apply(life(CgroupChange::made, 3, "uid-b"), at(1), tree);
-    EXPECT_EQ(table.row_of({3}), 0U);
+    EXPECT_EQ(table.row_of({3}, near), 0U);
     table.set_pods(0, {pod_from("uid-a"), pod_from("uid-b")});
-    EXPECT_EQ(table.row_of({3}), 1U);
-    EXPECT_EQ(table.row_of({2}), std::nullopt);
+    EXPECT_EQ(table.row_of({3}, near), 1U);
+    EXPECT_EQ(table.row_of({2}, near), std::nullopt);
     table.set_pods(0, {});
-    EXPECT_EQ(table.row_of({3}), 0U) << "departed";
+    EXPECT_EQ(table.row_of({3}, near), 0U) << "departed";
     table.apply(life(CgroupChange::removed, 3), at(2), tree);
-    EXPECT_EQ(table.row_of({3}), std::nullopt);
+    EXPECT_EQ(table.row_of({3}, near), std::nullopt);
     table.set_cgroups(*tree.list_pods(), at(3));
     table.set_pods(0, {pod_from("uid-b", "", PodOrigin::static_file)});
-    EXPECT_EQ(table.row_of({3}), 0U);
+    EXPECT_EQ(table.row_of({3}, near), 0U);
     table.set_pods(0, {});
-    EXPECT_EQ(table.row_of({3}), std::nullopt) << "a directory's pods do not depart";
+    EXPECT_EQ(table.row_of({3}, near), std::nullopt) << "a directory's pods do not depart";
 }
 
 // A pod that may have been there is not said to have arrived: it may be refused for that.
+TEST(PodTable, ARowIsFoundWhereverTheLastOneWas) {
+    std::vector<PodPtr> pods;
+    std::vector<port::FoundPod> found;
+    for (int i = 0; i < 9; i++) {
+        const auto uid = "uid-" + std::to_string(i);
+        pods.push_back(pod_from(uid));
+        // Ids 10, 20, ... 90, and not in the order of the UIDs.
+        const CgroupId id{static_cast<std::uint64_t>((i * 4 % 9 + 1) * 10)};
+        found.push_back({{uid}, std::make_shared<fakes::FakePodCgroup>(id, "/" + uid)});
+    }
+    PodTable table;
+    table.set_pods(0, pods);
+    table.set_cgroups(found, at(1));
+    for (std::size_t start = 0; start <= 12; start++) {
+        for (std::uint64_t id = 0; id <= 100; id++) {
+            auto near = start;
+            const auto row = table.row_of({id}, near);
+            ASSERT_EQ(row.has_value(), id >= 10 && id < 100 && id % 10 == 0) << id << " from " << start;
+            const auto there = row ? table.rows()[*row].cgroup->id().value : id;
+            ASSERT_EQ(there, id) << " from " << start;
+            ASSERT_EQ(table.row_of({id}, near), row) << "again: " << id;
+        }
+    }
+}
+
 TEST(PodTable, OnlyACgroupThatIsProvedNewIsAnArrival) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
