@@ -24,7 +24,7 @@ namespace {
 
 constexpr unsigned listening = 10;  // TCP_LISTEN of the kernel's net/tcp_states.h
 constexpr std::size_t one_answer = 32768;
-constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
+constexpr timeval receive_timeout{.tv_sec = 1, .tv_usec = 0};
 
 struct Question {
     nlmsghdr head;
@@ -68,7 +68,9 @@ Answer read_answer(const std::byte* data, std::size_t size, std::uint16_t port) 
 
 std::optional<std::uint32_t> find_listener(std::uint8_t family, std::uint16_t port) {
     const sys::Fd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-    if (!netlink || ::setsockopt(netlink.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0) return {};
+    if (!netlink ||
+        ::setsockopt(netlink.get(), SOL_SOCKET, SO_RCVTIMEO, &receive_timeout, sizeof(receive_timeout)) != 0)
+        return {};
     if (!ask(netlink.get(), family)) return {};
     std::array<std::byte, one_answer> buffer{};
     while (true) {

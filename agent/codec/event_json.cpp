@@ -17,9 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int schema_version = 1;
-
-std::int64_t microseconds(Duration duration) { return std::chrono::round<std::chrono::microseconds>(duration).count(); }
+constexpr int event_version = 1;
 
 Json threshold_json(const Event& event, const EventThreshold& threshold) {
     const Signal signal = event.signal.value_or(Signal::memory_available);
@@ -130,7 +128,7 @@ void read_objects(const Json& json, Event& event) {
 }  // namespace
 
 std::string to_json_line(const Event& event, std::string_view node) {
-    Json json{{"v", schema_version},
+    Json json{{"v", event_version},
               {"time", rfc3339(event.time)},
               {"node", node},
               {"severity", name(event.severity)},
@@ -161,7 +159,7 @@ std::string to_json_line(const Event& event, std::string_view node) {
 Result<Event> event_from_json(std::string_view line) {
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object()) return fail(ErrorKind::invalid, "event", "not a JSON object");
-    if (number_at(json, "v").value_or(0) != schema_version) {
+    if (number_at(json, "v").value_or(0) != event_version) {
         return fail(ErrorKind::invalid, "event", "its version is not one this program knows",
                     "use the evictd that wrote it");
     }

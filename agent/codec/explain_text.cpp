@@ -12,17 +12,13 @@
 #include "evictd/model/text.hpp"
 #include "history_json.hpp"
 #include "history_plot.hpp"
-#include "json_value.hpp"
+#include "status_page.hpp"
 #include "text_table.hpp"
 
 namespace evictd::codec {
 namespace {
 
 constexpr std::size_t fact_margin = 13;  // of the facts: two blanks, a name, two blanks
-
-std::string title(const std::string& text, const TextStyle& style) {
-    return "\n" + toned(text, Tone::bold, style) + "\n";
-}
 
 std::string pod_of(const Event& event) {
     return event.pod ? printable(event.pod->name_space + "/" + event.pod->name) : "a process of no known pod";

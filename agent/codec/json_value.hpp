@@ -34,6 +34,10 @@ namespace evictd::codec {
     return value < -limit || value > limit ? std::nullopt : std::optional(value);
 }
 
+[[nodiscard]] inline std::int64_t microseconds(Duration duration) {
+    return std::chrono::round<std::chrono::microseconds>(duration).count();
+}
+
 // A span given in microseconds; nothing where nanoseconds could not hold it.
 [[nodiscard]] inline std::optional<Duration> microseconds_at(const nlohmann::ordered_json& json, const char* key) {
     constexpr auto limit = std::chrono::duration_cast<std::chrono::microseconds>(Duration::max()).count();

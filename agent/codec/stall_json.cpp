@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::int64_t microseconds(Duration lost) { return std::chrono::round<std::chrono::microseconds>(lost).count(); }
-
 Json times_json(const StallTimes& times) {
     Json json = Json::object();
     for (const auto window : {StallWindow::tenth, StallWindow::second, StallWindow::ten_seconds}) {

@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int schema_version = 1;
+constexpr int status_version = 1;
 
 std::string value_text(const ThresholdValue& value) {
     if (const auto* share = std::get_if<float>(&value.value)) {
@@ -218,7 +218,7 @@ Json pod_source_states_json(const AgentStatus& agent) {
 }
 
 Json agent_json(const AgentStatus& agent) {
-    return {{"v", schema_version},
+    return {{"v", status_version},
             {"node", agent.node},
             {"version", agent.version},
             {"pid", agent.pid},

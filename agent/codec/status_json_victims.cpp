@@ -119,7 +119,7 @@ Json finished_json(const Tick& tick) {
     for (const auto& observed : tick.observation.pods) {
         if (!observed.pod || observed.departed) continue;
         const Pod& pod = *observed.pod;
-        if (pod.phase != PodPhase::succeeded && pod.phase != PodPhase::failed) continue;
+        if (!has_ended(pod)) continue;
         Json json{{"namespace", pod.name_space}, {"name", pod.name}, {"uid", pod.uid.value}};
         json["phase"] = name(pod.phase);
         if (!pod.status_reason.empty()) json["reason"] = pod.status_reason;

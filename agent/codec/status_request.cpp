@@ -56,7 +56,8 @@ Result<StatusRequest> request_from_json(std::string_view line) {
     StatusRequest request;
     const auto known = from_name<RequestVerb>(verb);
     if (!known) {
-        return refuse("verb '" + printable(verb.substr(0, 40)) + "' is not known", "one of " + listed<RequestVerb>());
+        return refuse("verb '" + printable(verb.substr(0, 40)) + "' is not known",
+                      "one of " + evictd::listed<RequestVerb>());
     }
     request.verb = *known;
     if (json.contains("signal")) {

@@ -24,7 +24,7 @@
 namespace evictd::kernel {
 namespace {
 
-constexpr std::size_t proc_limit = 1U << 20U;
+constexpr std::size_t proc_file_limit = 1U << 20U;
 
 // Numbers younger than Debian 12's headers do not occur here: CAP_BPF is of 5.8.
 struct Capability {
@@ -94,7 +94,7 @@ int probe_memory_lock() {
 
 int probe_lower_oom_score() {
     constexpr const char* path = "/proc/self/oom_score_adj";
-    const auto before = sys::read_file(path, proc_limit);
+    const auto before = sys::read_file(path, proc_file_limit);
     int score = 0;
     if (!before || std::from_chars(before->data(), before->data() + before->size(), score).ec != std::errc() ||
         score <= -1000) {
@@ -131,7 +131,7 @@ int probe_cgroup_file(const Hierarchies& hierarchies, const std::string& file) {
 
 std::vector<std::string_view> missing_capabilities() {
     std::uint64_t held = 0;
-    if (const auto status = sys::read_file("/proc/self/status", proc_limit)) {
+    if (const auto status = sys::read_file("/proc/self/status", proc_file_limit)) {
         constexpr std::string_view key = "CapEff:\t";
         const auto at = status->find(key);
         if (at != std::string::npos) {

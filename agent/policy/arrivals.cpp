@@ -35,10 +35,6 @@ std::vector<Condition> conditions_at(MonotonicTime arrival, const State& state) 
     return held;
 }
 
-bool is_over(const Pod& pod) {
-    return pod.deletion_time || pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed;
-}
-
 bool is_known(const PodUid& pod, const State& state) {
     const auto of_pod = [&](const auto& entry) { return entry.victim.pod == pod; };
     return std::find(state.rejected.begin(), state.rejected.end(), pod) != state.rejected.end() ||
@@ -62,7 +58,7 @@ bool may_have_been_there(const Pod& pod, const std::vector<Condition>& held, con
 // None: it is admitted.
 std::optional<Eviction> rejection_of(const ObservedPod& observed, const Observation& observation, const State& state) {
     const bool is_new = observed.pod && observed.arrived_at && observed.cgroup != CgroupId{} && !observed.holds_us;
-    if (!is_new || observed.pod->origin != PodOrigin::api || is_over(*observed.pod)) return std::nullopt;
+    if (!is_new || observed.pod->origin != PodOrigin::api || !is_pod_active(*observed.pod)) return std::nullopt;
     const auto conditions = conditions_at(*observed.arrived_at, state);
     if (may_have_been_there(*observed.pod, conditions, observation, state)) return std::nullopt;
     const Admission admission = admit(*observed.pod, conditions);

@@ -27,8 +27,6 @@ constexpr Duration longest_pause = 20s;
 // A pod that could not be stopped is left alone for so long.
 constexpr Duration rest_after_giving_up = 10min;
 
-bool is_final(const Pod& pod) { return pod.phase == PodPhase::failed || pod.phase == PodPhase::succeeded; }
-
 }  // namespace
 
 EndedWatch::EndedWatch(EndedPod& ended, const Observation& observation, State& state, Decision& decision)
@@ -94,12 +92,12 @@ void EndedWatch::note_what_is_seen() {
         ended_.emptied = true;
         ended_.cgroup = observed_->cgroup;
     }
-    if (is_final(*observed_->pod)) ended_.seen_ended = true;
+    if (has_ended(*observed_->pod)) ended_.seen_ended = true;
 }
 
 // The source is newer than the answer once it has shown the phase, or after a while.
 bool EndedWatch::went_back() {
-    if (observed_ == nullptr || is_final(*observed_->pod) || !is_answered() || !ended_.accepted) return false;
+    if (observed_ == nullptr || has_ended(*observed_->pod) || !is_answered() || !ended_.accepted) return false;
     if (ended_.seen_ended) return true;
     if (now_ < after(ended_.answered_at, shown_within) || ended_.awaited_long) return false;
     ended_.awaited_long = true;

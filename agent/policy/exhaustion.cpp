@@ -18,8 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using Seconds = std::chrono::duration<double>;
 
-constexpr std::array memory_signals{Signal::memory_available, Signal::allocatable_memory_available};
-
 // How often a threshold in time is looked at within its time.
 constexpr int looks_within = 20;
 

@@ -98,7 +98,7 @@ bool is_due(const std::optional<MonotonicTime>& last, Duration period, Monotonic
     return !last || now - *last >= period;
 }
 
-bool has_ended(const DesiredGarbage& garbage, const Observation& observation) {
+bool pass_has_ended(const DesiredGarbage& garbage, const Observation& observation) {
     const auto& outcome = observation.reclaimed;
     return observation.at >= garbage.deadline || (outcome && outcome->pass == garbage.pass);
 }
@@ -244,7 +244,7 @@ bool is_reclaim_over(const Reclaiming& reclaiming, const Observation& observatio
     // Pass 0: a scenario, or a tape of an agent that named nothing.
     if (observation.reclaimed && observation.reclaimed->pass == 0) return true;
     if (garbage.inventory_since) return !observation.runtime || observation.at >= garbage.deadline;
-    return garbage.removals.empty() || has_ended(garbage, observation);
+    return garbage.removals.empty() || pass_has_ended(garbage, observation);
 }
 
 bool begin_next_round(const Reclaiming& finished, const Observation& observation, State& state) {
@@ -267,7 +267,7 @@ void desire_garbage(const EvictionConfig& config, const Observation& observation
     if (shuts_down || state.reclaiming || !is_on || !observation.runtime) {
         routine = {};
     } else {
-        const bool is_over = has_ended(routine, observation) || is_disproved(routine, observation);
+        const bool is_over = pass_has_ended(routine, observation) || is_disproved(routine, observation);
         if (routine.pass != 0 && is_over) routine = {};
         if (routine.pass == 0) begin_routine(config, observation, state.collecting);
     }

@@ -9,20 +9,11 @@
 
 namespace evictd::policy {
 
-namespace {
-
-bool will_run(const Pod& pod) {
-    const bool has_ended = pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed;
-    return !has_ended && !pod.deletion_time;
-}
-
-}  // namespace
-
 NeededImages::NeededImages(const std::vector<PodPtr>& pods, const Runtime& runtime) {
     std::set<std::pair<std::string_view, std::string_view>> created;
     for (const RuntimeContainer& one : runtime.containers) created.emplace(one.pod, one.name);
     for (const PodPtr& pod : pods) {
-        if (!will_run(*pod)) continue;
+        if (!is_pod_active(*pod)) continue;
         const Container* missing = nullptr;
         for (const auto* containers : {&pod->init_containers, &pod->containers}) {
             for (const Container& one : *containers) {

@@ -7,12 +7,10 @@
 #include <string>
 
 #include "moments.hpp"
+#include "taints.hpp"
 
 namespace evictd::policy {
 namespace {
-
-// TaintNodesByCondition's effect: pods that run already stay.
-constexpr const char* no_schedule = "NoSchedule";
 
 // In the kubelet's words (kubelet/nodestatus/setters.go).
 struct ConditionText {
@@ -62,7 +60,8 @@ void add(const ConditionText& text, bool holds, NodeStatusUse use, DesiredNodeSt
                                   .reason = holds ? text.reason : text.reason_of_none,
                                   .message = holds ? text.message : text.message_of_none});
     if (holds && use == NodeStatusUse::taints) {
-        desired.taints.push_back({.key = std::string(own_prefix) + text.taint, .value = {}, .effect = no_schedule});
+        desired.taints.push_back(
+            {.key = std::string(own_prefix) + text.taint, .value = {}, .effect = std::string(no_schedule)});
     }
 }
 

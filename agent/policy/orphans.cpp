@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "back_off.hpp"
 #include "evictd/model/log_names.hpp"
 #include "garbage.hpp"
 #include "moments.hpp"
@@ -24,13 +25,8 @@ namespace {
 using KnownPods = std::unordered_set<std::string_view>;
 
 // There is a pass each minute, so that the first attempts are made at each.
-constexpr Duration first_back_off = std::chrono::seconds(10);
-constexpr Duration longest_back_off = std::chrono::minutes(10);
-constexpr std::int32_t most_doublings = 6;
-
-Duration back_off(std::int32_t failures) {
-    return std::min(longest_back_off, first_back_off * (1 << std::clamp(failures - 1, 0, most_doublings)));
-}
+constexpr Duration first_removal_pause = std::chrono::seconds(10);
+constexpr Duration longest_removal_pause = std::chrono::minutes(10);
 
 // Pods that a source has, or had as long as their cgroup is there, and those that have processes.
 KnownPods known_pods(const Observation& observation) {
@@ -190,7 +186,9 @@ void note_failures(const Observation& observation, Collecting& collecting) {
         const auto found = failed.find(one.pod);
         if (found == failed.end()) continue;
         one.failures = found->second ? std::min(one.failures, most_doublings) + 1 : 0;
-        one.again_at = found->second ? after(observation.at, back_off(one.failures)) : MonotonicTime{};
+        one.again_at = found->second
+                           ? after(observation.at, back_off(first_removal_pause, longest_removal_pause, one.failures))
+                           : MonotonicTime{};
     }
 }
 

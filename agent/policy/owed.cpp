@@ -30,8 +30,6 @@ constexpr Duration look_while_lively = 5ms;
 constexpr Duration look_while_returning = 20ms;
 constexpr Duration look_while_overdue = 100ms;
 
-constexpr std::array<Signal, 2> memory_signals{Signal::memory_available, Signal::allocatable_memory_available};
-
 using Available = std::array<std::optional<Amount>, 2>;
 
 // The lower of both, where both are known.

@@ -10,9 +10,6 @@ namespace evictd::policy {
 
 namespace {
 
-// isPodTerminated.
-bool is_terminated(const Pod& pod) { return pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed; }
-
 // eviction.PodIsEvicted.
 bool is_evicted(const Pod& pod) { return pod.phase == PodPhase::failed && pod.status_reason == "Evicted"; }
 
@@ -44,7 +41,7 @@ private:
         if (policy_.terminated_threshold <= 0) return;
         std::vector<PodPtr> terminated;
         std::copy_if(look_.pods.begin(), look_.pods.end(), std::back_inserter(terminated),
-                     [](const PodPtr& pod) { return is_terminated(*pod); });
+                     [](const PodPtr& pod) { return has_ended(*pod); });
         const auto kept = static_cast<std::size_t>(policy_.terminated_threshold);
         if (terminated.size() <= kept) return;
         std::sort(terminated.begin(), terminated.end(), goes_before);
@@ -116,7 +113,7 @@ private:
     // markFailedAndDeletePod, once for each pod.
     void remove_pod(const Pod& pod, std::string_view message, const std::string& why) {
         if (!removed_.insert(&pod).second) return;
-        if (!is_terminated(pod)) {
+        if (!has_ended(pod)) {
             PodGcAction& action = add(PodGcVerb::fail_pod, pod, "it must not stay unfinished once it is deleted");
             action.message = message;
         }

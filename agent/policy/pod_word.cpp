@@ -5,8 +5,7 @@
 namespace evictd::policy {
 
 PodWord word_of(const Pod& pod, bool populated) {
-    const bool ended = pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed;
-    if (!ended || populated) return {PodFate::known, "pod " + pod.full_name() + " is on the node"};
+    if (!has_ended(pod) || populated) return {PodFate::known, "pod " + pod.full_name() + " is on the node"};
     // podWorkers.ShouldPodContentBeRemoved: it was evicted, or it is being deleted and has ended.
     const bool evicted = pod.phase == PodPhase::failed && pod.status_reason == "Evicted";
     if (evicted || pod.deletion_time) return {PodFate::deleted, "its pod is gone"};

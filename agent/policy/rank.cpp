@@ -52,14 +52,14 @@ struct DiskParts {
     bool rootfs;
     bool logs_and_volumes;
 };
-constexpr DiskParts everything{true, true};
-constexpr DiskParts no_disk_parts{false, false};
+constexpr DiskParts all_parts{true, true};
+constexpr DiskParts no_parts{false, false};
 // By FsLayout and Filesystem.
 constexpr std::array<std::array<DiskParts, 3>, 4> parts_table{{
-    {everything, everything, everything},             // unknown: as single
-    {everything, everything, everything},             // single
+    {all_parts, all_parts, all_parts},                // unknown: as single
+    {all_parts, all_parts, all_parts},                // single
     {{{false, true}, {true, false}, {true, false}}},  // dedicated_image_fs
-    {everything, no_disk_parts, everything},          // split
+    {all_parts, no_parts, all_parts},                 // split
 }};
 
 // In the signal's unit, and exact: sums and fractions may be beyond what an Amount holds.
@@ -142,14 +142,12 @@ RankKey rank_one(const RankRow& row, RankingOrder order, FsLayout layout, const 
     return key;
 }
 
-bool terminal(const Pod& pod) { return pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed; }
-
 // filterOutInactivePods: what has ended, or was deleted, and runs nothing any more is no pod of this node. One we
 // evicted has ended too, though its source may not know yet.
 bool is_active(const ObservedPod& observed, const State& state) {
     if (!observed.pod) return false;
     if (observed.populated) return true;
-    if (terminal(*observed.pod) || observed.pod->deletion_time) return false;
+    if (!is_pod_active(*observed.pod)) return false;
     return is_overdue(observed, state) ||
            std::find(state.evicted.begin(), state.evicted.end(), observed.pod->uid) == state.evicted.end();
 }

@@ -202,8 +202,6 @@ const ObservedPod* ListedPods::find(const PodUid& uid) const {
     return found != pods_.end() && (*found)->pod->uid == uid ? *found : nullptr;
 }
 
-bool has_ended(const Pod& pod) { return pod.phase == PodPhase::failed || pod.phase == PodPhase::succeeded; }
-
 bool is_open(const Removal& removal) {
     return removal.answered != removal.desired.attempt && removal.again_at == MonotonicTime{};
 }

@@ -34,7 +34,6 @@ private:
     std::vector<const ObservedPod*> pods_;  // by UID
 };
 
-[[nodiscard]] bool has_ended(const Pod& pod);
 // Its request is to be under way: not answered, and not waiting after a failure.
 [[nodiscard]] bool is_open(const Removal& removal);
 [[nodiscard]] std::size_t count_open(const State& state);

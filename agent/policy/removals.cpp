@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "back_off.hpp"
 #include "deadline.hpp"
 #include "moments.hpp"
 #include "removal_pass.hpp"
@@ -17,13 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // Without an answer: the server, or an admission webhook of some namespace, is away.
-constexpr Duration first_back_off = 15s;
-constexpr Duration longest_back_off = 10min;
-
-Duration back_off(std::int32_t attempt) {
-    const std::int32_t doublings = std::clamp(attempt - 1, 0, 6);
-    return std::min(longest_back_off, first_back_off * (1 << doublings));
-}
+constexpr Duration first_request_pause = 15s;
+constexpr Duration longest_request_pause = 10min;
 
 bool is_on_its_way(const Removal& removal, const Pod& pod) {
     return pod.deletion_time || (removal.kind == RemovalKind::deadline && has_ended(pod));
@@ -34,7 +30,7 @@ void take(const PodStatusOutcome& outcome, MonotonicTime now, Removal& removal) 
     const std::int32_t attempt = outcome.attempt;
     // It leaves its place to others while it waits: the answer of a later attempt counts.
     if (outcome.result == PodStatusResult::unreachable) {
-        removal.again_at = after(now, back_off(attempt));
+        removal.again_at = after(now, back_off(first_request_pause, longest_request_pause, attempt));
         return;
     }
     removal.answered = attempt;

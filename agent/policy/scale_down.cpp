@@ -166,10 +166,6 @@ bool come_by_uid(const std::vector<const Pod*>& all) {
 
 }  // namespace
 
-bool is_pod_active(const Pod& pod) {
-    return pod.phase != PodPhase::succeeded && pod.phase != PodPhase::failed && !pod.deletion_time;
-}
-
 std::vector<std::uint32_t> uid_order(std::span<const Pod* const> pods) {
     struct Named {
         std::uint64_t beginning = 0;  // of the uid: nearly always enough

@@ -17,9 +17,6 @@ namespace evictd::policy {
 // Positions by uid, then by namespace and name: an order that depends on nothing but the pods. None is null.
 [[nodiscard]] std::vector<std::uint32_t> uid_order(std::span<const Pod* const> pods);
 
-// controller.IsPodActive.
-[[nodiscard]] bool is_pod_active(const Pod& pod);
-
 // The rule of ActivePodsWithRanks that decides between two pods; stage: assigned, phase, ready and deletion cost.
 enum class ScaleDownRule : std::uint8_t { stage, doubled_up, ready_time, restarts, creation_time, uid };
 

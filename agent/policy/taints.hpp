@@ -16,6 +16,7 @@
 namespace evictd::policy {
 
 inline constexpr std::string_view no_execute = "NoExecute";
+// TaintNodesByCondition's effect: pods that run already stay.
 inline constexpr std::string_view no_schedule = "NoSchedule";
 
 // Toleration.ToleratesTaint. An operator it does not know matches nothing.

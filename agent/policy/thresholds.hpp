@@ -4,6 +4,7 @@
 // synchronize(), step for step. Knows nothing of pods.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,9 @@ namespace evictd::policy {
 
 // Bytes count in binary units, inodes and process IDs in decimal ones: makeSignalObservations.
 [[nodiscard]] Quantity::Format format_of(Signal signal);
+
+// Available memory: the node's, and that of all pods together.
+inline constexpr std::array memory_signals{Signal::memory_available, Signal::allocatable_memory_available};
 
 // So near above a memory threshold, everybody gets ready for it. What a hog at full speed takes in 8 ms, several times
 // what it takes to look and rehearse. Half of it, and a fast hog is at the line before anybody is ready; double it, and

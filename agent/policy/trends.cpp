@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "thresholds.hpp"
+
 namespace evictd::policy {
 namespace {
 
@@ -83,7 +85,7 @@ Trends follow(const Trends& before, const Observation& observation, bool anew) {
     const auto next = [&](const Trend* old, std::int64_t value) {
         return begin || old == nullptr ? Trend{value, {}, 0} : extended(*old, value, over);
     };
-    for (const auto signal : {Signal::memory_available, Signal::allocatable_memory_available}) {
+    for (const auto signal : memory_signals) {
         const auto index = *trend_index(signal);
         const auto& reading = observation.readings[static_cast<std::size_t>(signal)];
         const auto& old = before.available.at(index);

@@ -19,13 +19,13 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t request_limit = 4096;  // a request is some 80 bytes
 // Before a client that only holds a place is sent away. People typing into `nc` need seconds.
-constexpr Duration patience = 10s;
+constexpr Duration peer_patience = 10s;
 // A look takes about a millisecond. An agent that has not answered after this is busy evicting: the last look is better
 // than none, and a person does not notice the wait.
-constexpr Duration look_patience = 200ms;
+constexpr Duration look_peer_patience = 200ms;
 // What a follower may be behind: some 500 lines, minutes of a node in trouble. Half would lose a pager's pipe sooner,
 // double would only cost memory.
-constexpr std::size_t pending_limit = std::size_t{256} << 10U;
+constexpr std::size_t unsent_limit = std::size_t{256} << 10U;
 // Of the log, read in one turn of the loop, so that no reader of a long log holds up the lane.
 constexpr std::size_t backlog_turn = std::size_t{128} << 10U;
 
@@ -46,7 +46,7 @@ Status StatusSession::watch() {
     auto deadline = services_.loop.add_timer([this] { on_elapsed(); });
     if (!deadline) return tl::unexpected(deadline.error());
     deadline_ = std::move(*deadline);
-    deadline_.arm(services_.clock.monotonic() + patience);
+    deadline_.arm(services_.clock.monotonic() + peer_patience);
     auto readable = services_.loop.add_fd(socket_.get(), [this] { on_readable(); });
     if (!readable) return tl::unexpected(readable.error());
     readable_ = std::move(*readable);
@@ -94,7 +94,7 @@ void StatusSession::wait_for_look() {
     if (!services_.request_look) return answer_status();
     state_ = State::waiting_for_look;
     asked_at_ = services_.clock.monotonic();
-    deadline_.arm(asked_at_ + look_patience);
+    deadline_.arm(asked_at_ + look_peer_patience);
     services_.request_look();
 }
 
@@ -165,7 +165,7 @@ void StatusSession::read_backlog() {
 
 void StatusSession::happened(const codec::Event& event, const std::string& line) {
     if (state_ != State::following || !wanted(event)) return;
-    if (pending_.size() - sent_ + line.size() > pending_limit) {
+    if (pending_.size() - sent_ + line.size() > unsent_limit) {
         return refuse({ErrorKind::failed, "events", "the reader is too slow and was dropped",
                        "read faster, or ask for fewer with a reason"});
     }
@@ -177,7 +177,7 @@ void StatusSession::send_line(std::string_view line) { pending_.append(line).pus
 
 void StatusSession::close_when_sent() {
     state_ = State::closing;
-    deadline_.arm(services_.clock.monotonic() + patience);
+    deadline_.arm(services_.clock.monotonic() + peer_patience);
     flush();
 }
 

@@ -15,7 +15,7 @@
 namespace evictd::replay {
 namespace {
 
-std::size_t evictions(const Decision& decision) {
+std::size_t eviction_count(const Decision& decision) {
     return (decision.evict ? 1U : 0U) + decision.limit_evictions.size() + decision.rejections.size();
 }
 
@@ -54,8 +54,8 @@ std::string course_text(const Decision& decision, const Observation& observation
 
 void Differences::look(const std::string& when, const Side& as_told, const Side& with, std::string& out) {
     ++looks_;
-    evicted_as_told_ += evictions(as_told.decision);
-    evicted_with_ += evictions(with.decision);
+    evicted_as_told_ += eviction_count(as_told.decision);
+    evicted_with_ += eviction_count(with.decision);
     if (same_course(as_told.decision, with.decision)) {
         tell_repeated(out);
         last_told_.clear();
@@ -63,7 +63,7 @@ void Differences::look(const std::string& when, const Side& as_told, const Side&
     }
     ++differ_;
     if (first_.empty()) first_ = when;
-    evictions_differ_ = evictions_differ_ || evictions(as_told.decision) + evictions(with.decision) > 0;
+    evictions_differ_ = evictions_differ_ || eviction_count(as_told.decision) + eviction_count(with.decision) > 0;
     tell(when, as_told, with, out);
     last_when_ = when;
 }
@@ -78,7 +78,7 @@ void Differences::tell(const std::string& when, const Side& as_told, const Side&
         return "  " + who + std::string(width - who.size(), ' ') + course_text(side.decision, side.observation) + "\n";
     };
     auto text = row(as_told_, as_told) + row(with_, with);
-    const bool eventful = evictions(as_told.decision) + evictions(with.decision) > 0;
+    const bool eventful = eviction_count(as_told.decision) + eviction_count(with.decision) > 0;
     if (!eventful && text == last_told_) {
         ++repeated_;
         return;

@@ -31,8 +31,6 @@ void release_image(Runtime& runtime, const std::string& container, WallTime now)
     }
 }
 
-bool has_ended(const Pod& pod) { return pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed; }
-
 }  // namespace
 
 std::string pod_name(const Scenario& scenario, PodIndex pod) { return scenario.pods[pod]->full_name(); }

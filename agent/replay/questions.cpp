@@ -51,9 +51,7 @@ policy::PodFate Player::fate_of(const std::string& uid) const {
     const Resident& resident = residents_[found->second];
     // The kubelet removes an evicted pod's content as if the pod were deleted: podWorkers.ShouldPodContentBeRemoved.
     if (resident.life == Life::evicted_and_gone || resident.life == Life::deleted) return policy::PodFate::deleted;
-    const PodPhase phase = resident.pod->phase;
-    const bool ended = phase == PodPhase::failed || phase == PodPhase::succeeded;
-    return ended ? policy::PodFate::terminated : policy::PodFate::known;
+    return has_ended(*resident.pod) ? policy::PodFate::terminated : policy::PodFate::known;
 }
 
 // A look-up is answered at once: the scenario's pods are all there are. Who is in quarantine is remembered, from one

@@ -150,6 +150,14 @@ using PodPtr = std::shared_ptr<const Pod>;
 // Pod::source of pods that the API server lists now; those of the kubelet alone may be deleted there.
 inline constexpr std::string_view api_server_source = "API server";
 
+// podutil.IsPodTerminal, isPodTerminated: it succeeded or failed, and runs nothing again.
+[[nodiscard]] inline bool has_ended(const Pod& pod) {
+    return pod.phase == PodPhase::succeeded || pod.phase == PodPhase::failed;
+}
+
+// controller.IsPodActive.
+[[nodiscard]] inline bool is_pod_active(const Pod& pod) { return !has_ended(pod) && !pod.deletion_time; }
+
 // The container whose cgroup has this name: runtimes name it after the container's id, and who makes cgroups by hand
 // after the container. Null: none that is known, such as the pod's sandbox.
 [[nodiscard]] const Container* container_in(const Pod& pod, std::string_view cgroup_name);
