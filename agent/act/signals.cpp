@@ -111,6 +111,7 @@ void Batch::drop_strangers(const std::vector<pid_t>& still) {
 
 // A process that the signal did not reach is not held any more: nothing else is done to it.
 void Batch::signal_held() {
+    const auto before = struck_.signalled.size();
     std::erase_if(held_, [&](const HeldProcess& process) {
         const int error = pidfd_send_signal(process.pidfd.get(), strike_.signal_number) == 0 ? 0 : errno;
         if (error == 0) {
@@ -122,7 +123,7 @@ void Batch::signal_held() {
         }
         return error != 0;
     });
-    struck_.last_signal = clock_.monotonic();
+    if (struck_.signalled.size() > before) struck_.last_signal = clock_.monotonic();
 }
 
 void Batch::put_away() {

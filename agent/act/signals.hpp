@@ -48,7 +48,7 @@ struct Struck {
     std::vector<HeldProcess> to_close;
     bool moved = false;            // a process left the cgroup that listed it, and may be alive
     bool cut = false;              // the time was up before all cgroups were visited
-    MonotonicTime last_signal{};   // when the last of them was sent
+    MonotonicTime last_signal{};   // when the last signal was sent; zero: none was
     std::optional<Error> trouble;  // the first refusal: not all were signalled. `vanished`: the pod's cgroup is gone.
 
     // Every process that there was took the signal, as far as one walk can tell.

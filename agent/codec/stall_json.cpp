@@ -6,6 +6,7 @@
 
 #include "event.hpp"
 #include "evictd/model/text.hpp"
+#include "json_value.hpp"
 #include "sentence.hpp"
 #include "status_json.hpp"
 

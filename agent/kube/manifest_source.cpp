@@ -19,7 +19,7 @@ constexpr Duration pause_before_a_look = std::chrono::milliseconds(5);
 
 // How often the directory is looked at where it cannot be watched, or where something in it cannot be read: no event
 // says when it can be. A container takes about as long to start.
-constexpr Duration longest_pause = std::chrono::seconds(1);
+constexpr Duration retry_pause = std::chrono::seconds(1);
 
 // The rest after a look is this many times the CPU time that it took, so that 10,000 manifests that come one by one are
 // not 10,000 looks at 10,000: twice as much would keep a new one unknown for longer than a container takes to start.
@@ -124,7 +124,7 @@ void ManifestSource::look_soon() {
 void ManifestSource::look() {
     const auto begin = sys::thread_cpu_time();
     look_now();
-    rest_ = std::clamp(rest_after_a_look * (sys::thread_cpu_time() - begin), pause_before_a_look, longest_pause);
+    rest_ = std::clamp(rest_after_a_look * (sys::thread_cpu_time() - begin), pause_before_a_look, retry_pause);
 }
 
 void ManifestSource::look_now() {
@@ -132,7 +132,7 @@ void ManifestSource::look_now() {
     const auto watched = watch();
     auto set = manifests_.look(unfinished_);
     if (!watched) set.unread.push_back(watched.error());
-    if (!set.unread.empty()) again_.arm_in(longest_pause);
+    if (!set.unread.empty()) again_.arm_in(retry_pause);
     publish(std::move(set));
 }
 
@@ -141,7 +141,7 @@ void ManifestSource::publish(port::PodSet set) {
     if (on_change_(set))
         published_ = std::move(set);
     else
-        again_.arm_in(longest_pause);
+        again_.arm_in(retry_pause);
 }
 
 }  // namespace evictd::kube

@@ -66,9 +66,9 @@ std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& row
     pods.reserve(table.rows().size());
     for (std::size_t i = 0; i < table.rows().size(); i++) {
         const auto& row = table.rows()[i];
-        // A pod counts who holds it, right before itself.
+        // Who holds a pod is counted right before it (std::make_shared).
         if (const auto ahead = i + prefetch_ahead; ahead < table.rows().size()) {
-            __builtin_prefetch(table.rows()[ahead].pod.get(), 1);
+            __builtin_prefetch(reinterpret_cast<const char*>(table.rows()[ahead].pod.get()) - 1, 1);
         }
         pods.push_back(ObservedPod{.pod = row.pod,
                                    .usage = std::nullopt,

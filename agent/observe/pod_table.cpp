@@ -194,14 +194,15 @@ std::optional<std::size_t> PodTable::row_of(CgroupId cgroup, std::size_t& near) 
     const auto begins_at = [&](std::size_t i) {  // the first that is not before it
         return i <= row_of_.size() && (i == 0 || is_before(i - 1)) && (i == row_of_.size() || !is_before(i));
     };
-    if (begins_at(near + 1)) {
-        near++;
-    } else if (!begins_at(near)) {
+    auto at = near + 1;
+    if (!begins_at(at)) at = near;
+    if (!begins_at(at)) {
         const auto found = std::lower_bound(row_of_.begin(), row_of_.end(), std::pair(cgroup, std::uint32_t{0}));
-        near = static_cast<std::size_t>(found - row_of_.begin());
+        at = static_cast<std::size_t>(found - row_of_.begin());
     }
-    const bool is_there = near < row_of_.size() && row_of_[near].first == cgroup;
-    return is_there ? std::optional<std::size_t>(row_of_[near].second) : std::nullopt;
+    if (at == row_of_.size() || row_of_[at].first != cgroup) return std::nullopt;
+    near = at;
+    return row_of_[at].second;
 }
 
 PodPtr PodTable::pod(const PodUid& uid) const {

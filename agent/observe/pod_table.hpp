@@ -55,8 +55,8 @@ public:
     // Every pod of the sources and those departed, ordered by uid.
     [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
     // Which of rows() has this cgroup. The first call after a change allocates, others do not. `near`: where the last
-    // one was found; 0 at first. A pass over all cgroups comes to them nearly in the order of their ids, so that
-    // nothing is searched for.
+    // one was found; 0 at first. A pass over all cgroups comes to pods nearly in the order of their cgroups'
+    // ids, so that few are searched for.
     [[nodiscard]] std::optional<std::size_t> row_of(CgroupId cgroup, std::size_t& near) const;
     [[nodiscard]] PodPtr pod(const PodUid& uid) const;  // null: there is no row of it
     [[nodiscard]] port::PodCgroupPtr cgroup_of(const PodUid& uid) const;

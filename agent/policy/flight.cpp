@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "back_off.hpp"
 #include "disk_evictions.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
@@ -97,9 +98,8 @@ Fate fold_outcome(const Outcome& outcome, InFlight& flight) {
 }
 
 void plan_retry(MonotonicTime now, InFlight& flight) {
-    const Duration wait = first_retry * (std::int64_t{1} << std::clamp(flight.failures, 0, 6));
     flight.failures += 1;
-    flight.retry_at = after(now, std::min(wait, longest_retry));
+    flight.retry_at = after(now, back_off(first_retry, longest_retry, flight.failures));
 }
 
 // An attempt came to nothing, and the kernel does not say that the victim is gone: it is tried again later.

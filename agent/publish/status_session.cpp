@@ -22,7 +22,7 @@ constexpr std::size_t request_limit = 4096;  // a request is some 80 bytes
 constexpr Duration peer_patience = 10s;
 // A look takes about a millisecond. An agent that has not answered after this is busy evicting: the last look is better
 // than none, and a person does not notice the wait.
-constexpr Duration look_peer_patience = 200ms;
+constexpr Duration look_patience = 200ms;
 // What a follower may be behind: some 500 lines, minutes of a node in trouble. Half would lose a pager's pipe sooner,
 // double would only cost memory.
 constexpr std::size_t unsent_limit = std::size_t{256} << 10U;
@@ -94,7 +94,7 @@ void StatusSession::wait_for_look() {
     if (!services_.request_look) return answer_status();
     state_ = State::waiting_for_look;
     asked_at_ = services_.clock.monotonic();
-    deadline_.arm(asked_at_ + look_peer_patience);
+    deadline_.arm(asked_at_ + look_patience);
     services_.request_look();
 }
 

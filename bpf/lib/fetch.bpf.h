@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copyright The evictd authors */
-/* What a pass reads of a cgroup lies in some 15 cache lines, and after a hog has run none of them is in the CPU's
+/* What a pass reads of a cgroup lies in some 15 cache lines, and after a hog has run few of them are in the CPU's
  * caches. BPF cannot prefetch. But loads that do not need each other's results are under way together: something of
- * each line is loaded at once, and the CPU waits for memory twice or three times instead of 15 times. */
+ * nearly each line is loaded in advance, and the CPU waits for several at once. What is left out, such as other NUMA
+ * nodes, is read later as it was. */
 #ifndef EVICTD_BPF_FETCH_H
 #define EVICTD_BPF_FETCH_H
 
@@ -15,8 +16,8 @@
 /* For its address. */
 #define FETCH(base, member) ((void)LOAD(base, member))
 
-/* What walk_on() will come to after `at`; anything else where the list changes meanwhile or `at` is the last of two
- * levels. Only to be fetched. */
+/* What walk_on() will most likely enter after `at`. It may be another one, or none: at the end of two levels, below a
+ * pod that is counted whole, and where the lists change meanwhile. Only to be fetched. */
 static __always_inline struct mem_cgroup* next_on_walk(struct cgroup_subsys_state* at) {
     void* children = (void*)at + bpf_core_field_offset(struct cgroup_subsys_state, children);
     void* next = LOAD(at, children.next);
@@ -43,11 +44,12 @@ static __always_inline void fetch_node(struct mem_cgroup_per_node* node) {
     __u32 size = bpf_core_enum_value(enum zone_type, __MAX_NR_ZONES) * NR_LRU_LISTS * sizeof(long);
     for (__u32 at = 0; at < MAX_ZONES * NR_LRU_LISTS * sizeof(long) && at < size; at += CACHE_LINE)
         load(lists + at, sizeof(long));
+    if (size) load(lists + size - sizeof(long), sizeof(long)); /* in the middle of a line they may end in one more */
     if (bpf_core_field_exists(struct mem_cgroup_per_node, lruvec.lrugen.enabled)) FETCH(node, lruvec.lrugen.enabled);
 }
 
-/* Fetches what is read of `memcg`, of which fetch_memcg() was done one step before, and of the next one what leads
- * further. Where a read is a call and not a load it would cost more than it gains. Global, hence verified once. */
+/* Fetches what is read of `memcg`, and of the next one the memory cgroup itself, which leads to the rest one step
+ * later. Where a read is a call and not a load it would cost more than it gains. Global, hence verified once. */
 __weak __noinline int fetch(__u64 memcg_address) {
     struct mem_cgroup* memcg = (void*)memcg_address;
     if (!has_rdonly_cast) return 0;

@@ -81,6 +81,29 @@ protected:
     Followed after_;
 };
 
+// Its walk takes a while after the last process.
+class LongCgroup final : public ListedCgroup {
+public:
+    LongCgroup(List list, fakes::FakeClock& clock) : ListedCgroup(std::move(list)), clock_(clock) {}
+    Status each_batch(port::Listing listing,
+                      const std::function<bool(const port::ProcessBatch&)>& visit) const override {
+        auto walked = ListedCgroup::each_batch(listing, visit);
+        clock_.advance(std::chrono::microseconds(20));
+        return walked;
+    }
+
+private:
+    fakes::FakeClock& clock_;
+};
+
+TEST_F(ExecutorTest, AKillIsDeliveredWithTheLastSignal) {
+    Child child;
+    const auto begin = clock_.monotonic();
+    const auto cgroup = std::make_shared<LongCgroup>([&](int) { return pids({&child}); }, clock_);
+    EXPECT_EQ(act_on(ActionKind::kill, cgroup).delivered_at, begin);
+    EXPECT_GT(clock_.monotonic(), begin);
+}
+
 TEST_F(ExecutorTest, KillSendsSigkillToEveryProcessAndIsFollowedUp) {
     Child first;
     Child second;

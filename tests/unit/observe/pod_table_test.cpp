@@ -82,7 +82,6 @@ TEST(PodTable, ARowIsFoundByItsCgroupAfterEachChange) {
     EXPECT_EQ(table.row_of({3}, near), std::nullopt) << "a directory's pods do not depart";
 }
 
-// A pod that may have been there is not said to have arrived: it may be refused for that.
 TEST(PodTable, ARowIsFoundWhereverTheLastOneWas) {
     std::vector<PodPtr> pods;
     std::vector<port::FoundPod> found;
@@ -108,6 +107,7 @@ TEST(PodTable, ARowIsFoundWhereverTheLastOneWas) {
     }
 }
 
+// A pod that may have been there is not said to have arrived: it may be refused for that.
 TEST(PodTable, OnlyACgroupThatIsProvedNewIsAnArrival) {
     fakes::FakeCgroupTree tree(two_pods);
     PodTable table;
