@@ -505,7 +505,8 @@ TEST_F(KillByCgroup, AProcessThatNoListNamesDies) {
     ASSERT_TRUE(pod.hear());
     ASSERT_TRUE(eventually([&] { return state_of(pod.pid()) == 'Z'; }));
     enter("/after", pod);
-    ASSERT_EQ(::rmdir(directory("/before").c_str()), 0);
+    // Linux 7.2 takes a thread off its cgroup a moment after it is seen as a zombie.
+    ASSERT_TRUE(eventually([&] { return ::rmdir(directory("/before").c_str()) == 0; }));
     const auto cgroup = open_pod();
     EXPECT_TRUE(cgroup->processes().value_or(std::vector<pid_t>{1}).empty());
     EXPECT_TRUE(is_populated(*cgroup, true));
