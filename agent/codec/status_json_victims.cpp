@@ -10,6 +10,7 @@
 #include "event_id.hpp"
 #include "event_latency.hpp"
 #include "evictd/model/text.hpp"
+#include "json_value.hpp"
 #include "kernel_events.hpp"
 #include "stall_json.hpp"
 
@@ -42,7 +43,7 @@ Json victim_json(const Victim& victim) {
     const auto latency = latency_of(victim);
     Json spans = Json::object();
     const auto add = [&](const char* key, const std::optional<Duration>& span) {
-        if (span) spans[key] = std::chrono::round<std::chrono::microseconds>(*span).count();
+        if (span) spans[key] = microseconds(*span);
     };
     add("detect", latency.detect);
     add("decide", latency.decide);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What the sections of the status page have in common. Only for the .cpp files that write one.
+// What the pages of `evictd status` and `evictd explain` have in common. Only for the .cpp files that write them.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "evictd/model/back_off.hpp"
 #include "evictd/model/text.hpp"
 #include "evictd/model/url.hpp"
 #include "evictd/port/api_server.hpp"
@@ -219,7 +220,7 @@ void ApiNode::retry(Error why, Duration at_least) {
     const bool is_news = !fault_ || fault_->text() != why.text();
     fault_ = std::move(why);
     if (view_) view_->current = false;
-    const auto pause = std::min(longest_node_back_off, times_.first_back_off * (1 << std::min(failures_++, 6)));
+    const auto pause = evictd::back_off(times_.first_back_off, longest_node_back_off, ++failures_);
     const auto more = std::chrono::duration_cast<Duration>(pause * (static_cast<double>(random_() % 1024) / 1024));
     again_.arm_in(std::max(at_least, pause + more));
     if (is_news) on_news_();

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "evictd/model/back_off.hpp"
 #include "evictd/model/text.hpp"
 #include "evictd/model/url.hpp"
 #include "kube/pod_text.hpp"
@@ -242,7 +243,7 @@ void ApiPods::retry(Error why, std::optional<std::chrono::seconds> wait) {
 }
 
 Duration ApiPods::back_off() {
-    const auto pause = std::min(longest_back_off, times_.first_back_off * (1 << std::min(failures_++, 6)));
+    const auto pause = evictd::back_off(times_.first_back_off, longest_back_off, ++failures_);
     const double more = static_cast<double>(random_() % 1024) / 1024;
     return pause + std::chrono::duration_cast<Duration>(pause * more);
 }

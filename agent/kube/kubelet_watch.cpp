@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "evictd/model/back_off.hpp"
 #include "evictd/model/text.hpp"
 #include "http/grpc_status.hpp"
 #include "http/trusted_socket.hpp"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr auto pods_api = "kubelet's Pods API";
 constexpr auto method = "/v1alpha1.Pods/WatchPods";
-constexpr int most_doublings = 6;
 
 // EventType of api.proto. A later one is no reason to end the watch: what it tells of is read again with the next
 // resync.
@@ -180,7 +180,7 @@ void KubeletWatch::on_done(const Result<http::Reply>& reply) {
 
 void KubeletWatch::fail_with(Error why) {
     if (is_live_ && sys::SystemClock().monotonic() - live_since_ >= times_.steady) failures_ = 0;
-    end(std::move(why), times_.first_back_off * (1 << std::min(failures_++, most_doublings)));
+    end(std::move(why), back_off(times_.first_back_off, Duration::max(), ++failures_));
 }
 
 void KubeletWatch::end(std::optional<Error> why, Duration pause) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "back_off.hpp"
 #include "disk_evictions.hpp"
+#include "evictd/model/back_off.hpp"
 #include "moments.hpp"
 #include "owed.hpp"
 #include "pid_evictions.hpp"

@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "back_off.hpp"
+#include "evictd/model/back_off.hpp"
 #include "evictd/model/log_names.hpp"
 #include "garbage.hpp"
 #include "moments.hpp"

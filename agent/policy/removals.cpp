@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "back_off.hpp"
 #include "deadline.hpp"
+#include "evictd/model/back_off.hpp"
 #include "moments.hpp"
 #include "removal_pass.hpp"
 #include "shutdown.hpp"

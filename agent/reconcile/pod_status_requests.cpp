@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "evictd/model/back_off.hpp"
 #include "evictd/model/text.hpp"
 #include "reconcile/pod_status_keeper.hpp"
 #include "sys/log.hpp"
@@ -175,7 +176,7 @@ void PodStatusKeeper::retry(Entry& entry, const Answer& answer) {
 }
 
 Duration PodStatusKeeper::back_off(int failures) {
-    const auto pause = std::min(longest_pause, first_pause * (1 << std::min(failures, 5)));
+    const auto pause = evictd::back_off(first_pause, longest_pause, failures + 1);
     return pause + (pause / 1024 * static_cast<int>(random_() % 512));
 }
 

@@ -8,13 +8,13 @@
 
 #include "evictd/model/units.hpp"
 
-namespace evictd::policy {
+namespace evictd {
 
-inline constexpr std::int32_t most_doublings = 6;
+inline constexpr std::int32_t most_doublings = 6;  // more of them change nothing
 
 // `failures`: in a row, at least 1. After the first it waits for `first`.
 [[nodiscard]] constexpr Duration back_off(Duration first, Duration longest, std::int32_t failures) {
     return std::min(longest, first * (1 << std::clamp(failures - 1, 0, most_doublings)));
 }
 
-}  // namespace evictd::policy
+}  // namespace evictd
