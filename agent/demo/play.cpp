@@ -182,17 +182,7 @@ Status Play::go_through() {
     acted_at_ = clock_.monotonic();
     story_.begin(clock_.wall(), "begin      " + plan.headline);
     stage_->act();
-    const auto over = [&] {
-        const bool full = stage_->actor().filled && most_used_.value * 100 >= plan.limit.value * 95;
-        if (plan.neighbour) {
-            return (stage_->actor().opened > 0 && story_.restored()) || story_.over();
-        }
-        if (plan.scenario == Scenario::oomrace) {
-            return story_.oom_kills() > 0 || story_.over();
-        }
-        return plan.expects_eviction() ? story_.over() : full || story_.over();
-    };
-    if (auto played = wait_for(what_now(plan.scenario), over); !played) {
+    if (auto played = wait_for(what_now(plan.scenario), [this] { return is_over(); }); !played) {
         return played;
     }
     if (plan.expects_eviction() || plan.neighbour || plan.scenario == Scenario::oomrace) {
@@ -200,6 +190,22 @@ Status Play::go_through() {
     }
     note_full_cache();
     return pass("the cgroup is full of page cache; does any pod have to go?", afterwards);
+}
+
+bool Play::is_over() {
+    const Plan& plan = stage_->plan();
+    if (plan.scenario == Scenario::oomrace) {
+        return story_.oom_kills() > 0 || story_.over();
+    }
+    // By the kernel's counter: without BPF the agent may not hear of it, and then nothing is left to evict.
+    const auto oom_kills = stage_->oom_kills();
+    if (story_.over() || !oom_kills || *oom_kills > 0) {
+        return true;
+    }
+    if (plan.neighbour) {
+        return stage_->actor().opened > 0 && story_.restored();
+    }
+    return !plan.expects_eviction() && stage_->actor().filled && most_used_.value * 100 >= plan.limit.value * 95;
 }
 
 void Play::note_full_cache() {

@@ -38,6 +38,7 @@ private:
     Status start_pods();
     Status start_agent();
     Status go_through();
+    bool is_over();  // what the play is about has happened
     void note_full_cache();
     Result<std::vector<std::string>> judge_and_clear();
 

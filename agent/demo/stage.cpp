@@ -175,7 +175,7 @@ Status Stage::start_agent() {
 
 Result<Facts> Stage::facts() {
     Facts facts;
-    const auto kills = tree_.oom_kills();
+    const auto kills = oom_kills();
     if (!kills) {
         return tl::unexpected(kills.error());
     }

@@ -60,7 +60,9 @@ public:
     [[nodiscard]] Actor& actor() { return *pods_[plan_.actor]; }
     [[nodiscard]] Child& agent() { return *agent_; }
     [[nodiscard]] Result<Bytes> usage() const { return tree_.usage(std::string(pods_root)); }
-    // Who has ended and how, by the processes themselves, and the kernel's counters of OOM kills.
+    // The kernel's counter, over all pods.
+    [[nodiscard]] Result<std::uint64_t> oom_kills() const { return tree_.oom_kills(); }
+    // Who has ended and how, by the processes themselves, and oom_kills().
     [[nodiscard]] Result<Facts> facts();
 
     // The agent in order, then the pods, then every trace of them. Names what could not be removed.
