@@ -199,7 +199,11 @@ bool Play::is_over() {
     }
     // By the kernel's counter: without BPF the agent may not hear of it, and then nothing is left to evict.
     const auto oom_kills = stage_->oom_kills();
-    if (story_.over() || !oom_kills || *oom_kills > 0) {
+    if (!oom_kills) {
+        trouble(oom_kills.error());
+        return false;
+    }
+    if (story_.over() || *oom_kills > 0) {
         return true;
     }
     if (plan.neighbour) {
