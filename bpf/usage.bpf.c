@@ -7,12 +7,15 @@
 #include "lib/fetch.bpf.h"
 #include "lib/lru.bpf.h"
 #include "lib/maps.bpf.h"
+#include "lib/node_memory.bpf.h"
 #include "lib/stall.bpf.h"
 #include "lib/walk.bpf.h"
 
 extern __u32 stall_seen;
 
-/* watermark.bpf.c: what the timer knows of the pods' file pages. */
+/* watermark.bpf.c: the root of all memory cgroups, null while the timer is not started; and what it knows of the pods'
+ * file pages. */
+extern struct mem_cgroup* root_memcg;
 extern __u64 walked_cache, estimated_threshold, distrusted_ns;
 
 /* The rows of the last pass, in memory that the agent maps: an iterator's program may write no more than the seq_file's
@@ -247,6 +250,20 @@ static __always_inline void read_total_again(struct mem_cgroup* root) {
     if (row) row->usage = memcg_usage(root);
 }
 
+/* What is available on the node, in bytes, as the kubelet counts it and as the kernel does; as of the end of the pass.
+ * /proc/meminfo says the same, and takes longer. Set to 0 by the agent before a pass. */
+__u64 pass_node_available, pass_node_reclaimable;
+
+/* Global, hence verified once, and with a stack of its own. */
+__weak __noinline int read_node(void) {
+    struct node_pages pages = {};
+    if (!root_memcg) return 0;
+    count_node(root_memcg, &pages, true);
+    pass_node_available = kubelet_pages(&pages) * page_size;
+    pass_node_reclaimable = reclaimable_pages(&pages) * page_size;
+    return 0;
+}
+
 /* Gives the timer the file pages of this pass, and has it distrust its estimates for a while if the last was wrong. */
 static __always_inline void tell_timer(const struct evictd_settings* current) {
     bool reclaimable = current->memory_available == EVICTD_AVAILABLE_RECLAIMABLE;
@@ -271,5 +288,6 @@ int read_usage(struct bpf_iter__task* ctx) {
     if (!usage.over) usage_count = EVICTD_MAX_CGROUPS + 1; /* not all of it was read */
     if (usage_count <= EVICTD_MAX_CGROUPS) tell_timer(current);
     read_total_again(pods_memcg);
+    read_node();
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "policy/decide.hpp"
 #include "policy/memory_available.hpp"
+#include "policy/watermarks.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
@@ -60,9 +61,16 @@ Status Agent::start() {
     return {};
 }
 
+observe::NodeNeed Agent::node_need() const {
+    return {
+        .decides_below = policy::node_memory_decides_below(options_.eviction, capacity_of(Signal::memory_available)),
+        .memory_returning = pace_.killed_within(memory_returns_within)};
+}
+
 // With memory counted as the configuration says, for whoever reads it.
-Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning, observe::LookFor purpose) {
-    auto observation = parts_.observer.look(std::move(cause), table_, std::move(outcomes), memory_returning, purpose);
+Observation Agent::look(Cause cause, std::vector<Outcome> outcomes, const observe::NodeNeed& node,
+                        observe::LookFor purpose) {
+    auto observation = parts_.observer.look(std::move(cause), table_, std::move(outcomes), node, purpose);
     policy::compare_with(options_.eviction.memory_available, observation.readings);
     observation.pods_unlisted = root_ && !all_listed_;
     observation.watching = watching();
@@ -88,7 +96,7 @@ void Agent::tick(Cause cause) {
 Tick Agent::observe(Cause cause) {
     list_again();
     Tick tick{.dry_run = options_.dry_run};
-    tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), pace_.killed_within(memory_returns_within));
+    tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), node_need());
     tick.observation.victims = parts_.observer.victims(followed_);
     add_victim_disks(tick.observation.victims);
     add_tasks(tick.observation.victims);

@@ -142,7 +142,8 @@ private:
     void reconcile(Tick& tick);
     void remember(Tick& tick, State state);
     void publish(Tick tick);
-    [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, bool memory_returning,
+    [[nodiscard]] observe::NodeNeed node_need() const;
+    [[nodiscard]] Observation look(Cause cause, std::vector<Outcome> outcomes, const observe::NodeNeed& node,
                                    observe::LookFor purpose = observe::LookFor::decision);
     void add_disks(Observation& observation, observe::LookFor purpose);
     void add_left_cgroups(Observation& observation) const;

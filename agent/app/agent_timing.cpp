@@ -69,8 +69,8 @@ void Agent::arm_timer() {
 // turns.
 void Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
-    auto observation = look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {},
-                            /*memory_returning=*/false, observe::LookFor::practice);
+    auto observation =
+        look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, {}, observe::LookFor::practice);
     add_pids(observation);
     const bool near = policy::is_near(watcher_.lines(), observation.readings);
     const auto distance = policy::next_below(watcher_.lines(), observation.readings);

@@ -220,10 +220,11 @@ Status Bpf::count_memory(MemoryAvailable counted) {
 }
 
 Result<std::span<const std::byte>> Bpf::read_usage(port::Processes processes) {
+    auto& shared = *loaded_->skeleton->bss;
+    shared.pass_node_available = 0;
     if (!loaded_->usage) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
-    auto& shared = *loaded_->skeleton->bss;
     const bool keeps = processes == port::Processes::as_known && shared.usage_count <= EVICTD_MAX_CGROUPS;
     shared.usage_known = keeps ? shared.usage_count : 0;
     shared.usage_count = 0;
@@ -239,6 +240,16 @@ Result<std::span<const std::byte>> Bpf::read_usage(port::Processes processes) {
         return tl::unexpected(passed.error());
     }
     return loaded_->usage_rows->first(loaded_->skeleton->bss->usage_count);
+}
+
+std::optional<port::NodeMemoryReading> Bpf::node_memory() const {
+    const auto& shared = *loaded_->skeleton->bss;
+    if (shared.pass_node_available == 0) {
+        return std::nullopt;
+    }
+    return port::NodeMemoryReading{.total = {},
+                                   .available = {static_cast<std::int64_t>(shared.pass_node_available)},
+                                   .reclaimable = {static_cast<std::int64_t>(shared.pass_node_reclaimable)}};
 }
 
 Status Bpf::show_pods(const std::vector<std::pair<CgroupId, evictd_pod>>& pods) {

@@ -107,6 +107,7 @@ Result<port::NodeMemoryReading> ProcFiles::read(bool with_cpu_lists) {
     if (reading && with_cpu_lists && zoneinfo_ && sys::read_text(zoneinfo_.get(), text_)) {
         const Bytes free{parse_cpu_list_pages(text_) * sysconf(_SC_PAGESIZE)};
         reading->available += free;
+        reading->cpu_lists = free;
         reading->reclaimable += free;  // si_mem_available() starts from NR_FREE_PAGES, which leaves them out
     }
     return reading;

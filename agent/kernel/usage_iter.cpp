@@ -17,6 +17,7 @@ namespace evictd::kernel {
 Status UsageIter::read(std::vector<port::CgroupUsage>& rows, port::Processes processes) {
     rows.clear();
     const auto read = bpf_.read_usage(processes);
+    node_ = bpf_.node_memory();
     if (!read) {
         return tl::unexpected(read.error());
     }
@@ -35,6 +36,7 @@ std::optional<port::RootCount> UsageIter::timer_count() const {
 }
 
 Result<std::optional<port::RootCount>> UsageIter::controller_count() {
+    node_.reset();  // the flush may take milliseconds
     if (bpf_.root_directory() < 0) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }

@@ -17,6 +17,7 @@ public:
     // `bpf` must outlive it.
     explicit UsageIter(Bpf& bpf) : bpf_(bpf) {}
     Status read(std::vector<port::CgroupUsage>& rows, port::Processes processes) override;
+    [[nodiscard]] std::optional<port::NodeMemoryReading> node_memory() const override { return node_; }
     [[nodiscard]] std::optional<port::RootCount> timer_count() const override;
     [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override;
     [[nodiscard]] Bytes uncounted_cache() override;
@@ -25,6 +26,7 @@ private:
     Status read_file(const char* name);
 
     Bpf& bpf_;
+    std::optional<port::NodeMemoryReading> node_;
     std::string text_;  // kept for its capacity
 };
 

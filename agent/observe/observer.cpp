@@ -105,21 +105,21 @@ std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& row
 }
 
 Observer::Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock, port::Stalls* stalls)
-    : usage_(usage), node_(node), clock_(clock), stalls_(stalls), check_(usage) {}
+    : usage_(usage), node_(usage, node), clock_(clock), stalls_(stalls), check_(usage) {}
 
-void Observer::read_node(Observation& observation, bool memory_returning) {
+void Observer::read_node(Observation& observation, const NodeNeed& need, bool urgent) {
     const auto at = clock_.monotonic();
-    const auto node = node_.read(memory_returning);
-    if (!node) {
-        trouble_ = node.error().text();
+    const auto read = node_.read(urgent, need, at);
+    if (!read) {
+        trouble_ = read.error().text();
         return;
     }
-    node_total_ = node->total;
+    node_total_ = read->total;
     reading_of(observation.readings, Signal::memory_available,
-               {.available = {node->available.value},
-                .capacity = {node->total.value},
+               {.available = {read->available.value},
+                .capacity = {read->total.value},
                 .at = at,
-                .memory = AvailableMemory{.kubelet = node->available, .reclaimable = node->reclaimable}});
+                .memory = AvailableMemory{.kubelet = read->available, .reclaimable = read->reclaimable}});
 }
 
 port::Processes Observer::processes_for(const Cause& cause) {
@@ -278,18 +278,19 @@ void Observer::read_stalls(Observation& observation, const PodTable& table) {
     stalls_->read_pods(is_urgent(observation.cause), pods);
 }
 
-Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes, bool memory_returning,
+Observation Observer::look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes, const NodeNeed& node,
                            LookFor purpose) {
     Observation observation;
     observation.cause = std::move(cause);
     observation.outcomes = std::move(outcomes);
     trouble_.clear();
-    if (node_total_ == Bytes{0}) {
-        read_node(observation, memory_returning);  // the pods' limit, where they have none of their own
+    const bool is_first = node_total_ == Bytes{0};
+    if (is_first) {
+        read_node(observation, node, false);  // the pods' limit, where they have none of their own
     }
     read_pods(observation, table, purpose);
     // Last: a victim found gone must not still be in what is said to be used, or a second pod would pay for it.
-    read_node(observation, memory_returning);
+    read_node(observation, node, !is_first && is_urgent(observation.cause));
     read_stalls(observation, table);
     observation.incomplete = !trouble_.empty();
     observation.at = clock_.monotonic();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "evictd/model/observation.hpp"
@@ -12,6 +13,7 @@
 #include "evictd/port/node_memory.hpp"
 #include "evictd/port/stalls.hpp"
 #include "observe/cache_check.hpp"
+#include "observe/node_reader.hpp"
 #include "observe/pod_table.hpp"
 #include "observe/victims.hpp"
 #include "sys/clock.hpp"
@@ -33,9 +35,8 @@ public:
     // All must outlive it. `stalls`: null where nobody counts the node's.
     Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock, port::Stalls* stalls = nullptr);
 
-    // `memory_returning`: a victim was killed a moment ago, so that the node's free memory is partly in per-CPU lists.
     [[nodiscard]] Observation look(Cause cause, const PodTable& table, std::vector<Outcome> outcomes,
-                                   bool memory_returning, LookFor purpose = LookFor::decision);
+                                   const NodeNeed& node, LookFor purpose = LookFor::decision);
 
     // Whether pods may be ranked by processes (pid.available). If so, each look counts them. If not, they are counted
     // once a second, and never by an urgent look: counts in the Observation are then as old as the last.
@@ -67,7 +68,7 @@ public:
     [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
 private:
-    void read_node(Observation& observation, bool memory_returning);
+    void read_node(Observation& observation, const NodeNeed& need, bool urgent);
     [[nodiscard]] port::Processes processes_for(const Cause& cause);
     void read_pods(Observation& observation, const PodTable& table, LookFor purpose);
     [[nodiscard]] Status read_rows(Observation& observation, const PodTable& table, LookFor purpose);
@@ -76,7 +77,7 @@ private:
     void read_stalls(Observation& observation, const PodTable& table);
 
     port::UsageSource& usage_;
-    port::NodeMemory& node_;
+    NodeReader node_;
     const sys::Clock& clock_;
     port::Stalls* stalls_;
     CacheCheck check_;

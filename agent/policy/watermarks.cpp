@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "thresholds.hpp"
 
@@ -88,6 +89,20 @@ std::optional<Bytes> next_below(const std::vector<Watermark>& watermarks, const 
         return reading && reading->available.value >= line.threshold.value;
     });
     return nearest(ahead, readings);
+}
+
+Bytes node_memory_decides_below(const EvictionConfig& config, const std::optional<Amount>& capacity) {
+    constexpr Bytes always{std::numeric_limits<std::int64_t>::max()};
+    if (!capacity || !config.stalls.empty() || config.time_to_exhaustion > Duration::zero()) return always;
+    Bytes highest;
+    for (const auto& threshold : config.thresholds) {
+        if (threshold.signal != Signal::memory_available) continue;
+        Bytes value{resolve(threshold.value, *capacity).value()};
+        if (threshold.min_reclaim) value = above(value, {resolve(*threshold.min_reclaim, *capacity).value()});
+        highest = std::max(highest, value);
+    }
+    const Bytes twice = above(highest, highest);
+    return twice > highest || highest == Bytes{} ? twice : always;
 }
 
 }  // namespace evictd::policy

@@ -3,6 +3,7 @@
 // Which lines the kernel is to watch for a set of thresholds. Pure.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "evictd/model/config.hpp"
@@ -28,5 +29,10 @@ namespace evictd::policy {
 [[nodiscard]] std::optional<Bytes> nearest(const std::vector<Watermark>& watermarks, const Readings& readings);
 // Down to the nearest line that is not crossed; none if all are.
 [[nodiscard]] std::optional<Bytes> next_below(const std::vector<Watermark>& watermarks, const Readings& readings);
+
+// A reading of the node's memory that is at least this decides nothing, neither now nor when a later one is compared
+// with it (has_fallen() of owed.cpp): twice the highest threshold with its minimum reclaim. `capacity`: of the node;
+// none: it is not known yet. The largest number where thresholds ask for rates or stalls, which any reading may change.
+[[nodiscard]] Bytes node_memory_decides_below(const EvictionConfig& config, const std::optional<Amount>& capacity);
 
 }  // namespace evictd::policy

@@ -69,15 +69,21 @@ static __always_inline __u64 reclaimable_pages(const struct node_pages* pages) {
     return sum > pages->reserved ? sum - pages->reserved : 0;
 }
 
-/* Bytes. `root`: any memory cgroup, for the way to the nodes. */
-static __always_inline __u64 node_available(struct mem_cgroup* root, enum evictd_memory_available counted) {
-    bool all = counted == EVICTD_AVAILABLE_RECLAIMABLE;
-    struct node_pages pages = {};
+/* Over all nodes. `root`: the root memory cgroup, for the way to them. Another one knows a node only once it has had a
+ * page there. */
+static __always_inline void count_node(struct mem_cgroup* root, struct node_pages* pages, bool all) {
     for (__u32 nid = 0; nid < MAX_NUMA_NODES && nid < numa_nodes; nid++) {
         struct mem_cgroup_per_node* node = LOAD_POINTER(root, struct mem_cgroup, nodeinfo, nid);
         struct pglist_data* pgdat = node ? LOAD(node, lruvec.pgdat) : 0;
-        if (pgdat) add_node_pages((__u64)pgdat, &pages, all);
+        if (pgdat) add_node_pages((__u64)pgdat, pages, all);
     }
+}
+
+/* Bytes. */
+static __always_inline __u64 node_available(struct mem_cgroup* root, enum evictd_memory_available counted) {
+    bool all = counted == EVICTD_AVAILABLE_RECLAIMABLE;
+    struct node_pages pages = {};
+    count_node(root, &pages, all);
     return (all ? reclaimable_pages(&pages) : kubelet_pages(&pages)) * page_size;
 }
 

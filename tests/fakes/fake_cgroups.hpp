@@ -140,6 +140,7 @@ public:
         return {};
     }
 
+    [[nodiscard]] std::optional<port::NodeMemoryReading> node_memory() const override { return node; }
     [[nodiscard]] std::optional<port::RootCount> timer_count() const override { return timer; }
     [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override {
         ++controller_reads;
@@ -177,6 +178,7 @@ public:
     std::function<void()> before_read;
     std::vector<port::Processes> processes_asked;  // a pass each
     std::string broken;                            // why no pass can be read; empty: it can
+    std::optional<port::NodeMemoryReading> node;   // without its total
     std::optional<port::RootCount> timer;
     Result<std::optional<port::RootCount>> controller = std::optional<port::RootCount>{};
     Bytes uncounted;

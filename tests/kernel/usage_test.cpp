@@ -13,7 +13,10 @@
 #include "evictd/abi/event.h"
 #include "kernel/bpf_fixture.hpp"
 #include "kernel/cgroup_dirs.hpp"
+#include "kernel/node_files.hpp"
+#include "kernel/proc_files.hpp"
 #include "kernel/usage_files.hpp"
+#include "kernel/usage_iter.hpp"
 #include "sys/clock.hpp"
 
 namespace evictd::kernel_test {
@@ -29,9 +32,8 @@ protected:
         return {};
     }
     // Pages on their way to a list (31 folios a CPU) and counters not yet folded up (64 pages a CPU) differ.
-    static bool near(std::int64_t a, std::int64_t b) {
-        return std::abs(a - b) <= std::max<std::int64_t>(b / 20, 2 << 20);
-    }
+    static bool near(std::int64_t a, std::int64_t b) { return near(a, b, {std::max<std::int64_t>(b / 20, 2 << 20)}); }
+    static bool near(std::int64_t a, std::int64_t b, Bytes tolerance) { return std::abs(a - b) <= tolerance.value; }
     [[nodiscard]] std::int64_t anon(const std::string& name) const {
         return cgroups_.total(name, "inactive_anon") + cgroups_.total(name, "active_anon");
     }
@@ -125,6 +127,32 @@ TEST_F(Usage, AgreesWithTheFallbackThatReadsFiles) {
         return files.read(rows, port::Processes::counted) && rows.size() == 2 &&
                near(rows[1].anon.value, row("kubepods/pod11111111/container").anon.value);
     })) << "memory.stat";
+}
+
+TEST_F(Usage, TheNodesMemoryIsThatOfTheNodesFiles) {
+    make_pods_root(256_MiB);
+    auto files = kernel::ProcFiles::open();
+    ASSERT_TRUE(files);
+    EXPECT_TRUE(eventually([&] {
+        (void)usage();
+        const auto counted = bpf_->node_memory();
+        const auto available = available_on_nodes();
+        const auto file = (*files)->read(false);
+        EXPECT_TRUE(counted && file);
+        const auto more_than_the_kubelet = file->reclaimable.value - file->available.value;
+        return counted && near(counted->available.value, available, 4_MiB) &&
+               near(counted->reclaimable.value - counted->available.value, more_than_the_kubelet, 4_MiB);
+    }));
+}
+
+TEST_F(Usage, WithoutAPodsRootTheNodesMemoryIsNotThatOfAnEarlierPass) {
+    make_pods_root(256_MiB);
+    (void)usage();
+    EXPECT_TRUE(bpf_->node_memory());
+    cgroups_.remove("kubepods");
+    std::vector<port::CgroupUsage> rows;
+    EXPECT_FALSE(kernel::UsageIter(*bpf_).read(rows, port::Processes::counted));
+    EXPECT_FALSE(bpf_->node_memory());
 }
 
 TEST_F(Usage, CountsProcessesAndNotThreadsEachInItsOwnCgroup) {

@@ -19,6 +19,7 @@
 #include "evictd/model/result.hpp"
 #include "evictd/model/stall.hpp"
 #include "evictd/model/units.hpp"
+#include "evictd/port/node_memory.hpp"
 
 namespace evictd::port {
 
@@ -62,6 +63,9 @@ public:
 
     // Fills `rows` anew (its capacity is reused). The pods' root gone, or not there yet, is `vanished`.
     virtual Status read(std::vector<CgroupUsage>& rows, Processes processes) = 0;
+    // What was available on the node at the end of the last read(), without the free pages in per-CPU lists; `total` is
+    // not set. None: read() does not count it, or controller_count() was called since.
+    [[nodiscard]] virtual std::optional<NodeMemoryReading> node_memory() const { return std::nullopt; }
     // What the kernel's timer counted last. None: it has not counted yet, or there is none.
     [[nodiscard]] virtual std::optional<RootCount> timer_count() const { return std::nullopt; }
     // The memory controller's own figures, from its files: slow, because the kernel flushes its counters for it. It

@@ -12,6 +12,7 @@ struct NodeMemoryReading {
     Bytes total;          // MemTotal
     Bytes available;      // MemFree + Inactive(file): what the kubelet's MemTotal - workingSet comes to
     Bytes reclaimable{};  // MemAvailable: what can be had without swapping
+    Bytes cpu_lists{};    // of both, free pages in per-CPU lists; 0 where they were not counted
 };
 
 class NodeMemory {

@@ -107,7 +107,7 @@ Status think(const PodTree& tree, const Rounds& rounds, Step& step) {
     step.cgroups = rows.size();
     observe::Observer observer(*sources->usage, *sources->node, clock);
     Observation observation;
-    step.look = repeat(rounds.passes, [&] { observation = observer.look({}, table, {}, false); });
+    step.look = repeat(rounds.passes, [&] { observation = observer.look({}, table, {}, {}); });
     const EvictionConfig config{
         .thresholds = {{Signal::allocatable_memory_available, {Quantity::of(std::int64_t{1} << 60)}, {}, {}}}};
     std::size_t ranked = 0;

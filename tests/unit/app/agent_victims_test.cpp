@@ -60,5 +60,28 @@ TEST_F(Victims, AreFollowedWhenTheirPodIsNoLongerListed) {
     EXPECT_EQ(tree.handle(quiet_id)->kills, 0);
 }
 
+// /proc/meminfo is not asked where the pass has the node's memory, and per-CPU lists only where they could decide.
+TEST_F(Agents, AfterAKillAnUrgentLookAsksTheNodesFilesOnlyNearItsThreshold) {
+    declare(100_MiB);
+    tree.node = node.reading;  // 3 GiB
+    make();
+    declare(800_MiB);
+    cross(100_MiB);  // the hog is killed
+    ASSERT_EQ(tree.handle(hog_id)->kills, 1);
+    const auto asks_the_files = [&] {
+        node.asked_for_cpu_lists = false;
+        cross(100_MiB);
+        return node.asked_for_cpu_lists;
+    };
+    EXPECT_FALSE(asks_the_files());
+    eviction.thresholds.push_back(
+        {.signal = Signal::memory_available, .value = {Quantity::of((1_GiB).value)}, .min_reclaim = {}});
+    agent->set_config(eviction);
+    EXPECT_FALSE(asks_the_files());
+    eviction.thresholds.back().value = {Quantity::of((1_GiB + 513_MiB).value)};
+    agent->set_config(eviction);
+    EXPECT_TRUE(asks_the_files());
+}
+
 }  // namespace
 }  // namespace evictd::app

@@ -29,7 +29,7 @@ struct ObservingStalls : Observing {
         declare({{.id = 1, .level = 1}, {.id = 5, .level = 2, .pod = "uid-b"}, {.id = 2, .level = 2, .pod = "uid-c"}},
                 {"uid-a", "uid-b", "uid-c"});
     }
-    Observation look(Cause cause = {}) { return with_stalls.look(std::move(cause), table, {}, false); }
+    Observation look(Cause cause = {}) { return with_stalls.look(std::move(cause), table, {}, {}); }
 
     FakeStalls stalls;
     Observer with_stalls{tree, node, clock, &stalls};

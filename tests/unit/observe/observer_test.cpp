@@ -195,13 +195,13 @@ TEST_F(Observing, ForADecisionTheKernelAddsUpWhatIsCountedAsAWholeWhateverTheLoo
             {"uid-a"});
     tree.controller = port::RootCount{.inactive_file = 250_MiB, .active_file = {}, .at = {}};
     tree.on_controller_read = [&] { tree.line(2).inactive_file = 250_MiB; };
-    const auto practice = observer.look({}, table, {}, false, LookFor::practice);
+    const auto practice = observer.look({}, table, {}, {}, LookFor::practice);
     EXPECT_EQ(allocatable(practice).memory->kubelet, 324_MiB);
     EXPECT_EQ(tree.controller_reads, 0) << "nothing hangs on it";
 
     for (const auto cause : {CauseKind::timer, CauseKind::requested, CauseKind::config, CauseKind::pods_changed}) {
         tree.line(2).inactive_file = 0_B;
-        const auto observation = observer.look({.kind = cause, .event = {}, .detected_at = {}}, table, {}, false);
+        const auto observation = observer.look({.kind = cause, .event = {}, .detected_at = {}}, table, {}, {});
         EXPECT_EQ(allocatable(observation).memory->kubelet, 574_MiB) << static_cast<int>(cause);
         EXPECT_EQ(allocatable(observation).at, clock.monotonic());
         EXPECT_EQ(observation.pods[0].usage->working_set, 50_MiB) << "what it is ranked by";
@@ -306,14 +306,30 @@ TEST_F(Observing, AReadingThatFailsIsMissingAndReported) {
 }
 
 TEST_F(Observing, FreePagesInCpuListsCountWhileMemoryComesBack) {
-    (void)observer.look({}, table, {}, true);
+    (void)observer.look({}, table, {}, {.memory_returning = true});
     EXPECT_TRUE(node.asked_for_cpu_lists);
+}
+
+TEST_F(Observing, AnUrgentLookTakesTheNodesMemoryFromThePass) {
+    declare({{.id = 1, .level = 1, .usage = 1_GiB}}, {});
+    tree.node = node.reading;
+    (void)look();
+    tree.node->available = 1_GiB;
+    const auto available = [&](std::optional<KernelEventKind> kind) {
+        Cause cause;
+        if (kind) cause.event = KernelEvent{.time = clock.monotonic(), .kind = std::move(*kind)};
+        const auto observation = observer.look(std::move(cause), table, {}, {});
+        return Bytes{observation.readings[static_cast<std::size_t>(Signal::memory_available)]->available.value};
+    };
+    EXPECT_EQ(available(WatermarkCrossed{}), 1_GiB);
+    EXPECT_EQ(available(CgroupLife{}), 1_GiB);
+    EXPECT_EQ(available(std::nullopt), 3_GiB);
 }
 
 TEST_F(Observing, OutcomesOfTheLastTickAreHandedOn) {
     std::vector<Outcome> outcomes(1);
     outcomes[0].action.pod = {"uid-a"};
-    EXPECT_EQ(observer.look({}, table, outcomes, false).outcomes[0].action.pod.value, "uid-a");
+    EXPECT_EQ(observer.look({}, table, outcomes, {}).outcomes[0].action.pod.value, "uid-a");
 }
 
 TEST_F(Observing, AnUrgentLookDoesNotWaitForACountOfProcesses) {
@@ -322,11 +338,11 @@ TEST_F(Observing, AnUrgentLookDoesNotWaitForACountOfProcesses) {
     const Cause crossing{.kind = CauseKind::kernel_event,
                          .event = KernelEvent{.time = clock.monotonic(), .kind = WatermarkCrossed{}},
                          .detected_at = clock.monotonic()};
-    (void)observer.look(crossing, table, {}, false);
+    (void)observer.look(crossing, table, {}, {});
     (void)look();
     (void)look();  // near a threshold there are many
     clock.advance(std::chrono::seconds(1));
-    (void)observer.look(crossing, table, {}, false);
+    (void)observer.look(crossing, table, {}, {});
     (void)look();
     EXPECT_EQ(tree.processes_asked, (std::vector{Processes::as_known, Processes::counted, Processes::as_known,
                                                  Processes::as_known, Processes::counted}));
@@ -338,8 +354,8 @@ TEST_F(Observing, WherePodsMayBeRankedByProcessesEachLookCountsThem) {
     const Cause crossing{.kind = CauseKind::kernel_event,
                          .event = KernelEvent{.time = clock.monotonic(), .kind = WatermarkCrossed{}},
                          .detected_at = clock.monotonic()};
-    (void)observer.look(crossing, table, {}, false);
-    (void)observer.look(crossing, table, {}, false);
+    (void)observer.look(crossing, table, {}, {});
+    (void)observer.look(crossing, table, {}, {});
     EXPECT_EQ(tree.processes_asked, std::vector(2, port::Processes::counted));
 }
 

@@ -41,7 +41,7 @@ struct Observing : testing::Test {
         for (const auto& uid : pods) known.push_back(pod(uid));
         table.set_pods(0, std::move(known));
     }
-    Observation look() { return observer.look({}, table, {}, false); }
+    Observation look() { return observer.look({}, table, {}, {}); }
     static const Reading& allocatable(const Observation& observation) {
         return *observation.readings[static_cast<std::size_t>(Signal::allocatable_memory_available)];
     }
