@@ -197,7 +197,7 @@ bool Play::is_over() {
     if (plan.scenario == Scenario::oomrace) {
         return story_.oom_kills() > 0 || story_.over();
     }
-    // By the kernel's counter: without BPF the agent may not hear of it, and then nothing is left to evict.
+    // By the kernel's counter: without BPF the agent may miss the OOM kill, and no pod is left to evict.
     const auto oom_kills = stage_->oom_kills();
     if (!oom_kills) {
         trouble(oom_kills.error());

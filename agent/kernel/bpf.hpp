@@ -72,7 +72,8 @@ public:
     // One pass of the usage iterator: its rows (evictd_usage), good until the next. `vanished` while there is no pods'
     // root. `processes`: whether all are counted, or only those of cgroups that are new. Not from two threads at once.
     [[nodiscard]] Result<std::span<const std::byte>> read_usage(port::Processes processes);
-    // The node's memory as the last pass counted it. None: that pass failed.
+    // The node's memory as the last pass counted it. None: that pass did not reach its end, or the timer is not
+    // started.
     [[nodiscard]] std::optional<port::NodeMemoryReading> node_memory() const;
     // The pods' and the node's stalls; null: no program counts them on this kernel.
     [[nodiscard]] StallMap* stalls() { return stalls_ ? &*stalls_ : nullptr; }

@@ -11,8 +11,8 @@ namespace {
 // What may be allocated and freed between a pass and the reading of the file after it.
 constexpr Bytes tolerance = 4_MiB;
 
-// A NUMA node that came online since is in the file, and in the pass only once it was used. Near a threshold a look for
-// practice compares more often.
+// A NUMA node that comes online is in the file at once, and in the pass only after its first page was used. Near a
+// threshold looks for practice renew the comparison; after a sudden crossing far from one the file is read.
 constexpr Duration comparison_lasts = std::chrono::seconds(1);
 
 bool is_small(Bytes difference) { return std::max(difference, Bytes{} - difference) <= tolerance; }
@@ -30,8 +30,8 @@ std::optional<port::NodeMemoryReading> NodeReader::from_pass(const NodeNeed& nee
     if (is_small(compared_->available) && is_small(compared_->reclaimable) && !need.memory_returning) {
         return counted;
     }
-    // What is reported includes the difference. What is decided must not depend on it: memory may have been initialized
-    // since.
+    // With the differences of the last comparison, without per-CPU lists. The differences may be out of date, as memory
+    // may have been initialized since: so all four figures have to be high enough.
     Bytes least = lower_of_both(*counted);
     counted->available += compared_->available;
     counted->reclaimable += compared_->reclaimable;

@@ -14,7 +14,7 @@
 
 namespace evictd::observe {
 
-// How exactly a look has to know the node's memory.
+// What a look needs of a reading of the node's memory.
 struct NodeNeed {
     // Something may be decided by it where less than this is available.
     Bytes decides_below{std::numeric_limits<std::int64_t>::max()};
@@ -27,7 +27,7 @@ public:
     // Both must outlive it.
     NodeReader(const port::UsageSource& usage, port::NodeMemory& files) : usage_(usage), files_(files) {}
 
-    // After the pass. `urgent`: an eviction may hang on this look.
+    // After the pass. `urgent`: the look is for a crossing of a threshold or for a cgroup's last process.
     [[nodiscard]] Result<port::NodeMemoryReading> read(bool urgent, const NodeNeed& need, MonotonicTime now);
 
 private:

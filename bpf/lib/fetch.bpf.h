@@ -50,9 +50,11 @@ static __always_inline void fetch_node(struct mem_cgroup_per_node* node) {
     if (bpf_core_field_exists(struct mem_cgroup_per_node, lruvec.lrugen.enabled)) FETCH(node, lruvec.lrugen.enabled);
 }
 
-/* Where there is no next one, what is loaded is thrown away, and a load that faults yields 0; to check for that took a
- * fifteenth of the pass. Of `memcg` itself only the line with its id is left: a third step ahead for it was slower.
- * Where a read is a call and not a load all this would cost more than it gains. Global, hence verified once. */
+/* Loads struct mem_cgroup of the cgroup after the next, and the rest of the next one. At the end of a list that is
+ * none: the fields of a list's head are taken for addresses, what is loaded is not used, and a load that faults yields
+ * 0. To compare css.ss first took a fifteenth of the pass. Of `memcg` itself only the line with its id is left: a third
+ * step ahead for it was slower. Where a read is a call and not a load all this would cost more than it gains. Global,
+ * hence verified once. */
 __weak __noinline int fetch(__u64 memcg_address) {
     struct mem_cgroup* memcg = (void*)memcg_address;
     if (!has_rdonly_cast) return 0;

@@ -64,7 +64,8 @@ public:
     // Fills `rows` anew (its capacity is reused). The pods' root gone, or not there yet, is `vanished`.
     virtual Status read(std::vector<CgroupUsage>& rows, Processes processes) = 0;
     // What was available on the node at the end of the last read(), without the free pages in per-CPU lists; `total` is
-    // not set. None: read() does not count it, or controller_count() was called since.
+    // not set. None: read() does not count it or failed, or controller_count() was called
+    // since.
     [[nodiscard]] virtual std::optional<NodeMemoryReading> node_memory() const { return std::nullopt; }
     // What the kernel's timer counted last. None: it has not counted yet, or there is none.
     [[nodiscard]] virtual std::optional<RootCount> timer_count() const { return std::nullopt; }
