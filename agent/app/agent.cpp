@@ -7,14 +7,10 @@
 
 #include "policy/decide.hpp"
 #include "policy/memory_available.hpp"
-#include "policy/watermarks.hpp"
 #include "sys/log.hpp"
 
 namespace evictd::app {
 namespace {
-
-// After a kill the freed pages sit in per-CPU lists this long before MemFree counts them (3 s measured on 6.18).
-constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
 // In a dry run an orphan that is not removed is there each time: it is said once. Without disks nothing is looked at
 // for a threshold on them.
@@ -59,12 +55,6 @@ Status Agent::start() {
     }
     events_ready_ = std::move(*ready);
     return {};
-}
-
-observe::NodeNeed Agent::node_need() const {
-    return {
-        .decides_below = policy::node_memory_decides_below(options_.eviction, capacity_of(Signal::memory_available)),
-        .memory_returning = pace_.killed_within(memory_returns_within)};
 }
 
 // With memory counted as the configuration says, for whoever reads it.

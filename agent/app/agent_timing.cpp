@@ -12,6 +12,9 @@
 namespace evictd::app {
 namespace {
 
+// After a kill the freed pages sit in per-CPU lists this long before MemFree counts them (3 s measured on 6.18).
+constexpr Duration memory_returns_within = std::chrono::seconds(5);
+
 // As often as under pressure: a real look is published, a rehearsal is not.
 constexpr Duration look_for_another_first = std::chrono::milliseconds(100);
 // For people who watch: as often as a screen is worth redrawing.
@@ -56,6 +59,12 @@ bool Agent::put_off(const KernelEvent& event, MonotonicTime detected_at) {
     }
     put_off({.kind = CauseKind::kernel_event, .event = event, .detected_at = detected_at}, earliest);
     return true;
+}
+
+observe::NodeNeed Agent::node_need() const {
+    return {
+        .decides_below = policy::node_memory_decides_below(options_.eviction, capacity_of(Signal::memory_available)),
+        .memory_returning = pace_.killed_within(memory_returns_within)};
 }
 
 void Agent::arm_timer() {

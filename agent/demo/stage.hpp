@@ -62,7 +62,7 @@ public:
     [[nodiscard]] Result<Bytes> usage() const { return tree_.usage(std::string(pods_root)); }
     // The kernel's counter, over all pods.
     [[nodiscard]] Result<std::uint64_t> oom_kills() const { return tree_.oom_kills(); }
-    // Who has ended and how, by the processes themselves, and oom_kills().
+    // Which processes have ended, and how; and the OOM kills.
     [[nodiscard]] Result<Facts> facts();
 
     // The agent in order, then the pods, then every trace of them. Names what could not be removed.

@@ -17,6 +17,14 @@ Bytes above(Bytes line, Bytes more) {
     return __builtin_add_overflow(line.value, more.value, &sum.value) ? line : sum;
 }
 
+Bytes value_of(const Threshold& threshold, Amount capacity) { return {resolve(threshold.value, capacity).value()}; }
+
+// The value itself where there is no minimum reclaim.
+Bytes with_min_reclaim(const Threshold& threshold, Amount capacity) {
+    const Bytes value = value_of(threshold, capacity);
+    return threshold.min_reclaim ? above(value, {resolve(*threshold.min_reclaim, capacity).value()}) : value;
+}
+
 void add(std::vector<Watermark>& lines, Signal signal, Bytes value) {
     const auto same = [&](const Watermark& line) { return line.signal == signal && line.threshold == value; };
     if (value > Bytes{0} && std::none_of(lines.begin(), lines.end(), same)) {
@@ -39,12 +47,8 @@ std::vector<Watermark> watermarks_for(const std::vector<Threshold>& thresholds, 
         if (!is_memory(threshold.signal) || !reading) {
             continue;
         }
-        const Bytes value{resolve(threshold.value, reading->capacity).value()};
-        add(lines, threshold.signal, value);
-        if (threshold.min_reclaim) {
-            const Bytes more{resolve(*threshold.min_reclaim, reading->capacity).value()};
-            add(lines, threshold.signal, above(value, more));
-        }
+        add(lines, threshold.signal, value_of(threshold, reading->capacity));
+        add(lines, threshold.signal, with_min_reclaim(threshold, reading->capacity));
     }
     return lines;
 }
@@ -97,12 +101,9 @@ Bytes node_memory_decides_below(const EvictionConfig& config, const std::optiona
     Bytes highest;
     for (const auto& threshold : config.thresholds) {
         if (threshold.signal != Signal::memory_available) continue;
-        Bytes value{resolve(threshold.value, *capacity).value()};
-        if (threshold.min_reclaim) value = above(value, {resolve(*threshold.min_reclaim, *capacity).value()});
-        highest = std::max(highest, value);
+        highest = std::max(highest, with_min_reclaim(threshold, *capacity));
     }
-    const Bytes twice = above(highest, highest);
-    return twice > highest || highest == Bytes{} ? twice : always;
+    return above(highest, highest);
 }
 
 }  // namespace evictd::policy

@@ -69,8 +69,8 @@ static __always_inline __u64 reclaimable_pages(const struct node_pages* pages) {
     return sum > pages->reserved ? sum - pages->reserved : 0;
 }
 
-/* Over all nodes. `root`: the root memory cgroup, for the way to them. Another one may lack a
- * node that it has not used yet (lruvec.pgdat). */
+/* Over all nodes. `root`: the root memory cgroup, for the way to them. Another one may lack a node that it
+ * has not used yet (lruvec.pgdat). */
 static __always_inline void count_node(struct mem_cgroup* root, struct node_pages* pages, bool all) {
     for (__u32 nid = 0; nid < MAX_NUMA_NODES && nid < numa_nodes; nid++) {
         struct mem_cgroup_per_node* node = LOAD_POINTER(root, struct mem_cgroup, nodeinfo, nid);

@@ -27,7 +27,7 @@ RuntimeSandbox sandbox(const std::string& id, const std::string& uid, const std:
     return one;
 }
 
-RuntimeContainer container_of(const std::string& id, const std::string& of, const std::string& name = "app") {
+RuntimeContainer listed_container(const std::string& id, const std::string& of, const std::string& name = "app") {
     RuntimeContainer one;
     one.id = id;
     one.sandbox = of;
@@ -45,8 +45,9 @@ std::string container_of(const RuntimeNames& names, const std::string& uid, cons
 }
 
 TEST(RuntimeNames, PodsByUidAndContainersByTheirCgroup) {
-    const auto names = runtime_names({sandbox("s2", "u2", "db"), sandbox("s1", "u1")},
-                                     {container_of("0123456789ab", "s1"), container_of("ba9876543210", "s2", "main")});
+    const auto names =
+        runtime_names({sandbox("s2", "u2", "db"), sandbox("s1", "u1")},
+                      {listed_container("0123456789ab", "s1"), listed_container("ba9876543210", "s2", "main")});
     EXPECT_EQ(name_of(names, "u1"), "default/web");
     EXPECT_EQ(name_of(names, "u2"), "default/db");
     EXPECT_EQ(name_of(names, "u3"), "");
@@ -66,8 +67,8 @@ TEST(RuntimeNames, TheSandboxThatIsReadyNamesThePodAndContainersOfAllOfThemAreIt
     dead.attempt = 8;
     dead.name = "dead";
     auto live = sandbox("s-live", "u1", "now");
-    const std::vector containers{container_of("aaaaaaaaaaaa", "s-old", "first"),
-                                 container_of("bbbbbbbbbbbb", "s-live")};
+    const std::vector containers{listed_container("aaaaaaaaaaaa", "s-old", "first"),
+                                 listed_container("bbbbbbbbbbbb", "s-live")};
     const auto names = runtime_names({old, live, dead}, containers);
     ASSERT_THAT(names.pods, SizeIs(1));
     EXPECT_EQ(name_of(names, "u1"), "default/now");
@@ -77,9 +78,9 @@ TEST(RuntimeNames, TheSandboxThatIsReadyNamesThePodAndContainersOfAllOfThemAreIt
 }
 
 TEST(RuntimeNames, AContainerIsOfItsSandboxWhateverItsLabelSays) {
-    auto lies = container_of("aaaaaaaaaaaa", "s1");
+    auto lies = listed_container("aaaaaaaaaaaa", "s1");
     lies.pod = "u2";
-    auto late = container_of("bbbbbbbbbbbb", "not-listed");
+    auto late = listed_container("bbbbbbbbbbbb", "not-listed");
     late.pod = "u2";
     const auto names = runtime_names({sandbox("s1", "u1"), sandbox("s2", "u2")}, {lies, late});
     EXPECT_EQ(container_of(names, "u1", "aaaaaaaaaaaa"), "app");
@@ -95,10 +96,10 @@ TEST(RuntimeNames, WhatIsNoNameIsLeftOut) {
         auto elsewhere = sandbox("s1", "u1");
         elsewhere.namespace_name = bad;
         EXPECT_THAT(runtime_names({elsewhere}, {}).pods, IsEmpty()) << bad;
-        const auto names = runtime_names({sandbox("s1", "u1")}, {container_of("aaaaaaaaaaaa", "s1", bad)});
+        const auto names = runtime_names({sandbox("s1", "u1")}, {listed_container("aaaaaaaaaaaa", "s1", bad)});
         EXPECT_THAT(names.pods.at(0).containers, IsEmpty()) << bad;
     }
-    const auto names = runtime_names({sandbox("s1", "u1")}, {container_of("short", "s1")});
+    const auto names = runtime_names({sandbox("s1", "u1")}, {listed_container("short", "s1")});
     EXPECT_EQ(container_of(names, "u1", "a-short-name"), "") << "no runtime's ID: it may stand there by chance";
 }
 
@@ -111,7 +112,7 @@ TEST(RuntimeNames, NoMoreThanTheNewestAreKept) {
     }
     std::vector<RuntimeContainer> containers;
     for (std::size_t i = 0; i < most_named_containers + 10; i++) {
-        containers.push_back(container_of("aaaaaaaaaaaa" + std::to_string(i), "s100"));
+        containers.push_back(listed_container("aaaaaaaaaaaa" + std::to_string(i), "s100"));
         containers.back().created = WallTime{i * 1s};
     }
     const auto names = runtime_names(sandboxes, containers);
