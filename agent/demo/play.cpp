@@ -73,10 +73,8 @@ Status Play::set_up(const Plan& plan) {
         return tl::unexpected(stage.error());
     }
     stage_ = std::move(*stage);
-    if (auto started = start_pods(); !started) {
-        return started;
-    }
-    return start_agent();
+    auto started = start_pods();
+    return started ? start_agent() : started;
 }
 
 Status Play::listen(int fd, sys::Loop::Callback callback) {

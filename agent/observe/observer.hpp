@@ -90,11 +90,4 @@ private:
     std::string trouble_;
 };
 
-// Pods' usage from the rows of one pass, parents before children; and what is available below the pods' root. Apart for
-// tests over declared trees.
-[[nodiscard]] port::RootCount counted_cache(const std::vector<port::CgroupUsage>& rows, MonotonicTime at);
-[[nodiscard]] Reading allocatable_reading(const port::CgroupUsage& root, const port::RootCount& cache,
-                                          Bytes node_total);
-[[nodiscard]] std::vector<ObservedPod> observed_pods(const std::vector<port::CgroupUsage>& rows, const PodTable& table);
-
 }  // namespace evictd::observe

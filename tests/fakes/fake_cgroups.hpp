@@ -95,6 +95,7 @@ struct FakeCgroup {
     std::optional<bool> populated{};  // none: as `processes` of it and of what is below it say
     bool dying = false;
     bool whole = false;
+    std::optional<PodStall> stall{};
 };
 
 // The first line is the pods' root.
@@ -133,6 +134,7 @@ public:
                             .active_file = line.active_file,
                             .anon = line.anon,
                             .processes = line.processes,
+                            .stall = line.stall,
                             .populated = line.populated.value_or(has_processes(at)),
                             .dying = line.dying,
                             .whole = line.whole});

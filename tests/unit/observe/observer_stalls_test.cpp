@@ -50,6 +50,17 @@ TEST_F(ObservingStalls, OfPodsOnlyWantedStallsAreRead) {
     EXPECT_FALSE(stalls.hurried);
 }
 
+TEST_F(ObservingStalls, WhatThePassCountedIsThePods) {
+    stalls.wanted = false;
+    tree.line(5).stall = PodStall{.some = {0ms, 20ms, 300ms}, .reclaimed = 2_MiB, .reclaimed_for_node = 1_MiB};
+    const auto observation = look();
+    ASSERT_TRUE(observation.pods[1].stall);
+    EXPECT_EQ(observation.pods[1].stall->some, (StallTimes{0ms, 20ms, 300ms}));
+    EXPECT_EQ(observation.pods[1].stall->reclaimed, 2_MiB);
+    EXPECT_EQ(observation.pods[1].stall->reclaimed_for_node, 1_MiB);
+    EXPECT_FALSE(observation.pods[2].stall);
+}
+
 TEST_F(ObservingStalls, AnEvictionDoesNotWaitForThem) {
     const auto caused_by = [](KernelEventKind kind) {
         return Cause{.kind = CauseKind::kernel_event, .event = KernelEvent{{}, std::move(kind)}, .detected_at = {}};
