@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# The cases of cases/ on two rigs at once (they mostly wait), each with a line "ok", "not ok" or "skip" a test. Builds what a
+# The cases of cases/ on three rigs at once (they mostly wait), each with a line "ok", "not ok" or "skip" a test. Builds what a
 # rig needs on first use; exit status 75: it cannot be had here.
-# usage: run.sh [NAME...]     env: EVICTD (build/evictd), VM_LOAD (beside it), RIGS (2)
+# usage: run.sh [NAME...]     env: EVICTD (build/evictd), VM_LOAD (beside it), RIGS (3)
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 EVICTD=$(realpath "${EVICTD:-$here/../../build/evictd}")
@@ -14,7 +14,7 @@ cd "$here" || exit 1
 . ./rig.sh
 unset EVICTD_KUBE_RUN
 if [ $# -eq 0 ]; then
-    # Cases that wait for minutes start first: at the end one of the two rigs would be idle meanwhile.
+    # Cases that wait for minutes start first: at the end the other rigs would be idle meanwhile.
     for file in $(grep -l '^# waits for minutes$' cases/*.sh) $(grep -L '^# waits for minutes$' cases/*.sh); do
         set -- "$@" "$(basename "$file" .sh)"
     done
@@ -32,7 +32,7 @@ directories() { ls -d "${masked[@]}" 2> /dev/null; }
 # shellcheck disable=SC2317  # check calls it
 as_before() { [ "$(directories)" = "$before" ] || masked_elsewhere "${masked[0]}"; }
 play_all() { # play_all CASE...
-    local pid count=${RIGS:-2}
+    local pid count=${RIGS:-3}
     before=$(directories)
     trap 'stop_rigs; clean_up' EXIT
     printf '%s\n' "$@" > "$work/queue"
@@ -55,7 +55,7 @@ next_case() ( # next_case: takes it from the queue
     sed -n '1p' "$KUBE_QUEUE"
     sed -i 1d "$KUBE_QUEUE"
 ) 9> "$KUBE_QUEUE.lock"
-print_whole() ( # print_whole: its input, not mixed with what the other rig prints
+print_whole() ( # print_whole: its input, not mixed with what another rig prints
     flock 9
     cat
 ) 9> "$KUBE_QUEUE.print"
