@@ -44,7 +44,8 @@ void CacheDrop::ask(const std::shared_ptr<Waiting>& waiting) {
     if (waiting->is_asked.exchange(true)) {
         return;
     }
-    const bool posted = lane_->post([waiting] {
+    // The last time may have ended after try_again() looked.
+    const bool posted = !waiting->is_over && lane_->post([waiting] {
         const auto asked = waiting->victim->drop_cache();
         waiting->is_over = !asked || *asked;
         waiting->is_asked = false;
