@@ -236,6 +236,7 @@ evicted() { grep -q "\"name\":\"$1\"" < <(grep '"reason":"Evicted"' "$log" 2> /d
 
 clean_up() {
     trap - EXIT INT TERM
+    trap '' PIPE # a reader that went away does not end this
     if [ -n "$agent" ] && kill -0 "$agent" 2> /dev/null; then
         kill -TERM "$agent"
         ( sleep 5; kill -KILL "$agent" 2> /dev/null ) &

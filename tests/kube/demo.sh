@@ -38,7 +38,8 @@ if [ -z "${EVICTD_KUBE_RUN:-}" ] && [ -O "$rig" ] && recorded "$rig/apiserver.pi
 [ -z "${EVICTD_KUBE_RUN:-}" ] || echo "the rig that runs in $rig, which is left running"
 was_controlled=yes
 recorded "$rig/controllers.pid" || was_controlled=
-trap 'leave; clean_up' EXIT
+# A reader that went away, as head does, does not end what removes all this.
+trap 'trap "" PIPE; leave; clean_up' EXIT
 kube_up || die "the API server does not start"
 kubelet_up || die "the kubelet does not start"
 kubectl get node n1

@@ -30,7 +30,7 @@ api_server_down() { stop_recorded "$rig/apiserver.pid" 15; } # kube_up starts it
 kubectl() { "$kube/kubectl" "$@"; }                          # AS=evictd kubectl ...: with another token
 kubelet_enter() { "$kube/kubelet_enter" "$@"; }
 
-trap 'kube_down; clean_up' EXIT
+trap 'trap "" PIPE; kube_down; clean_up' EXIT
 trap 'exit 130' INT TERM
 
 # ---- requests
