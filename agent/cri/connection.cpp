@@ -140,7 +140,8 @@ Status Connection::begin_next(EachCall& each, NumberedCall& call) {
                         " calls were answered");
     }
     call.number = each.next++;
-    call.exchange.emplace(each.what, OnMessage{}, most_of_an_object);
+    const std::size_t most = each.calls.at_once > 1 ? most_of_an_object : most_of_a_message;
+    call.exchange.emplace(each.what, OnMessage{}, most);
     auto begun = call.exchange->begin(
         *client_, request_of(each.calls.service, each.calls.method, requests[call.number], each.calls.limit));
     each.is_broken = !begun;

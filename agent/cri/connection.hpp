@@ -42,9 +42,10 @@ public:
     // connection; the same where the runtime was started again in between.
     [[nodiscard]] Result<Answer> call(std::string_view service, std::string_view method, std::string_view request,
                                       Duration limit);
-    // Several requests of one method, `at_once` at a time (most_calls_at_once at most), each within `limit`. No call is
-    // begun after `end`: if requests remain, that is an error (`unreachable`). Each answer, a refusal too, comes to
-    // `take` with the number of its request, in any order. The first error, of a call or of `take`, cancels the rest.
+    // Several requests of one method, `at_once` at a time (most_calls_at_once at most), each within `limit`. An answer
+    // of more than most_of_an_object is an error; one at a time, of more than most_of_a_message. No call is begun after
+    // `end`: if requests remain, that is an error (`unreachable`). Each answer, a refusal too, comes to `take` with the
+    // number of its request, in any order. The first error, of a call or of `take`, cancels the rest.
     struct Calls {
         std::string_view service;
         std::string_view method;

@@ -11,7 +11,8 @@
 namespace evictd::cri {
 namespace {
 
-constexpr std::size_t most_names = 1000;  // tags of an image, or digests: each takes memory, however short it is
+// Tags of an image, or digests, that are kept: each takes memory, however short it is.
+constexpr std::size_t most_names = 1000;
 
 Status read_condition(std::string_view bytes, RuntimeCondition& into) {
     return for_each_field(bytes, [&](const Field& field) -> Status {
@@ -95,21 +96,24 @@ Status read_list_container(std::string_view bytes, RuntimeContainer& into) {
     return check_id(into.id, "a container");
 }
 
-Status take_name(const Field& field, std::vector<std::string>& into) {
-    if (into.size() >= most_names)
-        return fail(ErrorKind::invalid, "answer", "an image has more than " + std::to_string(most_names) + " names");
-    return take_text(field, into.emplace_back());
+// An image with more names is not collected: one that is not known may be what a container or a pattern names it by. It
+// must not make the list invalid, because anybody may push such an image, and then none would be collected.
+Status take_name(const Field& field, std::vector<std::string>& into, bool& has_more) {
+    if (into.size() < most_names) return take_text(field, into.emplace_back());
+    has_more = true;
+    return {};
 }
 
 Status read_image(std::string_view bytes, RuntimeImage& into) {
+    bool has_more = false;
     auto read = for_each_field(bytes, [&](const Field& field) -> Status {
         switch (field.number) {
             case 1:
                 return take_text(field, into.id);
             case 2:
-                return take_name(field, into.tags);
+                return take_name(field, into.tags, has_more);
             case 3:
-                return take_name(field, into.digests);
+                return take_name(field, into.digests, has_more);
             case 4:
                 return take_size(field, into.size.value);
             case 7:
@@ -120,6 +124,7 @@ Status read_image(std::string_view bytes, RuntimeImage& into) {
                 return {};
         }
     });
+    into.pinned = into.pinned || has_more;
     return read ? check_id(into.id, "an image") : read;
 }
 

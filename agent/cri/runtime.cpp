@@ -145,8 +145,9 @@ Result<std::string> Runtime::sandbox_image() {
     return said && said->empty() ? image_of_newest_sandbox() : std::move(said);
 }
 
-// The newest has what is configured now. One that vanishes meanwhile is no answer, and one whose shim hangs holds up
-// nothing: the one before it has the same image, unless that was changed in between.
+// The newest has what is configured now. One that vanishes meanwhile is no answer, and one whose shim hangs, or whose
+// annotations are more than is read, holds up nothing: the one before it has the same image, unless that was changed in
+// between.
 Result<std::string> Runtime::image_of_newest_sandbox() {
     auto all = sandboxes();
     if (!all) return tl::unexpected(all.error());
@@ -158,7 +159,7 @@ Result<std::string> Runtime::image_of_newest_sandbox() {
         if (image) return image;
         if (image.error().kind == ErrorKind::vanished) {
             image = std::string();
-        } else if (++unanswered == most_unanswered) {
+        } else if (image.error().kind == ErrorKind::unreachable && ++unanswered == most_unanswered) {
             break;
         }
     }
@@ -238,7 +239,8 @@ Status Runtime::add_image_volumes(std::vector<RuntimeContainer>& containers) {
 }
 
 // What has been answered stays known if another call fails. Calls at once share the runtime's CPU and disk: where that
-// makes each take longer than its limit, or there are too few descriptors, one at a time gets further.
+// makes each take longer than its limit, or there are too few descriptors, or an answer is large, one at a time gets
+// further.
 Status Runtime::ask_image_volumes(const std::vector<RuntimeContainer>& containers) {
     constexpr std::string_view method = "ContainerStatus";
     std::vector<std::string> ids;

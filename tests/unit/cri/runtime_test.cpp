@@ -118,7 +118,8 @@ TEST_F(RuntimeTest, WhereTheConfigurationDoesNotSayASandboxDoes) {
     const auto sandbox = [](const std::string& id, std::int64_t created, std::int64_t state) {
         return bytes(1, bytes(1, id) + number(3, state) + number(4, created));
     };
-    const auto all = sandbox("old", 1, 0) + sandbox("new", 3, 0) + sandbox("gone", 4, 0) + sandbox("dead", 5, 1);
+    auto all = sandbox("old", 1, 0) + sandbox("new", 3, 0) + sandbox("gone", 4, 0) + sandbox("dead", 5, 1);
+    for (const char* one : {"long-1", "long-2", "long-3"}) all += sandbox(one, 6, 0);
     bool hangs = false;
     serve([&](const Call& call) {
         if (call.path().ends_with("PodSandboxStatus")) {
@@ -126,6 +127,11 @@ TEST_F(RuntimeTest, WhereTheConfigurationDoesNotSayASandboxDoes) {
             const bool is_new = call.request().find("new") != std::string::npos;
             if (is_new && hangs) return call.refuse(14, "its shim is gone");
             call.begin();
+            if (call.request().find("long") != std::string::npos) {  // its annotations are more than is read
+                const std::string info = R"({"image":"pause:3","config":")" + std::string(2U << 20U, 'x') + R"("})";
+                call.data(framed(proto::entry(2, "info", info)));
+                return call.end(0);
+            }
             call.data(framed(proto::entry(2, "info", is_new ? R"({"image":"pause:2"})" : R"({"image":"pause:1"})")));
             return call.end(0);
         }
