@@ -78,12 +78,18 @@ void plan_rotated_logs(const GarbageLook& look, GarbagePlan& plan) {
         if (directory_of(*a) != directory_of(*b)) return directory_of(*a) < directory_of(*b);
         return a->size > b->size;
     });
+    // They are what a person may still want to read: not before it was measured what all else has freed.
+    const bool comes_later = !plan.removals.empty();
     const auto missing = look.request.missing;
-    Bytes freed = bytes_of(plan.removals);
+    Bytes freed;
     for (const RotatedLog* log : order) {
         Garbage one{GarbageKind::rotated_log, log->path, log->path, {log->pod}, log->size, unknown};
         const bool is_rotated = is_rotated_log(parts_of_path(log->path).name);
         if (unknown.empty() && !is_rotated) one.why = "not the name of a rotated log";
+        if (one.why.empty() && comes_later) {
+            one.why = "goes only if what is removed before is not enough";
+            plan.more = true;
+        }
         if (one.why.empty() && missing && freed >= *missing) {
             one.why = "not needed: the sizes of what goes are enough for the thresholds";
             plan.more = true;

@@ -86,7 +86,13 @@ TEST(GarbageInventory, WhatIsInTheListsThatAreWholeGoesMeanwhileAndThenTheyAreAs
     node.listed = 1s;
     node.inventory.runtime.containers.clear();
     node.inventory.runtime.whole.images = true;
-    EXPECT_EQ(node.disk(2s, 5_GiB).garbage.removals.size(), 4U) << "three images and the log";
+    const Decision third = node.disk(2s, 5_GiB);
+    EXPECT_EQ(third.garbage.removals.size(), 3U) << "the images";
+    node.inventory.runtime.images.clear();
+    const Decision fourth = node.disk(3s, 5_GiB, ReclaimNode::done(third));
+    EXPECT_EQ(evicted(fourth), "") << "the log is left";
+    node.listed = 3s;
+    EXPECT_EQ(named(node.disk(4s, 5_GiB)), "/p/0.log.20261125-150405");
     // Log directories alone that cannot be listed hold up nothing.
     ReclaimNode bare;
     bare.inventory.runtime.images.clear();

@@ -174,6 +174,17 @@ TEST(GarbageRotatedLogs, TheOnesOfTheBiggestContainerGoFirstUntilItIsEnough) {
     EXPECT_EQ(node.plan().removals.size(), 4U);
 }
 
+TEST(GarbageRotatedLogs, NoneGoesBeforeItIsMeasuredWhatAllElseHasFreed) {
+    Inventory node;
+    node.request.rotated_logs = true;
+    node.request.missing.reset();
+    node.runtime.log_links = {{"/l/dead", true, ContainerState::exited}};
+    node.runtime.rotated_logs = {{"/p/a/0.log.20261125-150405", "a", "web", 20_MiB}};
+    EXPECT_EQ(node.goes(), "log link /l/dead");
+    EXPECT_TRUE(node.plan().more);
+    EXPECT_EQ(node.why_kept("/p/a/0.log.20261125-150405"), "goes only if what is removed before is not enough");
+}
+
 // The runtime lists neither container any more.
 TEST(GarbageRotatedLogs, ContainersWithoutAnIdAreNotTakenForOne) {
     Inventory node;
