@@ -100,14 +100,15 @@ Status check_sees_node(const RemainsPlaces& places) {
     return tl::unexpected(unseen(places.proc, "the node's processes and mounts cannot be seen"));
 }
 
-// Read anew for each pod, not once a pass: it is the last look before its directory goes, and something may be mounted
-// in between. All of it is bounded by `longest_look`, and a pod whose mounts take longer to read stays.
+// That something is mounted may pass: whoever mounted it ends, or the node restarts. Read anew for each pod, not once a
+// pass: it is the last look before its directory goes, and something may be mounted in between. All of it is bounded by
+// `longest_look`, and a pod whose mounts take longer to read stays.
 Status check_mounts_of(const std::string& process, const PodUid& pod) {
     const auto mountinfo = sys::read_file(process + "/mountinfo", most_mountinfo);
     if (!mountinfo && has_ended(process)) return {};
     if (!mountinfo) return fail(ErrorKind::failed, mountinfo.error().what, mountinfo.error().why);
     if (mountinfo->find(pod.value) == std::string::npos) return {};
-    return fail(ErrorKind::invalid, pod.value, "something of it is mounted, as " + process + "/mountinfo shows");
+    return fail(ErrorKind::failed, pod.value, "something of it is mounted, as " + process + "/mountinfo shows");
 }
 
 // What a task shows: the mounts of its namespace below its root. The links may not be readable where the mounts are.

@@ -209,7 +209,7 @@ TEST_F(OrphansTest, WhatIsMountedInALogDirectoryIsNotTouched) {
     EXPECT_TRUE(fs::exists(mounted_at() + "/0/kept"));
 }
 
-TEST_F(OrphansTest, VolumesOfWhichOneIsMountedStayAndTheLogsGo) {
+TEST_F(OrphansTest, VolumesOfWhichOneIsMountedStayAndTheLogsWaitUntilItIsUnmounted) {
     make_logs(mounted);
     make_volumes(mounted);
     ASSERT_EQ(::mount("orphan", cache_of(mounted).c_str(), "tmpfs", 0, "size=1m"), 0);
@@ -217,10 +217,14 @@ TEST_F(OrphansTest, VolumesOfWhichOneIsMountedStayAndTheLogsGo) {
     const auto orphans = plan();
     answer(orphans, 404);
     const auto done = remove(orphans);
-    EXPECT_EQ(status_of(done, GarbageKind::volume_directory), GarbageStatus::refused);
-    EXPECT_EQ(status_of(done, GarbageKind::log_directory), GarbageStatus::removed);
+    EXPECT_EQ(status_of(done, GarbageKind::volume_directory), GarbageStatus::failed);
+    EXPECT_EQ(status_of(done, GarbageKind::log_directory), GarbageStatus::in_use);
     EXPECT_TRUE(fs::exists(cache_of(mounted) + "/kept"));
     EXPECT_TRUE(fs::exists(volumes() + "/" + mounted + "/etc-hosts"));
+    EXPECT_EQ(::umount2(cache_of(mounted).c_str(), MNT_DETACH), 0);
+    answer(orphans, 404);
+    for (const auto& one : remove(orphans).removals) EXPECT_EQ(one.status, GarbageStatus::removed) << one.error;
+    EXPECT_FALSE(fs::exists(volumes() + "/" + mounted));
 }
 
 TEST_F(OrphansTest, ItsEmptyCgroupGoesAfterItsVolumesAndStaysWhileSomethingIsMountedOrAlive) {
@@ -247,7 +251,6 @@ TEST_F(OrphansTest, ItsEmptyCgroupGoesAfterItsVolumesAndStaysWhileSomethingIsMou
     answer(orphans, 404);
     EXPECT_EQ(status_of(remove(orphans), GarbageKind::cgroup), GarbageStatus::in_use) << "it may hold tmpfs's pages";
     EXPECT_EQ(::umount2(cache_of(mounted).c_str(), MNT_DETACH), 0);
-    make_logs(mounted);
     EXPECT_TRUE(is_there());
 
     answer(orphans, 404);

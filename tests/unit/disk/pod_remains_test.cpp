@@ -158,8 +158,8 @@ TEST_F(PodRemainsTest, NothingGoesWhileSomethingOfItIsMountedInAnyNamespace) {
     for (const auto& mountinfo : {line, source}) {
         for (const char* pid : {"1", "self", "77"}) {
             make_process(pid, "/x", std::string("of-") + pid, mountinfo);
-            EXPECT_EQ(remains.check_volumes({uid}).error().kind, ErrorKind::invalid) << pid;
-            EXPECT_EQ(refused(), ErrorKind::invalid) << pid;
+            EXPECT_EQ(remains.check_volumes({uid}).error().kind, ErrorKind::failed) << pid;
+            EXPECT_EQ(refused(), ErrorKind::failed) << pid;
             make_process(pid, "/x", "node");
         }
     }
@@ -203,7 +203,7 @@ TEST_F(PodRemainsTest, AProcessWhoseFirstThreadHasEndedIsSeenByItsOthers) {
     make_process("77/task/78", "/kubepods/pod" + uid, "of-78",
                  "40 22 0:50 / /pods/" + uid + "/volumes rw - tmpfs t rw\n");
     EXPECT_EQ(remains.life({uid}).value(), "process 77 is in its cgroup");
-    EXPECT_EQ(refused(), ErrorKind::invalid);
+    EXPECT_EQ(refused(), ErrorKind::failed);
     make_process("77/task/78", "/kubepods", "of-78");
     EXPECT_EQ(remains.life({uid}).value(), "");
     EXPECT_TRUE(remains.check_volumes({uid}));
@@ -214,7 +214,7 @@ TEST_F(PodRemainsTest, OfOneNamespaceEachRootIsLookedAt) {
     fs::create_symlink("/jail", proc + "/50/root");
     make_process("77", "/x", "shared", "40 22 0:50 / /pods/" + uid + "/volumes rw - tmpfs t rw\n");
     fs::create_symlink("/", proc + "/77/root");
-    EXPECT_EQ(refused(), ErrorKind::invalid);
+    EXPECT_EQ(refused(), ErrorKind::failed) << "it may be unmounted: `invalid` is never tried again";
 }
 
 // In a mount namespace of its own, which no table of processes shows here.

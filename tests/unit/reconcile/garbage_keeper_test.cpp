@@ -435,7 +435,7 @@ TEST_F(GarbageKeeperTest, VolumesOfAnOrphanGoBeforeItsLogs) {
     remains.fails = Error{ErrorKind::failed, "uid-1", "Read-only file system", ""};
     EXPECT_EQ(statuses(), std::pair(failed, in_use));
     EXPECT_FALSE(told.at(0).removals.at(0).goes_on);
-    remains.fails = Error{ErrorKind::invalid, "uid-1", "something of it is mounted", ""};
+    remains.fails = Error{ErrorKind::invalid, "uid-1", "is not the kubelet's", ""};
     EXPECT_EQ(statuses(), std::pair(refused, removed)) << "it is not tried again";
     remains.fails = Error{ErrorKind::vanished, "uid-1", "is not there", ""};
     EXPECT_EQ(statuses(), std::pair(vanished, removed));
