@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // Depth first. A directory that has been read to its end and has one more to be entered is left for good, so that a
-// chain of any length takes one level.
+// chain of any length takes one level. Of many levels those in the middle are closed. The way back is "..", and where a
+// directory was moved meanwhile, down again by names: a pod that moves directories hides nothing but them.
 #include "disk/walk.hpp"
 
 #include <algorithm>
@@ -13,13 +14,14 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <linux/stat.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "disk/entries.hpp"
 #include "disk/inode_set.hpp"
-#include "disk/pending_names.hpp"
+#include "disk/walk_level.hpp"
 #include "sys/open_below.hpp"
 
 namespace evictd::disk {
@@ -27,31 +29,7 @@ namespace {
 
 constexpr std::uint64_t entries_between_calls = 64;
 
-InodeId id_of(const struct statx& status) {
-    return {(std::uint64_t{status.stx_dev_major} << 32U) | status.stx_dev_minor, status.stx_ino};
-}
-
-// 0, or errno. `name` may be empty: the descriptor itself. What is known of a remote file is enough: a server that does
-// not answer is not waited for.
-int status_of(int directory, const char* name, struct statx& status) {
-    constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC | AT_EMPTY_PATH;
-    constexpr unsigned mask = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
-    return ::statx(directory, name, flags, mask, &status) == 0 ? 0 : errno;
-}
-
 bool is_vanished(int error) { return error == ENOENT || error == ESTALE; }
-
-// A directory on the way down that has more to be read, or more to be entered.
-struct Level {
-    sys::Fd directory;  // invalid: closed for those below; `position` is where it was
-    InodeId id;
-    std::size_t above = 0;  // how many ".." lead to the level above it
-    off_t position = 0;
-    bool at_end = false;
-    PendingNames names;  // of directories to be entered
-
-    [[nodiscard]] bool has_more() const { return !at_end || !names.empty(); }
-};
 
 class Walk {
 public:
@@ -65,9 +43,11 @@ private:
     void take(Level& level, const Entry& entry);
     void take_name(Level& level, const char* name);
     void descend(Level& level);
-    void enter(sys::Fd directory, const InodeId& id);
+    void enter(sys::Fd directory, const InodeId& id, std::string path);
+    void keep_path(Level& level, std::string path);
     void leave();
-    [[nodiscard]] bool reopen(Level& level, int below, std::size_t steps);
+    void drop_last();
+    void come_back_by_names();
     void close_above();
     void count(const struct statx& status);
     void count_link(const struct statx& status);
@@ -80,8 +60,8 @@ private:
     const GoOn& go_on_;
     TreeUsage usage_;
     std::vector<Level> levels_;
-    std::size_t first_open_ = 0;  // of levels_: those before it are closed
-    std::size_t name_bytes_ = 0;  // held for names in all levels
+    std::size_t first_open_ = 1;  // of levels_: those before it are closed, but for the first, which never is
+    std::size_t name_bytes_ = 0;  // held for names and paths in all levels
     std::uint64_t entries_ = 0;
     std::uint64_t entries_told_ = 0;
     double part_inodes_ = 0;  // of files whose links are counted one by one
@@ -111,7 +91,7 @@ bool Walk::may_go_on() {
 }
 
 void Walk::count_link(const struct statx& status) {
-    switch (linked_.add(id_of(status))) {
+    switch (linked_.add(inode_of(status))) {
         case InodeSet::Answer::known:
             return;
         case InodeSet::Answer::added:
@@ -169,6 +149,7 @@ void Walk::read_some(Level& level) {
 void Walk::descend(Level& level) {
     auto directory = sys::open_directory_below(level.directory.get(), level.names.front(), sys::Mounts::refuse);
     const int error = directory ? 0 : errno;
+    std::string path = level.names.front();
     const std::size_t others = name_bytes_ - level.names.held();
     level.names.drop_front();
     name_bytes_ = others + level.names.held();
@@ -183,13 +164,13 @@ void Walk::descend(Level& level) {
     if (const int failed = status_of(directory.get(), "", status); failed != 0) {
         return note("a directory cannot be examined", failed);
     }
-    const auto id = id_of(status);
+    const auto id = inode_of(status);
     if (directories_.add(id) == InodeSet::Answer::known) return;
     count(status);
-    enter(std::move(directory), id);
+    enter(std::move(directory), id, std::move(path));
 }
 
-void Walk::enter(sys::Fd directory, const InodeId& id) {
+void Walk::enter(sys::Fd directory, const InodeId& id, std::string path) {
     const bool is_last = !levels_.empty() && !levels_.back().has_more();
     if (!is_last && levels_.size() >= options_.limits.levels) {
         return note("directories are nested deeper than are followed", ELOOP);
@@ -199,46 +180,55 @@ void Walk::enter(sys::Fd directory, const InodeId& id) {
     level.id = id;
     level.above = 1;
     if (is_last) {
-        level.above += levels_.back().above;
-        levels_.pop_back();
-        first_open_ = std::min(first_open_, levels_.size());
+        const Level& last = levels_.back();
+        level.above += last.above;
+        path = last.path.empty() ? std::string() : last.path + '/' + path;
+        drop_last();
+        first_open_ = std::max<std::size_t>(1, std::min(first_open_, levels_.size()));
     }
+    keep_path(level, std::move(path));
     levels_.push_back(std::move(level));
     close_above();
 }
 
+void Walk::keep_path(Level& level, std::string path) {
+    if (path.size() >= PATH_MAX || name_bytes_ + path.size() > options_.limits.most_names) return;
+    name_bytes_ += path.size();
+    level.path = std::move(path);
+}
+
+void Walk::drop_last() {
+    name_bytes_ -= levels_.back().path.size() + levels_.back().names.held();
+    levels_.pop_back();
+}
+
 // The lowest is needed last.
 void Walk::close_above() {
-    if (levels_.size() - first_open_ <= options_.limits.open_directories) return;
+    if (levels_.size() <= first_open_ + options_.limits.open_directories) return;
     auto& level = levels_[first_open_++];
     level.position = ::lseek(level.directory.get(), 0, SEEK_CUR);
     level.directory.reset();
 }
 
-// True: it is the directory that it was.
-bool Walk::reopen(Level& level, int below, std::size_t steps) {
-    sys::Fd directory;
-    struct statx status {};
-    for (; steps > 0; --steps) {
-        auto up = sys::open_directory_below(directory ? directory.get() : below, "..", sys::Mounts::refuse);
-        if (!up) return false;
-        directory = std::move(up);
+// To the lowest level that is still where it was. What was left to be read below is not counted.
+void Walk::come_back_by_names() {
+    note("a directory was moved while it was read");
+    std::size_t reached = 0;
+    while (reached + 1 < levels_.size() && reopen_by_name(levels_[reached], levels_[reached + 1])) {
+        if (reached > 0) levels_[reached].directory.reset();
+        ++reached;
     }
-    if (!directory || status_of(directory.get(), "", status) != 0 || id_of(status) != level.id) return false;
-    if (::lseek(directory.get(), level.position, SEEK_SET) < 0) return false;
-    level.directory = std::move(directory);
-    return true;
+    while (levels_.size() > reached + 1) drop_last();
+    first_open_ = std::max<std::size_t>(1, reached);
 }
 
 void Walk::leave() {
-    const Level level = std::move(levels_.back());
-    levels_.pop_back();
-    if (levels_.empty()) return;
-    if (levels_.back().directory) return;
-    if (!reopen(levels_.back(), level.directory.get(), level.above)) {
-        return stop("a directory was moved while it was read");
-    }
+    const sys::Fd below = std::move(levels_.back().directory);
+    const std::size_t steps = levels_.back().above;
+    drop_last();
+    if (levels_.empty() || levels_.back().directory) return;
     first_open_ = levels_.size() - 1;
+    if (!reopen_from_below(levels_.back(), below.get(), steps)) come_back_by_names();
 }
 
 void Walk::turn() {
@@ -261,8 +251,8 @@ TreeUsage Walk::run(sys::Fd root) {
     }
     count(status);
     if (S_ISDIR(status.stx_mode)) {
-        (void)directories_.add(id_of(status));
-        enter(std::move(root), id_of(status));
+        (void)directories_.add(inode_of(status));
+        enter(std::move(root), inode_of(status), {});
     }
     while (!levels_.empty() && may_go_on()) turn();
     usage_.inodes += static_cast<std::int64_t>(part_inodes_);

@@ -287,22 +287,26 @@ TEST(Walk, ADirectoryThatIsRenamedCountsOnce) {
     EXPECT_LE(found.inodes, expected.inodes);
 }
 
-// The way back up leads elsewhere: what is left above is not counted, and the figure says so.
-TEST(Walk, AMovedDirectoryWhoseParentWasClosedMakesItIncomplete) {
+// A pod that wants its files not to be counted. The way back up leads elsewhere; what was left to be read of the
+// directory that was moved is not counted, and the figure says so.
+TEST(Walk, AMovedDirectoryWhoseParentWasClosedHidesNothingButItself) {
     const fakes::TempDir dir;
     const auto root = open_tree(dir.path());
     const auto aside = make_directory(root, "aside");
-    const auto top = make_directory(root, "top");
+    const auto work = make_directory(root, "work");  // not the root: that is always open
+    const auto top = make_directory(work, "top");
     for (const char* name : {"a", "b", "c"}) {
         const auto below = make_directory(top, name);
         for (int i = 0; i < 100; ++i) make_file(below, std::to_string(i), 10);
         (void)make_directory(below, "d");
         (void)make_directory(below, "e");
     }
+    const auto data = make_directory(work, "zzz");
+    for (int i = 0; i < 5; ++i) make_file(data, std::to_string(i), 1 << 20);
     bool moved = false;
     const WalkOptions options{.limits = {.open_directories = 1}};
-    const auto found = walk(open_tree(dir.path()), options, [&](std::uint64_t /*entries*/) {
-        if (std::exchange(moved, true)) return true;
+    const auto found = walk(open_tree(dir.path()), options, [&](std::uint64_t entries) {
+        if (entries == 0 || std::exchange(moved, true)) return true;
         // It is in one of them, and `top` is closed.
         return ::renameat(top.get(), "a", aside.get(), "a") == 0 && ::renameat(top.get(), "b", aside.get(), "b") == 0 &&
                ::renameat(top.get(), "c", aside.get(), "c") == 0;
@@ -310,6 +314,7 @@ TEST(Walk, AMovedDirectoryWhoseParentWasClosedMakesItIncomplete) {
     EXPECT_TRUE(moved);
     EXPECT_FALSE(found.complete);
     EXPECT_EQ(found.trouble, "a directory was moved while it was read");
+    EXPECT_GE(found.used.value, 5 << 20);
 }
 
 TEST(Walk, WithoutDescriptorsItIsIncompleteNotSmaller) {
