@@ -80,6 +80,24 @@ void warn_of_capped(const Map& map, std::vector<std::string>& warnings) {
     }
 }
 
+bool in_bytes(Signal signal) { return is_memory(signal) || traits(signal).resource == "ephemeral-storage"; }
+
+// A forgotten unit.
+void warn_of_tiny(const Map& map, std::vector<std::string>& warnings) {
+    constexpr std::int64_t least = (1_MiB).value;
+    for (const Value& entry : entries(map)) {
+        const auto signal = signal_from(entry.key());
+        if (!signal || !in_bytes(*signal)) continue;
+        const auto text = entry.scalar();
+        const auto quantity = text ? parse_quantity(*text) : fail(ErrorKind::invalid, "", "");
+        if (!quantity || quantity->sign() <= 0 || quantity->value() >= least) continue;
+        warnings.push_back(
+            entry
+                .remark("it is in bytes, and less than 1Mi: it is met when nothing is left", "a quantity such as 100Mi")
+                .text());
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> threshold_warnings(const ThresholdSettings& settings,
@@ -89,6 +107,7 @@ std::vector<std::string> threshold_warnings(const ThresholdSettings& settings,
     warn_of_unused_periods(settings, warnings);
     for (const Map& map : {settings.hard, settings.soft}) warn_of_ignored_thresholds(map, warnings);
     for (const Map& map : {settings.hard, settings.soft, settings.minimum_reclaim}) warn_of_capped(map, warnings);
+    for (const Map& map : {settings.hard, settings.soft}) warn_of_tiny(map, warnings);
     return warnings;
 }
 

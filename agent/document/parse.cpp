@@ -78,7 +78,12 @@ Document parse_one(std::string_view text, const std::string& file, const Limits&
     const Document& second = documents[1];
     const int line = second.faults.empty() ? second.root.line : second.faults.front().line;
     return {{},
-            {{file, line, 0, {}, "more than one YAML document", "remove `---` and what follows, or split the file"}}};
+            {{file,
+              line,
+              0,
+              {},
+              "more than one document",
+              "keep one: remove `---` and what follows, or the lines behind the first"}}};
 }
 
 }  // namespace evictd::document

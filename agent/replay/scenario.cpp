@@ -141,6 +141,12 @@ Scenario read_scenario(const Value& root, const std::string& file) {
     Scenario scenario;
     scenario.file = file;
     if (!root.present()) root.refuse("there is nothing in it", "a scenario has `pods` and `steps`");
+    const Value kind = root["kind"];
+    const auto word = kind.present() ? kind.scalar() : std::nullopt;
+    if (word && *word != "KubeletConfiguration") {
+        kind.refuse("this is no scenario, but a " + excerpt(*word), "a scenario has `pods` and `steps`");
+        return scenario;
+    }
     if (is_a_configuration(root)) {
         root.refuse("this is a configuration, not a scenario", "see evictd replay --help");
         return scenario;

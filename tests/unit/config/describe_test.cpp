@@ -88,6 +88,12 @@ TEST(Describe, WarnsOfWhatIsAcceptedAndHardlyMeant) {
                           "and evictd ignore it (0% to switch it off, or a lower percentage)"));
     EXPECT_THAT(text, HasSubstr("warning: f.yaml:2: evictionSoft.imagefs.inodesFree: 100% sets no threshold"));
     EXPECT_EQ(config->warnings.size(), 5U);
+    const auto tiny = load(
+        "evictionHard: {memory.available: 500, nodefs.inodesFree: 500, pid.available: 500, imagefs.available: 1Mi}\n",
+        "f.yaml");
+    ASSERT_TRUE(tiny);
+    EXPECT_THAT(tiny->warnings,
+                testing::ElementsAre(HasSubstr("evictionHard.memory.available: it is in bytes, and less than 1Mi")));
     const auto plain = load(
         "evictionHard: {memory.available: 5%, nodefs.available: 0%}\nevictionSoft: {memory.available: 1Gi}\n"
         "evictionSoftGracePeriod: {memory.available: 90s}\n",

@@ -96,7 +96,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ImageTwice", "runtime: {images: [{id: a}, {id: a}]}", ":1: runtime.images[1].id: is listed twice"},
         Case{"BadStart", "start: yesterday",
              ":1: start: invalid time \"yesterday\" (expected RFC 3339 from 1970 to 2150"},
-        Case{"TwoDocuments", "version: 1\n---\nversion: 1\n", ":2: more than one YAML document"},
+        Case{"TwoDocuments", "version: 1\n---\nversion: 1\n", ":2: more than one document"},
+        Case{"AManifest", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n",
+             ":2: kind: this is no scenario, but a Pod"},
         Case{"Truncated", "{\"version\": 1, \"steps\": [{\"at\":", ":1: "}, Case{"Deep", deep.c_str(), ":1: "},
         Case{"Binary",
              "\x7f"
