@@ -17,7 +17,7 @@ constexpr auto comparable_for = std::chrono::milliseconds(10);
 constexpr Bytes least_difference = 4_MiB;
 constexpr std::int64_t least_share = 100;  // of the page cache
 
-// One difference may be a file that was read in between. Two in a row, with a tick of the timer between them, are not.
+// One difference may be a file that was read in between. Two in a row seldom are.
 constexpr int differences_reported = 2;
 
 bool differ(const port::RootCount& a, const port::RootCount& b) {

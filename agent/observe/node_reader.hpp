@@ -27,7 +27,8 @@ public:
     // Both must outlive it.
     NodeReader(const port::UsageSource& usage, port::NodeMemory& files) : usage_(usage), files_(files) {}
 
-    // After the pass. `urgent`: the look is for a crossing of a threshold or for a cgroup's last process.
+    // After the pass. `urgent`: the look is for a crossing of a threshold or for a cgroup that came to be empty or in
+    // use.
     [[nodiscard]] Result<port::NodeMemoryReading> read(bool urgent, const NodeNeed& need, MonotonicTime now);
 
 private:

@@ -20,7 +20,8 @@ Reading& reading_of(Readings& readings, Signal signal, Reading reading) {
     return readings[static_cast<std::size_t>(signal)].emplace(reading);
 }
 
-// A threshold is crossed, or the last victim ended: an eviction may hang on this look. Stalls come again and again.
+// A threshold was crossed, or a cgroup came to be empty or in use, as the last victim's does: an eviction may hang on
+// this look. Stalls come again and again.
 bool is_urgent(const Cause& cause) {
     return cause.event && (std::holds_alternative<WatermarkCrossed>(cause.event->kind) ||
                            std::holds_alternative<CgroupLife>(cause.event->kind));
@@ -60,7 +61,7 @@ port::Processes Observer::processes_for(const Cause& cause) {
 void Observer::read_pods(Observation& observation, const PodTable& table, LookFor purpose) {
     const auto read = read_rows(observation, table, purpose);
     const bool unknown = !read && read.error().kind != ErrorKind::vanished;
-    found_ = !unknown;
+    rows_known_ = !unknown;
     if (!read) {
         rows_.clear();
         trouble_ = unknown ? read.error().text() : trouble_;
@@ -101,7 +102,10 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
         reading_of(observation.readings, Signal::allocatable_memory_available,
                    allocatable_reading(rows_.front(), *cache, node_total_));
     }
-    trouble_ = counts_whole_ ? crowded_pods(table) : check_.trouble();
+    trouble_ = check_.trouble();
+    if (counts_whole_) {
+        trouble_ += (trouble_.empty() ? "" : "; ") + crowded_pods(table);
+    }
     return read;
 }
 
@@ -140,7 +144,7 @@ std::vector<LeftCgroup> Observer::left(const PodTable& table,
 }
 
 std::optional<FoundCgroup> Observer::found(CgroupId cgroup) const {
-    if (!found_) {
+    if (!rows_known_) {
         return std::nullopt;
     }
     const auto is_it = [&](const port::CgroupUsage& row) { return row.id == cgroup; };

@@ -82,7 +82,7 @@ private:
     port::Stalls* stalls_;
     CacheCheck check_;
     std::vector<port::CgroupUsage> rows_;  // kept for its capacity
-    bool found_ = false;                   // the last pass did not fail
+    bool rows_known_ = false;              // the last pass did not fail, or there was nothing to read
     bool counts_whole_ = false;
     bool ranked_by_processes_ = false;
     std::optional<MonotonicTime> processes_counted_at_;

@@ -186,6 +186,11 @@ TEST_F(Observing, APodWithTooManyCgroupsIsNamed) {
     EXPECT_EQ(look().pods[0].usage->working_set, 10_MiB);
     EXPECT_TRUE(observer.counts_whole());
     EXPECT_NE(observer.trouble().find("too many cgroups below"), std::string::npos) << observer.trouble();
+
+    tree.controller = fail(ErrorKind::failed, "memory.stat", "no more descriptors");
+    (void)look();
+    EXPECT_NE(observer.trouble().find("no more descriptors"), std::string::npos) << observer.trouble();
+    EXPECT_NE(observer.trouble().find("too many cgroups below"), std::string::npos) << observer.trouble();
 }
 
 // 250 MiB were read, and the kernel has not added them up yet.
