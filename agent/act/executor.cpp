@@ -10,11 +10,13 @@
 namespace evictd::act {
 namespace {
 
-// What one pod may take of the agent's thread; the rest is AfterKill's. An ordinary pod takes 0.1 ms. Half of it cuts
-// pods of a few hundred cgroups short; twice as much is half of what another pod's kill may take in all.
+// What the signals to one pod may take of the agent's thread, and the check behind them as long once more; the rest is
+// AfterKill's. An ordinary pod takes 0.1 ms. Half of it cuts pods of a few hundred cgroups short; twice as much is half
+// of what another pod's kill may take in all. Where cgroup.kill is written between two passes of signals, each has this
+// time.
 constexpr Duration time_budget = std::chrono::milliseconds(4);
 // Walks over one pod within that time. Processes that were seen to move are struck again at once; one that moves all
-// the time is stopped by the freezer only.
+// the time is left to AfterKill: on v1 to the freezer, on v2 to cgroup.kill.
 constexpr int most_walks = 3;
 
 // Of one pod. The first processes of a pod's containers, if it is ordinary; of more, several exit at once anyway.

@@ -21,7 +21,7 @@ namespace evictd::act {
 // Between two rounds: a killed process needs about 1 ms to go. A longer pause would let a fork bomb grow back, a
 // shorter one only burns the CPU that the dying need.
 inline constexpr Duration first_pause = std::chrono::milliseconds(1);
-// What a walk may take at first: `most_frozen_walks` of them take what a real-time thread may.
+// What a walk may take at first: `most_frozen_walks` of them take 0.4 s, and a real-time thread may work for 1 s.
 inline constexpr Duration first_walk_limit = std::chrono::milliseconds(50);
 // The longest walk is some 100,000 cgroups.
 inline constexpr Duration longest_walk_limit = std::chrono::seconds(5);

@@ -23,7 +23,6 @@ constexpr int always_visited = 16;
 // Descriptors that are kept to be closed later.
 constexpr std::size_t most_to_close = 256;
 
-// glibc 2.36 has wrappers for two of the three; the numbers are the same on every architecture.
 int pidfd_open(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0U)); }
 int pidfd_send_signal(int pidfd, int signal_number) {
     return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal_number, nullptr, 0U));
