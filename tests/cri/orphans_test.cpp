@@ -64,6 +64,13 @@ protected:
     void TearDown() override {
         (void)::umount2((mounted_at() + "/0").c_str(), MNT_DETACH);
         (void)::umount2(cache_of(mounted).c_str(), MNT_DETACH);
+        for (const auto& mount : cgroup_mounts) {  // of a test that failed
+            const std::string pod = "/kubepods/burstable/pod" + mounted;
+            for (const auto& below : {pod + "/container", pod, std::string("/kubepods/burstable"),
+                                      std::string("/kubepods"), std::string()}) {
+                (void)::rmdir((mount + cgroup_root + below).c_str());
+            }
+        }
         RuntimeFixture::TearDown();
     }
     [[nodiscard]] std::string mounted_at() const { return pods() + "/" + logs_of(mounted) + "/app"; }
