@@ -70,10 +70,16 @@ void warn_of_ignored_thresholds(const Map& map, std::vector<std::string>& warnin
     }
 }
 
+// None: a share, or nothing that can be read.
+std::optional<Quantity> quantity_in(const Value& entry) {
+    const auto text = entry.scalar();
+    const auto quantity = text ? parse_quantity(*text) : fail(ErrorKind::invalid, "", "");
+    return quantity ? std::optional(*quantity) : std::nullopt;
+}
+
 void warn_of_capped(const Map& map, std::vector<std::string>& warnings) {
     for (const Value& entry : entries(map)) {
-        const auto text = entry.scalar();
-        const auto quantity = text ? parse_quantity(*text) : fail(ErrorKind::invalid, "", "");
+        const auto quantity = quantity_in(entry);
         if (!quantity || quantity->value() < std::numeric_limits<std::int64_t>::max()) continue;
         warnings.push_back(
             entry.remark("more than 64 bits hold: it counts as 2^63-1", "a quantity such as 100Mi").text());
@@ -88,8 +94,7 @@ void warn_of_tiny(const Map& map, std::vector<std::string>& warnings) {
     for (const Value& entry : entries(map)) {
         const auto signal = signal_from(entry.key());
         if (!signal || !in_bytes(*signal)) continue;
-        const auto text = entry.scalar();
-        const auto quantity = text ? parse_quantity(*text) : fail(ErrorKind::invalid, "", "");
+        const auto quantity = quantity_in(entry);
         if (!quantity || quantity->sign() <= 0 || quantity->value() >= least) continue;
         warnings.push_back(
             entry
