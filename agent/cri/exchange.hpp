@@ -19,9 +19,8 @@ namespace evictd::cri {
 
 // Bytes of one message: the kubelet's limit (maxMsgSize of its remote runtime).
 inline constexpr std::size_t most_of_a_message = std::size_t{16} << 20U;
-// Bytes of a message about one object, such as a container, where several are asked for at once. Few are larger, though
-// etcd takes no pod of more than 1.5 MiB: the kubelet copies hooks into annotations as JSON, in which a byte may take
-// six.
+// Bytes of a message about one object, such as a container, when several calls run at once. A message may be larger:
+// etcd limits a pod to 1.5 MiB, but the kubelet copies hooks into annotations as JSON, which can be six times as long.
 inline constexpr std::size_t most_of_an_object = std::size_t{2} << 20U;
 // Bytes of all messages of a stream, with their frames. A container has 1 to 1.8 KiB (KEP-5825), so these are about
 // 20,000, dead ones included. Half as much is what a single message may have. Both are held in memory that is locked,
