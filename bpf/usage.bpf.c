@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copyright The evictd authors */
 /* How much does every pod use? One row for each cgroup below the pods' root, removed ones included, from page counters
- * and LRU sizes: exact, without the rstat flush that reading memory.stat costs. It adds nothing up. */
+ * and LRU sizes: exact, without the rstat flush that reading memory.stat costs. It adds nothing up. A pass may keep
+ * what the last one read. */
 #include "lib/kernel_types.h"
 
 #include "lib/fetch.bpf.h"
@@ -34,6 +35,13 @@ __u32 usage_count; /* cgroups seen in the pass, also those that found no room; s
  * the last pass and of the same cgroup again keeps its count of processes. 0: each is counted, which means to visit
  * each thread of the pods. */
 __u32 usage_known;
+
+/* Set by the agent before a pass: of a cgroup whose usage is the same as in the last pass, the row stays as it is. */
+__u32 keep_unchanged;
+
+/* Such a pass met another tree than the last one: cgroups came or went, and with a removed one its pages may have moved
+ * to one above, whose usage stays the same. The agent reads all rows again then. Set to 0 by it before a pass. */
+__u32 tree_changed;
 
 /* How many processes of a cgroup there are. It links to css_sets, one for each combination with other hierarchies'
  * cgroups; each has a list of its threads, and one of first threads that ended before the others of their process. */
@@ -180,7 +188,7 @@ static __always_inline void add_pages(struct evictd_usage* row, const struct lru
  * verified once. */
 __weak __noinline int add_remains(struct evictd_usage* row, __u64 memcg_address) {
     struct lru_sizes lru = {};
-    if (!row) return 0;
+    if (!row || row->flags & EVICTD_USAGE_KEPT) return 0;
     add_lru_sizes(memcg_address, &lru);
     add_pages(row, &lru);
     return 0;
@@ -194,6 +202,25 @@ static __always_inline void read_processes(struct evictd_usage* row, struct cgro
     if (below_too) row->processes += count_uncontrolled((__u64)cgroup);
 }
 
+/* Keeps the row of a cgroup whose usage is that of the last pass, if the row is of that pass. Those of whole pods
+ * change without it: the kernel adds up their pages later. Stalls are read anew, as they go by time. Global, hence
+ * verified once. */
+__weak __noinline int keep_row(struct evictd_usage* row, __u64 memcg_address) {
+    struct mem_cgroup* memcg = (void*)memcg_address;
+    if (!row || !keep_unchanged) return false;
+    if (usage_count > usage_known || row->serial != LOAD(memcg, css.serial_nr) ||
+        memcg_dying(memcg) != !!(row->flags & EVICTD_USAGE_DYING)) {
+        tree_changed = 1;
+        return false;
+    }
+    if (row->usage != memcg_usage(memcg) || row->flags & (EVICTD_USAGE_DYING | EVICTD_USAGE_WHOLE)) return false;
+    row->flags |= EVICTD_USAGE_KEPT;
+    pass_inactive_file += row->inactive_file;
+    pass_active_file += row->active_file;
+    read_stall(row);
+    return true;
+}
+
 /* Of a cgroup with a row of its own. 1: no rows for what is below it. Global, hence verified once. */
 __weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __u32 depth, bool v2) {
     struct mem_cgroup* memcg = (void*)memcg_address;
@@ -204,6 +231,7 @@ __weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __
     __u64 id = cgroup_id(cgroup);
     bool is_known = row->cgroup_id == id && usage_count <= usage_known; /* this row is in usage_count already */
     row->cgroup_id = id;
+    row->serial = LOAD(memcg, css.serial_nr);
     row->level = LOAD(cgroup, level);
     row->flags = (dying ? EVICTD_USAGE_DYING : 0) | (whole ? EVICTD_USAGE_WHOLE : 0);
     /* Before its usage: a victim that ends meanwhile would be seen gone while its memory is still counted. */
@@ -217,8 +245,11 @@ __weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __
         add_subtree_sizes((__u64)memcg, &lru);
     else if (row->usage)
         add_lru_sizes((__u64)memcg, &lru);
+    __u64 before = row->inactive_file + row->active_file + row->anon;
     row->inactive_file = row->active_file = row->anon = 0;
     add_pages(row, &lru);
+    /* Linux 7.x gives a removed cgroup's pages to the one above, some time after the removal. */
+    tree_changed |= keep_unchanged & dying & (row->inactive_file + row->active_file + row->anon < before);
     read_stall(row);
     return whole;
 }
@@ -232,7 +263,8 @@ static long usage_step(__u32 step, struct usage_walk* usage) {
             __u32 index = usage_count++;
             struct evictd_usage* row = bpf_map_lookup_elem(&usage_rows, &index);
             remember_row(usage, index);
-            if (row) usage->walk.seen = read_row(row, (__u64)memcg, usage->walk.depth, usage->v2);
+            if (row && !keep_row(row, (__u64)memcg))
+                usage->walk.seen = read_row(row, (__u64)memcg, usage->walk.depth, usage->v2);
         } else {
             if (usage->walk.depth == 1) usage->rows[1] = usage->rows[2] = usage->rows[0];
             if (usage->walk.depth == 2) usage->rows[2] = usage->rows[1];
@@ -271,7 +303,7 @@ static __always_inline void tell_timer(const struct evictd_settings* current) {
     if (estimated_threshold && pods_available(current, cache) >= estimated_threshold)
         distrusted_ns = bpf_ktime_get_ns();
     estimated_threshold = 0;
-    walked_cache = cache;
+    if (!keep_unchanged) walked_cache = cache; /* a walk since may have found newer ones */
 }
 
 /* An iterator over one task, the agent's: what it is for is the rcu_read_lock() around the program, under which no
@@ -286,7 +318,8 @@ int read_usage(struct bpf_iter__task* ctx) {
     pass_inactive_file = pass_active_file = 0;
     bpf_loop(WALK_STEPS, usage_step, &usage, 0);
     if (!usage.over) usage_count = EVICTD_MAX_CGROUPS + 1; /* not all of it was read */
-    if (usage_count <= EVICTD_MAX_CGROUPS) tell_timer(current);
+    bool again = keep_unchanged & (tree_changed | (usage_count != usage_known));
+    if (!again && usage_count <= EVICTD_MAX_CGROUPS) tell_timer(current);
     read_total_again(pods_memcg);
     read_node();
     return 0;

@@ -69,6 +69,10 @@ struct {
  * only walks report edges. */
 #define DISTRUST_NS (1000 * 1000 * 1000ULL)
 
+/* Where the last walk was so shortly before that its file pages say a threshold is crossed now, that is reported first:
+ * the agent's look adds them up in any case, and to walk before would only make it wait. */
+#define RECENT_NS (20 * 1000 * 1000ULL)
+
 /* For the history the pods' file pages are also added up where no threshold is near: once a second, or where
  * that would take more than a two-thousandth of a CPU, less often, but every ten seconds. */
 #define HISTORY_WALK_NS (1000 * 1000 * 1000ULL)
@@ -84,6 +88,10 @@ __u64 walked_cache;
  * was found. */
 __u64 estimated_threshold;
 __u64 distrusted_ns;
+
+/* In a tick: the highest of the pods' thresholds that were not crossed so far. Not in struct sample: for what is on the
+ * stack the verifier of 7.2 would walk through twice as many instructions. */
+__u64 highest_above;
 
 volatile __u32 seen_at_first; /* see lib/walk.bpf.h */
 
@@ -138,11 +146,18 @@ static __always_inline bool history_walk_due(__u64 now) {
     return now - walked_ns >= rest;
 }
 
-/* A walk that was interrupted, or whose virtual CPU was taken away, seems to have taken seconds. */
-static __always_inline bool walk_due(const struct sample* sample) {
-    __u64 rest = walk_cost_ns * WALK_SHARE;
-    if (rest > sample->settings->max_period_ns) rest = sample->settings->max_period_ns;
-    return sample->now - walked_ns >= rest;
+/* Whether to walk now. `near`: limit minus usage is less than a threshold. A walk that was interrupted, or whose
+ * virtual CPU was taken away, seems to have taken seconds. Not if the file pages of a recent walk say that what is
+ * available is less than the highest line above. Global, hence verified once. */
+__weak __noinline int walk_due(__u64 now, bool near) {
+    const struct evictd_settings* current = get_settings();
+    if (!current) return 0;
+    if (!near) return history_walk_due(now);
+    __u64 rest = walk_cost_ns * WALK_SHARE, since = now - walked_ns;
+    if (rest > current->max_period_ns) rest = current->max_period_ns;
+    if (since < rest) return 0;
+    return since >= RECENT_NS || now - distrusted_ns < DISTRUST_NS ||
+           pods_available(current, walked_cache) >= highest_above;
 }
 
 /* Limit minus usage is the least that can be available. Only where that is not enough, the file pages are added up by
@@ -152,7 +167,7 @@ static __always_inline void sample_pods(struct sample* sample, struct evictd_tim
     if (!sample->pods_known) return;
     sample->pods = pods_available(sample->settings, 0);
     bool near = sample->pods < sample->highest;
-    bool walks = near ? walk_due(sample) : history_walk_due(sample->now);
+    bool walks = walk_due(sample->now, near);
     sample->quality = walks || !near ? EXACT : sample->now - distrusted_ns < DISTRUST_NS ? DISTRUSTED : ESTIMATED;
     __u64 cache = walked_cache; /* read once: a look beside this may write it */
     if (walks) {
@@ -224,9 +239,9 @@ static __always_inline void compare(struct evictd_watermark* line, __u64 availab
 
 static long find_highest(__u32 index, struct sample* sample) {
     const struct evictd_watermark* line = bpf_map_lookup_elem(&thresholds, &index);
-    if (line && line->state != EVICTD_WATERMARK_UNUSED && line->signal == EVICTD_SIGNAL_PODS_MEMORY &&
-        line->threshold > sample->highest)
-        sample->highest = line->threshold;
+    if (!line || line->state == EVICTD_WATERMARK_UNUSED || line->signal != EVICTD_SIGNAL_PODS_MEMORY) return 0;
+    if (line->threshold > sample->highest) sample->highest = line->threshold;
+    if (line->state == EVICTD_WATERMARK_ABOVE && line->threshold > highest_above) highest_above = line->threshold;
     return 0;
 }
 
@@ -255,6 +270,7 @@ static int on_tick(void* map, __u32* key, struct timer_slot* slot) {
     struct evictd_timer_stats* stats = bpf_map_lookup_elem(&timer, &evictd_zero);
     if (!sample.settings) return 0;
     sample.node = node_available(root_memcg, sample.settings->memory_available);
+    highest_above = 0;
     bpf_loop(sample.settings->watermarks, find_highest, &sample, 0);
     sample_pods(&sample, stats);
     /* Between two walks, the file pages are those of the last. */

@@ -86,6 +86,9 @@ void Agent::tick(Cause cause) {
 Tick Agent::observe(Cause cause) {
     list_again();
     Tick tick{.dry_run = options_.dry_run};
+    if (!followed_.empty()) {
+        parts_.observer.forget_practice();
+    }
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), node_need());
     tick.observation.victims = parts_.observer.victims(followed_);
     add_victim_disks(tick.observation.victims);
@@ -199,7 +202,9 @@ private:
 void Agent::on_timer() {
     const RearmedTimer timer(*this);
     if (const auto now = parts_.clock.monotonic(); next_rehearsal_ <= now && now < next_look_) {
-        get_ready();
+        if (get_ready()) {
+            on_kernel_events();
+        }
         return;
     }
     if (!parts_.events.tells_of_pods()) {

@@ -163,7 +163,8 @@ private:
     [[nodiscard]] port::PodCgroupPtr cgroup_for(const Action& action) const;
     void weigh_owed(Tick& tick) const;
     void after_victims(Tick& tick);
-    void get_ready();
+    [[nodiscard]] bool get_ready();
+    [[nodiscard]] bool practise_again(MonotonicTime begun, std::optional<Bytes> distance, MonotonicTime otherwise);
     std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();
     void tell_root();
@@ -200,6 +201,7 @@ private:
     reconcile::KernelWatcher watcher_;
     LookPace pace_;
     PracticePace practice_pace_;
+    bool practice_cut_ = false;  // the last rehearsal, by an event
     SourceFaults source_faults_;
     State state_;
     std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded

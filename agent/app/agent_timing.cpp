@@ -75,14 +75,21 @@ void Agent::arm_timer() {
 // A look for practice: the eviction is played through over what is there now, nothing is decided, published or
 // remembered. The real one then finds the way in the CPU's caches. Where rungs would change, or another pod would be
 // first than the kernel is steered to, it is a real look: no more often than need be, because pods of one size take
-// turns.
-void Agent::get_ready() {
+// turns. It gives way to an event, but not twice in a row: pods can cause as many as they like. Returns whether
+// there are events to drain.
+bool Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
     auto observation =
         look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, {}, observe::LookFor::practice);
     add_pids(observation);
     const bool near = policy::is_near(watcher_.lines(), observation.readings);
     const auto distance = policy::next_below(watcher_.lines(), observation.readings);
+    practice_cut_ = !practice_cut_ && parts_.events.await(begin);
+    if (practice_cut_) {  // where no line is near any more, what follows from that is still to be done
+        const auto now = parts_.clock.monotonic();
+        practice_pace_.charge(now - begin, now);
+        return practise_again(begin, near ? distance : std::nullopt, begin);
+    }
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));
     const auto rehearsed = parts_.clock.monotonic();
@@ -93,13 +100,26 @@ void Agent::get_ready() {
         practised_for_ = steer_to;
         practise_for_another_at_ = begin + look_for_another_first;
         tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin});
-        return;
+        return false;
     }
+    return practise_again(begin, near ? distance : std::nullopt,
+                          steers ? practise_for_another_at_ : MonotonicTime::max());
+}
+
+// `distance`: to the line that is near; where none is, the next rehearsal comes at `otherwise`.
+bool Agent::practise_again(MonotonicTime begun, std::optional<Bytes> distance, MonotonicTime otherwise) {
     const auto now = parts_.clock.monotonic();
-    const auto again = steers ? practise_for_another_at_ : MonotonicTime::max();
-    practice_pace_.note(near ? distance : std::nullopt, now);
-    next_rehearsal_ = near ? now + practice_pace_.pause(now - begin, now) : again;
+    practice_pace_.note(distance, now);
+    next_rehearsal_ = distance ? now + practice_pace_.pause(now - begun, now) : otherwise;
     arm_timer();
+    const auto awake_until = std::min({practice_pace_.awake_until(now), next_look_, next_rehearsal_});
+    if (!distance || awake_until <= now) {
+        return false;
+    }
+    const bool is_told = parts_.events.await(awake_until);
+    const auto then = parts_.clock.monotonic();
+    practice_pace_.charge_awake(then - now, then);
+    return is_told;
 }
 
 std::optional<PodUid> Agent::rehearse_over(Observation observation) {

@@ -43,6 +43,10 @@ void PracticePace::charge(Duration took, MonotonicTime now) {
     }
 }
 
+MonotonicTime PracticePace::awake_until(MonotonicTime now) const {
+    return was_short_ ? std::min(soon_until_, now + most_awake - awake_budget_.spent(now)) : now;
+}
+
 Duration PracticePace::pause(Duration took, MonotonicTime now) {
     was_short_ = now < soon_until_ && budget_.ready(now);
     return was_short_ ? std::max(short_pause, short_share * took) : std::max(usual_pause, usual_share * took);

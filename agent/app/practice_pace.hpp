@@ -20,8 +20,15 @@ public:
     void charge(Duration took, MonotonicTime now);
     // From the end of a rehearsal that took this long to the next; after a look it took none.
     [[nodiscard]] Duration pause(Duration took, MonotonicTime now);
+    // Until when the thread is not to sleep in that pause: a line is reached so soon that the time to wake it matters.
+    // If this is `now` or earlier, it may sleep.
+    [[nodiscard]] MonotonicTime awake_until(MonotonicTime now) const;
+    // It stayed awake for this long.
+    void charge_awake(Duration time, MonotonicTime now) { awake_budget_.charge(time, now); }
 
 private:
+    static constexpr Duration most_awake = std::chrono::milliseconds(200);  // without a rest
+
     std::optional<Bytes> distance_;
     MonotonicTime noted_at_;
     MonotonicTime soon_until_;
@@ -29,6 +36,7 @@ private:
     // Of a CPU, for rehearsals after a short pause, on average and at once: pods can make memory approach a line as
     // often as they like.
     reconcile::CpuBudget budget_{2, std::chrono::milliseconds(200)};
+    reconcile::CpuBudget awake_budget_{5, most_awake};  // for pauses without sleep
 };
 
 }  // namespace evictd::app

@@ -219,19 +219,32 @@ Status Bpf::count_memory(MemoryAvailable counted) {
     return write_settings();
 }
 
-Result<std::span<const std::byte>> Bpf::read_usage(port::Processes processes) {
+Status Bpf::pass_over_cgroups() {
+    auto& shared = *loaded_->skeleton->bss;
+    shared.usage_count = 0;
+    shared.tree_changed = 0;
+    auto passed = run_iterator(loaded_->usage.get(), "usage iterator");
+    if (!passed && spare_) {
+        spare_.reset();
+        passed = run_iterator(loaded_->usage.get(), "usage iterator");
+    }
+    return passed;
+}
+
+Result<std::span<const std::byte>> Bpf::read_usage(port::Pass pass) {
     auto& shared = *loaded_->skeleton->bss;
     shared.pass_node_available = 0;
     if (!loaded_->usage) {
         return fail(ErrorKind::vanished, "pods' cgroup", "there is none");
     }
-    const bool keeps = processes == port::Processes::as_known && shared.usage_count <= EVICTD_MAX_CGROUPS;
+    const bool keeps = pass != port::Pass::with_processes && shared.usage_count <= EVICTD_MAX_CGROUPS;
     shared.usage_known = keeps ? shared.usage_count : 0;
-    shared.usage_count = 0;
-    auto passed = run_iterator(loaded_->usage.get(), "usage iterator");
-    if (!passed && spare_) {
-        spare_.reset();
-        passed = run_iterator(loaded_->usage.get(), "usage iterator");
+    shared.keep_unchanged = keeps && pass == port::Pass::changed_rows;
+    auto passed = pass_over_cgroups();
+    if (shared.keep_unchanged != 0 &&
+        (!passed || shared.tree_changed != 0 || shared.usage_count != shared.usage_known)) {
+        shared.keep_unchanged = 0;
+        passed = pass_over_cgroups();
     }
     if (!spare_) {
         spare_ = sys::open("/dev/null", O_RDONLY).value_or(sys::Fd());

@@ -70,8 +70,8 @@ public:
     // How the timer counts what is available; the kubelet's way until it is said.
     Status count_memory(MemoryAvailable counted);
     // One pass of the usage iterator: its rows (evictd_usage), good until the next. `vanished` while there is no pods'
-    // root. `processes`: whether all are counted, or only those of cgroups that are new. Not from two threads at once.
-    [[nodiscard]] Result<std::span<const std::byte>> read_usage(port::Processes processes);
+    // root. `changed_rows`: all rows are read where cgroups came or went since. Not from two threads at once.
+    [[nodiscard]] Result<std::span<const std::byte>> read_usage(port::Pass pass);
     // The node's memory as the last pass counted it. None: that pass did not reach its end, or the timer is not
     // started.
     [[nodiscard]] std::optional<port::NodeMemoryReading> node_memory() const;
@@ -88,6 +88,7 @@ public:
     [[nodiscard]] const std::vector<SourceRow>& rows() const { return rows_; }
 
 private:
+    [[nodiscard]] Status pass_over_cgroups();
     struct Loaded;  // the skeleton and the links
     Bpf(LoadedPrograms programs, BpfOptions options);
     Status open_maps();

@@ -6,13 +6,29 @@
 #include <utility>
 
 #include <bpf/libbpf.h>
+#include <poll.h>
+#include <sched.h>
 #include <sys/epoll.h>
 
 #include "kernel/decode.hpp"
 #include "kernel/pod_entry.hpp"
+#include "sys/clock.hpp"
 #include "sys/fd.hpp"
 
 namespace evictd::kernel {
+
+namespace {
+
+// On one CPU nothing else could run meanwhile, neither the pod that takes the memory nor who ends it. And a thread
+// without real-time priority would use up its share of the CPU that it needs in a moment.
+bool may_spin() {
+    const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    cpu_set_t cpus;
+    return (policy == SCHED_FIFO || policy == SCHED_RR) &&
+           (::sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) > 1);
+}
+
+}  // namespace
 
 void BpfEvents::FreeRing::operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
 
@@ -87,6 +103,23 @@ Status BpfEvents::show_pods(std::span<const port::ShownPod> pods) {
         entries.emplace_back(pod.observed->cgroup, entry_of(pod));
     }
     return bpf_.show_pods(entries);
+}
+
+// Asked of the map itself: what libbpf's epoll set knows comes with the wake-up.
+bool BpfEvents::await(MonotonicTime until) {
+    const sys::SystemClock clock;
+    pollfd ring{.fd = bpf_.events_map(), .events = POLLIN, .revents = 0};
+    const auto is_told = [&] { return ::poll(&ring, 1, 0) > 0; };
+    if (is_told()) {
+        return true;
+    }
+    const bool spins = clock.monotonic() < until && may_spin();
+    while (spins && clock.monotonic() < until) {
+        if (is_told()) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int BpfEvents::fd() const { return ring_buffer__epoll_fd(ring_.get()); }

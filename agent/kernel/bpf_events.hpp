@@ -26,6 +26,7 @@ public:
     [[nodiscard]] bool watches_stalls() const override { return bpf_.stalls() != nullptr; }
     Status show_pods(std::span<const port::ShownPod> pods) override;
     [[nodiscard]] int fd() const override;
+    [[nodiscard]] bool await(MonotonicTime until) override;
     void drain(const Sink& sink) override;
     Status follow(const std::optional<port::PodsRoot>& root) override;
     [[nodiscard]] bool tells_of_pods() const override { return cgroups_->works(); }

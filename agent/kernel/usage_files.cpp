@@ -166,7 +166,7 @@ void UsageFiles::count_processes(const std::vector<port::FoundPod>& pods) {
     count_again_at_ = now + std::clamp(count_share * (now - begin - rested), count_at_most_every, count_at_least_every);
 }
 
-Status UsageFiles::read(std::vector<port::CgroupUsage>& rows, port::Processes /*processes*/) {
+Status UsageFiles::read(std::vector<port::CgroupUsage>& rows, port::Pass /*pass*/) {
     auto done = read_all(rows);
     if (!done && done.error().kind != ErrorKind::vanished && spare_.release()) {
         done = read_all(rows);

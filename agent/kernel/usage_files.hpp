@@ -20,7 +20,7 @@ class UsageFiles final : public port::UsageSource {
 public:
     // `cgroups` and `clock` must outlive it; the pods' root of `cgroups` is the one read.
     UsageFiles(Hierarchies hierarchies, port::Cgroups& cgroups, const sys::Clock& clock);
-    Status read(std::vector<port::CgroupUsage>& rows, port::Processes processes) override;
+    Status read(std::vector<port::CgroupUsage>& rows, port::Pass pass) override;
 
 private:
     Status read_all(std::vector<port::CgroupUsage>& rows);

@@ -14,9 +14,9 @@
 
 namespace evictd::kernel {
 
-Status UsageIter::read(std::vector<port::CgroupUsage>& rows, port::Processes processes) {
+Status UsageIter::read(std::vector<port::CgroupUsage>& rows, port::Pass pass) {
     rows.clear();
-    const auto read = bpf_.read_usage(processes);
+    const auto read = bpf_.read_usage(pass);
     node_ = bpf_.node_memory();
     if (!read) {
         return tl::unexpected(read.error());

@@ -16,7 +16,7 @@ class UsageIter final : public port::UsageSource {
 public:
     // `bpf` must outlive it.
     explicit UsageIter(Bpf& bpf) : bpf_(bpf) {}
-    Status read(std::vector<port::CgroupUsage>& rows, port::Processes processes) override;
+    Status read(std::vector<port::CgroupUsage>& rows, port::Pass pass) override;
     [[nodiscard]] std::optional<port::NodeMemoryReading> node_memory() const override { return node_; }
     [[nodiscard]] std::optional<port::RootCount> timer_count() const override;
     [[nodiscard]] Result<std::optional<port::RootCount>> controller_count() override;

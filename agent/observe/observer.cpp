@@ -27,6 +27,11 @@ bool is_urgent(const Cause& cause) {
                            std::holds_alternative<CgroupLife>(cause.event->kind));
 }
 
+// A look at a crossing keeps rows of a practice right before it, of cgroups whose usage has not changed since: what
+// they charged out of their per-CPU stock meanwhile, page cache that they exchanged for other memory, and pages that
+// the kernel moved between its lists are missed, for no longer than this.
+constexpr Duration rows_stay_fresh = std::chrono::milliseconds(20);
+
 }  // namespace
 
 Observer::Observer(port::UsageSource& usage, port::NodeMemory& node, const sys::Clock& clock, port::Stalls* stalls)
@@ -47,15 +52,17 @@ void Observer::read_node(Observation& observation, const NodeNeed& need, bool ur
                 .memory = AvailableMemory{.kubelet = read->available, .reclaimable = read->reclaimable}});
 }
 
-port::Processes Observer::processes_for(const Cause& cause) {
+port::Pass Observer::pass_for(const Cause& cause) {
     const auto now = clock_.monotonic();
     const bool is_due =
         !is_urgent(cause) && (!processes_counted_at_ || now - *processes_counted_at_ >= count_processes_every);
-    if (!ranked_by_processes_ && !is_due) {
-        return port::Processes::as_known;
+    if (ranked_by_processes_ || is_due) {
+        processes_counted_at_ = now;
+        return port::Pass::with_processes;
     }
-    processes_counted_at_ = now;
-    return port::Processes::counted;
+    const bool crossing = cause.event && std::holds_alternative<WatermarkCrossed>(cause.event->kind);
+    const bool fresh = practised_at_ && now - *practised_at_ <= rows_stay_fresh;
+    return crossing && fresh ? port::Pass::changed_rows : port::Pass::all_rows;
 }
 
 void Observer::read_pods(Observation& observation, const PodTable& table, LookFor purpose) {
@@ -78,17 +85,22 @@ void Observer::read_pods(Observation& observation, const PodTable& table, LookFo
 // for it, nor ranked by it. The controller's figures make the kernel add it up; the rows are read again behind that.
 Status Observer::read_rows(Observation& observation, const PodTable& table, LookFor purpose) {
     const auto at = clock_.monotonic();
-    auto read = usage_.read(rows_, processes_for(observation.cause));
+    const auto pass = pass_for(observation.cause);
+    auto read = usage_.read(rows_, pass);
+    practised_at_ = read && purpose == LookFor::practice ? std::optional(at) : std::nullopt;
     counts_whole_ = read && std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.whole; });
     if (!read) {
         return read;
     }
     const bool old = counts_whole_ && purpose == LookFor::decision;
     const Bytes uncounted = old ? usage_.uncounted_cache() : Bytes{0};
-    auto cache = check_.settle(counted_cache(rows_, at), old);
+    auto cache = std::optional(counted_cache(rows_, at));
+    if (pass != port::Pass::changed_rows || old) {  // kept rows and new ones are of no one time to compare
+        cache = check_.settle(*cache, old);
+    }
     if (old) {
         const Bytes usage_before = rows_.front().usage;
-        read = usage_.read(rows_, port::Processes::as_known);
+        read = usage_.read(rows_, port::Pass::all_rows);
         if (!read) {
             return read;
         }

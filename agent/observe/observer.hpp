@@ -42,6 +42,9 @@ public:
     // once a second, and never by an urgent look: counts in the Observation are then as old as the last.
     void rank_by_processes(bool ranked) { ranked_by_processes_ = ranked; }
 
+    // The next look reads every row. While victims end: their last process may be gone with the same usage as before.
+    void forget_practice() { practised_at_.reset(); }
+
     // Whether the last look found a pod with too many cgroups to read each. A look for a decision then makes the kernel
     // add up its counters, which costs the more the more cgroups changed.
     [[nodiscard]] bool counts_whole() const { return counts_whole_; }
@@ -69,7 +72,7 @@ public:
 
 private:
     void read_node(Observation& observation, const NodeNeed& need, bool urgent);
-    [[nodiscard]] port::Processes processes_for(const Cause& cause);
+    [[nodiscard]] port::Pass pass_for(const Cause& cause);
     void read_pods(Observation& observation, const PodTable& table, LookFor purpose);
     [[nodiscard]] Status read_rows(Observation& observation, const PodTable& table, LookFor purpose);
     void add_late_cache(port::RootCount& cache, Bytes late);
@@ -86,6 +89,7 @@ private:
     bool counts_whole_ = false;
     bool ranked_by_processes_ = false;
     std::optional<MonotonicTime> processes_counted_at_;
+    std::optional<MonotonicTime> practised_at_;  // the last pass was for practice, and did not fail
     Bytes node_total_;
     std::string trouble_;
 };

@@ -12,6 +12,9 @@
 
 #include "lib/lru.bpf.h"
 
+/* usage.bpf.c: of most cgroups no more is read than whether their usage changed. */
+extern __u32 keep_unchanged;
+
 #define CACHE_LINE 64 /* or twice as much: then some lines are loaded twice */
 
 /* For its address. */
@@ -32,11 +35,15 @@ static __always_inline struct mem_cgroup* next_on_walk(struct cgroup_subsys_stat
     return next - bpf_core_field_offset(struct cgroup_subsys_state, sibling);
 }
 
-static __always_inline void fetch_memcg(struct mem_cgroup* memcg) {
-    FETCH(memcg, css.cgroup);
+static __always_inline void fetch_usage(struct mem_cgroup* memcg) {
     FETCH(memcg, css.flags);
+    FETCH(memcg, css.serial_nr);
     FETCH(memcg, css.parent);
     FETCH(memcg, memory.usage.counter);
+}
+
+static __always_inline void fetch_memcg(struct mem_cgroup* memcg) {
+    FETCH(memcg, css.cgroup);
     FETCH(memcg, memory.max);
     (void)LOAD_POINTER(memcg, struct mem_cgroup, nodeinfo, 0);
 }
@@ -59,9 +66,12 @@ __weak __noinline int fetch(__u64 memcg_address) {
     struct mem_cgroup* memcg = (void*)memcg_address;
     if (!has_rdonly_cast) return 0;
     struct mem_cgroup* next = next_on_walk(&memcg->css);
+    struct mem_cgroup* after = next_on_walk(&next->css);
+    fetch_usage(after);
+    if (keep_unchanged) return 0;
+    fetch_memcg(after);
     struct kernfs_node* name = LOAD(LOAD(memcg, css.cgroup), kn);
     FETCH(name, id);
-    fetch_memcg(next_on_walk(&next->css));
     struct cgroup* cgroup = LOAD(next, css.cgroup);
     FETCH(cgroup, kn);
     FETCH(cgroup, level);

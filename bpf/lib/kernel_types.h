@@ -36,6 +36,7 @@ struct cgroup_subsys_state {
     struct list_head sibling, children;
     struct cgroup_subsys_state* parent;
     unsigned int flags;
+    u64 serial_nr;
     int nr_populated_csets, nr_populated_children; /* since 7.x */
 };
 struct cgroup {

@@ -118,8 +118,8 @@ public:
     }
     [[nodiscard]] static std::string path_of(const FakeCgroup& line) { return "/kubepods/pod" + line.pod; }
 
-    Status read(std::vector<port::CgroupUsage>& rows, port::Processes processes) override {
-        processes_asked.push_back(processes);
+    Status read(std::vector<port::CgroupUsage>& rows, port::Pass pass) override {
+        passes_asked.push_back(pass);
         if (before_read) before_read();
         rows.clear();
         if (!broken.empty()) return fail(ErrorKind::failed, "usage", broken);
@@ -178,9 +178,9 @@ public:
     std::string root_unknown;  // why it cannot be said whether there is a pods' root; empty: it can
     std::string unlisted;      // why pods cannot be listed; empty: they can
     std::function<void()> before_read;
-    std::vector<port::Processes> processes_asked;  // a pass each
-    std::string broken;                            // why no pass can be read; empty: it can
-    std::optional<port::NodeMemoryReading> node;   // without its total
+    std::vector<port::Pass> passes_asked;         // a pass each
+    std::string broken;                           // why no pass can be read; empty: it can
+    std::optional<port::NodeMemoryReading> node;  // without its total
     std::optional<port::RootCount> timer;
     Result<std::optional<port::RootCount>> controller = std::optional<port::RootCount>{};
     Bytes uncounted;

@@ -122,7 +122,7 @@ bool WithBpf::wait_for_ticks(std::uint64_t more) {
 std::vector<port::CgroupUsage> WithBpf::usage() const {
     std::vector<port::CgroupUsage> rows;
     kernel::UsageIter iterator(*bpf_);
-    const auto read = iterator.read(rows, port::Processes::counted);
+    const auto read = iterator.read(rows, port::Pass::with_processes);
     EXPECT_TRUE(read) << read.error().text();
     return rows;
 }

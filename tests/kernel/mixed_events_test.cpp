@@ -86,7 +86,7 @@ TEST_F(Mixed, WithoutTheIteratorTheTimerStillReportsThePods) {
     EXPECT_EQ(row("usage").chosen, "control files");
     EXPECT_NE(row("usage").detail.find("for this test"), std::string::npos);
     follow_pods(64_MiB, 32_MiB);
-    EXPECT_FALSE(bpf_->read_usage(port::Processes::counted));
+    EXPECT_FALSE(bpf_->read_usage(port::Pass::with_processes));
     PodProcess hog(cgroups_, "kubepods/podgrowing", grow(48_MiB));
     hog.say('g');
     EXPECT_TRUE(wait_for<WatermarkCrossed>());
@@ -109,7 +109,7 @@ TEST_F(Mixed, WithoutTheTimerFilesTellOfLevelsAndProgramsOfTheRest) {
     ASSERT_EQ(hog.hear(), 't');
     kernel::UsageIter iterator(*bpf_);
     std::vector<port::CgroupUsage> rows;
-    const auto read = iterator.read(rows, port::Processes::counted);
+    const auto read = iterator.read(rows, port::Pass::with_processes);
     ASSERT_TRUE(read) << read.error().text();
     EXPECT_GT(rows.front().usage, 48_MiB);
     EXPECT_EQ(bpf_->timer_stats().ticks, 0U);

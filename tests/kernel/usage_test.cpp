@@ -115,7 +115,7 @@ TEST_F(Usage, AgreesWithTheFallbackThatReadsFiles) {
     const sys::SystemClock clock;
     kernel::UsageFiles files(hierarchies(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
-    const auto read = files.read(rows, port::Processes::counted);
+    const auto read = files.read(rows, port::Pass::with_processes);
     ASSERT_TRUE(read) << read.error().text();
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0].id, row("kubepods").id);
@@ -124,7 +124,7 @@ TEST_F(Usage, AgreesWithTheFallbackThatReadsFiles) {
     EXPECT_TRUE(near(rows[1].usage.value, row("kubepods/pod11111111").usage.value));
     EXPECT_EQ(rows[1].processes, 1);
     EXPECT_TRUE(eventually([&] {
-        return files.read(rows, port::Processes::counted) && rows.size() == 2 &&
+        return files.read(rows, port::Pass::with_processes) && rows.size() == 2 &&
                near(rows[1].anon.value, row("kubepods/pod11111111/container").anon.value);
     })) << "memory.stat";
 }
@@ -151,7 +151,7 @@ TEST_F(Usage, WithoutAPodsRootTheNodesMemoryIsNotThatOfAnEarlierPass) {
     EXPECT_TRUE(bpf_->node_memory());
     cgroups_.remove("kubepods");
     std::vector<port::CgroupUsage> rows;
-    EXPECT_FALSE(kernel::UsageIter(*bpf_).read(rows, port::Processes::counted));
+    EXPECT_FALSE(kernel::UsageIter(*bpf_).read(rows, port::Pass::with_processes));
     EXPECT_FALSE(bpf_->node_memory());
 }
 
@@ -324,23 +324,23 @@ TEST_F(Usage, APassThatDoesNotCountKeepsWhatWasCountedAndCountsWhatIsNew) {
     const auto waits = [](const Line& line) { line.hear(); };
     cgroups_.make("kubepods/poda");
     const PodProcess first(cgroups_, "kubepods/poda", waits);
-    const auto row_of = [&](const std::string& cgroup, port::Processes processes) {
+    const auto row_of = [&](const std::string& cgroup, port::Pass pass) {
         std::vector<port::CgroupUsage> rows;
-        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, processes));
+        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, pass));
         const auto is_it = [&](const port::CgroupUsage& row) { return row.id == cgroups_.id(cgroup); };
         const auto found = std::find_if(rows.begin(), rows.end(), is_it);
         return found == rows.end() ? port::CgroupUsage{} : *found;
     };
-    EXPECT_EQ(row_of("kubepods/poda", port::Processes::counted).processes, 1);
+    EXPECT_EQ(row_of("kubepods/poda", port::Pass::with_processes).processes, 1);
     const PodProcess second(cgroups_, "kubepods/poda", waits);
-    EXPECT_EQ(row_of("kubepods/poda", port::Processes::as_known).processes, 1);
-    EXPECT_EQ(row_of("kubepods/poda", port::Processes::counted).processes, 2);
+    EXPECT_EQ(row_of("kubepods/poda", port::Pass::all_rows).processes, 1);
+    EXPECT_EQ(row_of("kubepods/poda", port::Pass::with_processes).processes, 2);
 
     cgroups_.make("kubepods/podb");
     const PodProcess third(cgroups_, "kubepods/podb", waits);
-    EXPECT_EQ(row_of("kubepods/podb", port::Processes::as_known).processes, 1);
-    EXPECT_TRUE(row_of("kubepods/podb", port::Processes::as_known).populated);
-    EXPECT_EQ(row_of("kubepods/poda", port::Processes::as_known).processes, 2);
+    EXPECT_EQ(row_of("kubepods/podb", port::Pass::all_rows).processes, 1);
+    EXPECT_TRUE(row_of("kubepods/podb", port::Pass::all_rows).populated);
+    EXPECT_EQ(row_of("kubepods/poda", port::Pass::all_rows).processes, 2);
 }
 
 // A cgroup that comes before another one moves it to a row that was its own long ago.
@@ -348,19 +348,96 @@ TEST_F(Usage, ACountOfAPassBeforeTheLastIsNotKept) {
     make_pods_root(std::nullopt);
     const auto waits = [](const Line& line) { line.hear(); };
     for (const char* cgroup : {"kubepods/poda", "kubepods/podb", "kubepods/poda/before"}) cgroups_.make(cgroup);
-    const auto count_of_last = [&](port::Processes processes) {
+    const auto count_of_last = [&](port::Pass pass) {
         std::vector<port::CgroupUsage> rows;
-        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, processes));
+        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, pass));
         EXPECT_EQ(rows.back().id, cgroups_.id("kubepods/podb"));
         return rows.back().processes;
     };
     const PodProcess first(cgroups_, "kubepods/podb", waits);
-    EXPECT_EQ(count_of_last(port::Processes::counted), 1);
+    EXPECT_EQ(count_of_last(port::Pass::with_processes), 1);
     cgroups_.remove("kubepods/poda/before");
     const PodProcess second(cgroups_, "kubepods/podb", waits);
-    EXPECT_EQ(count_of_last(port::Processes::counted), 2);
+    EXPECT_EQ(count_of_last(port::Pass::with_processes), 2);
     cgroups_.make("kubepods/poda/again");
-    EXPECT_EQ(count_of_last(port::Processes::as_known), 2);
+    EXPECT_EQ(count_of_last(port::Pass::all_rows), 2);
+}
+
+// What is kept is seen by limits, which change without usage.
+TEST_F(Usage, APassOfChangedRowsKeepsThoseWithTheSameUsage) {
+    make_pods_root(std::nullopt);
+    for (const char* cgroup : {"kubepods/poda", "kubepods/podb", "kubepods/podc"}) cgroups_.make(cgroup);
+    const auto row_of = [&](const char* cgroup, port::Pass pass) {
+        std::vector<port::CgroupUsage> rows;
+        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, pass));
+        const auto found =
+            std::find_if(rows.begin(), rows.end(), [&](const auto& each) { return each.id == cgroups_.id(cgroup); });
+        return found == rows.end() ? port::CgroupUsage{} : *found;
+    };
+    PodProcess grows(cgroups_, "kubepods/poda", [](const Line& line) {
+        line.say('r');
+        line.hear();
+        touch(8_MiB);
+        line.say('t');
+        line.hear();
+    });
+    ASSERT_TRUE(grows.hear());
+    const auto before = row_of("kubepods/poda", port::Pass::all_rows);
+    cgroups_.limit_memory("kubepods/poda", 256_MiB);
+    cgroups_.limit_memory("kubepods/podb", 128_MiB);
+    grows.say('g');
+    ASSERT_TRUE(grows.hear());
+    const auto grown = row_of("kubepods/poda", port::Pass::changed_rows);
+    EXPECT_GE(grown.anon, before.anon + 7_MiB);
+    EXPECT_EQ(grown.limit, 256_MiB);
+    EXPECT_FALSE(row_of("kubepods/podb", port::Pass::changed_rows).limit) << "read in the pass before";
+    EXPECT_EQ(row_of("kubepods/podb", port::Pass::all_rows).limit, 128_MiB);
+
+    // Another cgroup of the same usage, in the same row.
+    cgroups_.remove("kubepods/podc");
+    cgroups_.make("kubepods/podd");
+    EXPECT_EQ(row_of("kubepods/podd", port::Pass::changed_rows).id, cgroups_.id("kubepods/podd"));
+
+    // One row less at the end.
+    cgroups_.limit_memory("kubepods/podb", 96_MiB);
+    EXPECT_EQ(row_of("kubepods/podb", port::Pass::changed_rows).limit, 128_MiB);
+    cgroups_.remove("kubepods/podd");
+    EXPECT_EQ(row_of("kubepods/podb", port::Pass::changed_rows).limit, 96_MiB);
+}
+
+// The pages stay with it, or go to the cgroup above (Linux 7.x), whose usage is the same as before. What is less than
+// 1 MiB has no row.
+TEST_F(Usage, WhatIsLeftOfARemovedCgroupIsCountedOnceInAPassOfChangedRows) {
+    make_pods_root(std::nullopt);
+    const auto cache_in = [&](port::Pass pass) {
+        std::vector<port::CgroupUsage> rows;
+        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, pass));
+        Bytes sum{0};
+        for (const auto& each : rows) sum += each.inactive_file + each.active_file;
+        return sum;
+    };
+    for (const Bytes size : {768_KiB, 8_MiB}) {
+        const ColdFile file(size);
+        const std::string pod = "kubepods/pod" + std::to_string(size.value);
+        cgroups_.make(pod + "/container");
+        {
+            PodProcess reads(cgroups_, pod + "/container", [&](const Line& line) {
+                read_once(file.path(), size);
+                line.say('d');
+                line.hear();
+            });
+            ASSERT_TRUE(reads.hear());
+        }
+        Bytes all{-1};
+        ASSERT_TRUE(eventually([&] { return std::exchange(all, cache_in(port::Pass::all_rows)) == all; }));
+        cgroups_.remove(pod + "/container");
+        EXPECT_EQ(cache_in(port::Pass::changed_rows), all) << "the tree is another one";
+        for (int i = 0; i < 50; i++) {
+            EXPECT_EQ(cache_in(port::Pass::changed_rows), all) << "the pod's row is kept, with what is left";
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // meanwhile the kernel takes it offline
+        }
+        EXPECT_EQ(cache_in(port::Pass::all_rows), all);
+    }
 }
 
 TEST_F(Usage, ARemovedRootIsVanishedAndSoIsNone) {
@@ -368,11 +445,11 @@ TEST_F(Usage, ARemovedRootIsVanishedAndSoIsNone) {
     cgroups_.remove("kubepods");
     std::vector<port::CgroupUsage> rows;
     kernel::UsageIter iterator(*bpf_);
-    auto read = iterator.read(rows, port::Processes::counted);
+    auto read = iterator.read(rows, port::Pass::with_processes);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().kind, ErrorKind::vanished);
     ASSERT_TRUE(events_->follow(std::nullopt));
-    read = iterator.read(rows, port::Processes::counted);
+    read = iterator.read(rows, port::Pass::with_processes);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().kind, ErrorKind::vanished);
 }

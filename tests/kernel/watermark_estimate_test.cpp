@@ -30,6 +30,10 @@ protected:
         const evictd::Watermark line{Signal::allocatable_memory_available, pods_threshold};
         ASSERT_TRUE(events_->watch({&line, 1}));
     }
+    // Of an edge just now.
+    [[nodiscard]] bool is_estimate(const KernelEvent& edge) const {
+        return bpf_->timer_stats().walked_ns < static_cast<std::uint64_t>(edge.time.time_since_epoch().count());
+    }
     // What a pod must take until so much is left above the threshold.
     [[nodiscard]] Bytes until(Bytes left) const {
         const auto rows = usage();
@@ -61,8 +65,7 @@ TEST_F(WatermarkEstimate, ACrossingIsReportedWithoutWaitingForTheNextWalk) {
         pod.say('c');
         const auto edge = wait_for<WatermarkCrossed>(fell);
         ASSERT_TRUE(edge) << "round " << round;
-        before_a_walk +=
-            bpf_->timer_stats().walked_ns < static_cast<std::uint64_t>(edge->time.time_since_epoch().count());
+        before_a_walk += is_estimate(*edge) ? 1 : 0;
         (void)usage();
         pod.say('e');
         pod.wait();
@@ -90,11 +93,13 @@ TEST_F(WatermarkEstimate, FilePagesThatComeBetweenTwoWalksWakeTheAgentOnceASecon
     // On a slow machine most walks meet the reader, and then no estimate is wrong.
     ASSERT_TRUE(wait_for<WatermarkCrossed>(fell, std::chrono::seconds(30))) << "no estimate was wrong";
     (void)usage();
-    int edges = 1;
+    int edges =
+        1;  // pages that the reader adds come to the lists late, and a walk may miss them too: those are not counted
     constexpr auto watched = std::chrono::seconds(3);
     for (const auto begin = now(); now() - begin < watched;) {
-        if (!wait_for<WatermarkCrossed>(fell, std::chrono::milliseconds(100))) continue;
-        edges++;
+        const auto edge = wait_for<WatermarkCrossed>(fell, std::chrono::milliseconds(100));
+        if (!edge) continue;
+        edges += is_estimate(*edge) ? 1 : 0;
         (void)usage();
     }
     RecordProperty("edges", edges);

@@ -166,12 +166,14 @@ enum evictd_usage_flag {
     EVICTD_USAGE_POPULATED = 1, /* the kernel counts processes in it or below it */
     EVICTD_USAGE_DYING = 2,     /* removed; what was charged to it still is */
     EVICTD_USAGE_WHOLE = 4,     /* more cgroups below it than are read one by one: its page counts are of all of them */
+    EVICTD_USAGE_KEPT = 8,      /* the row is that of the last pass: usage is the same */
 };
 
 /* One row of the usage iterator; parents come before their children. The four page counts are the cgroup's own, `usage`
  * includes its children's. */
 struct evictd_usage {
     __u64 cgroup_id;
+    __u64 serial; /* of the cgroup's memory controller: never given to another */
     __u64 usage;
     __u64 limit; /* ~0: none */
     __u64 inactive_file;
@@ -198,7 +200,7 @@ EVICTD_ASSERT(sizeof(struct evictd_cgroup_event) == 32 + EVICTD_PATH_LENGTH, "cg
 EVICTD_ASSERT(sizeof(struct evictd_memcg_event) == 64 + EVICTD_CGROUP_NAME_LENGTH, "memcg record");
 EVICTD_ASSERT(sizeof(struct evictd_socket_event) == 64, "socket record");
 EVICTD_ASSERT(sizeof(struct evictd_stall_event) == 48, "stall record");
-EVICTD_ASSERT(sizeof(struct evictd_usage) == 88, "usage row");
+EVICTD_ASSERT(sizeof(struct evictd_usage) == 96, "usage row");
 EVICTD_ASSERT(sizeof(struct evictd_drops) == (EVICTD_EVENT_TYPES - 1) * sizeof(__u64), "a counter for each event type");
 
 #endif

@@ -32,7 +32,7 @@ struct CgroupUsage {
     Bytes inactive_file;
     Bytes active_file;
     Bytes anon;
-    std::int32_t processes = 0;       // its own, without its children's; as of the last count, see Processes
+    std::int32_t processes = 0;       // its own, without its children's; as of the last count, see Pass
     std::optional<PodStall> stall{};  // of a pod's own row; none: nothing was lost, or nobody counts
     bool populated = false;           // the kernel counts processes in it or below it; never a count of ours
     bool dying = false;               // removed, and memory is still charged to it. Its id remains what it was
@@ -48,9 +48,11 @@ struct RootCount {
         std::nullopt;  // memory of every kind; the memory controller's only. None: not known
 };
 
-// Whether a pass counts processes, for which it visits each of the pods' threads. `as_known`: a cgroup of the last pass
-// may keep its count, and a new one is counted. UsageFiles ignores it: it counts every 1 to 10 s.
-enum class Processes { counted, as_known };
+// What a pass reads. `with_processes` counts the processes too, for which it visits each of the pods' threads; in the
+// others a cgroup of the last pass may keep its count, and a new one is counted. `changed_rows`: where a cgroup's usage
+// is the same as in the last pass, its row may stay as it was then. UsageFiles reads all rows,
+// and processes every 1 to 10 s.
+enum class Pass { with_processes, all_rows, changed_rows };
 
 // Every cgroup below the pods' root in one pass, the root first, parents before children. Removed cgroups that hold
 // little memory have no row: their pages are counted with the nearest one above that has.
@@ -62,7 +64,7 @@ public:
     virtual ~UsageSource() = default;
 
     // Fills `rows` anew (its capacity is reused). The pods' root gone, or not there yet, is `vanished`.
-    virtual Status read(std::vector<CgroupUsage>& rows, Processes processes) = 0;
+    virtual Status read(std::vector<CgroupUsage>& rows, Pass pass) = 0;
     // What was available on the node at the end of the last read(), without the free pages in per-CPU lists; `total` is
     // not set. None: read() does not count it or failed, or controller_count() was called
     // since.

@@ -103,7 +103,7 @@ Status think(const PodTree& tree, const Rounds& rounds, Step& step) {
     std::vector<port::CgroupUsage> rows;
     Status read;
     step.snapshot =
-        repeat(rounds.passes, [&] { read = read ? sources->usage->read(rows, port::Processes::as_known) : read; });
+        repeat(rounds.passes, [&] { read = read ? sources->usage->read(rows, port::Pass::all_rows) : read; });
     step.cgroups = rows.size();
     observe::Observer observer(*sources->usage, *sources->node, clock);
     Observation observation;

@@ -107,7 +107,7 @@ Result<Samples> read_all(int rounds, app::KernelSources& sources, const std::vec
             into.push_back(microseconds(clock, reader));
         }
     };
-    repeat(samples.iterator, [&] { read = sources.usage->read(rows, port::Processes::counted); });
+    repeat(samples.iterator, [&] { read = sources.usage->read(rows, port::Pass::with_processes); });
     repeat(samples.figures, [&] { read_figures(files, text, from_files); });
     repeat(samples.bare, [&] { read_only(files, text); });
     samples.rows = rows.size();

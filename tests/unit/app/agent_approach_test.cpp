@@ -40,6 +40,41 @@ TEST_F(Agents, AnApproachThatTheLookDoesNotSeeIsSeenAtTheNextOne) {
     EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
 }
 
+// Whoever sleeps is woken later than who runs.
+TEST_F(Agents, WhileALineIsReachedSoonItWaitsAwakeAndServesACrossingAtOnce) {
+    declare(100_MiB);
+    make();
+    declare(650_MiB);
+    clock.set(MonotonicTime{});  // the timer is due at once
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();  // a real look: the pod that is first was not known
+    events.on_await = [&] {
+        if (events.awaited.back() > clock.monotonic()) {  // else it only asks, before it rehearses
+            declare(900_MiB);
+            events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 200_MiB, 124_MiB},
+                        clock.monotonic());
+        }
+    };
+    clock.advance(std::chrono::milliseconds(2));
+    ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
+    EXPECT_EQ(tree.handle(hog_id)->kills, 1);
+}
+
+// Pods can cause as many as they like.
+TEST_F(Agents, ARehearsalGivesWayToAnEventButNotTwiceInARow) {
+    declare(100_MiB);
+    make();
+    declare(650_MiB);
+    events.on_await = [&] { events.tell(CgroupLife{.change = CgroupChange::populated}, clock.monotonic()); };
+    for (int i = 0; i < 2; i++) {
+        EXPECT_TRUE(scores.steered.empty());
+        clock.advance(std::chrono::milliseconds(10));
+        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+        turn();
+    }
+    EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
+}
+
 // Each look is published; two pods of one size take turns at each practice.
 TEST_F(Agents, AnotherFirstPodIsARealLookTenTimesASecondAtMost) {
     declare(100_MiB);

@@ -36,6 +36,11 @@ struct FakeEvents final : port::KernelEventSource {
         return {};
     }
     [[nodiscard]] int fd() const override { return ready.get(); }
+    bool await(MonotonicTime until) override {
+        awaited.push_back(until);
+        if (on_await) on_await();
+        return !pending.empty();
+    }
     void drain(const Sink& sink) override {
         std::uint64_t count = 0;
         (void)!::read(ready.get(), &count, sizeof(count));
@@ -67,6 +72,8 @@ struct FakeEvents final : port::KernelEventSource {
     std::vector<Watermark> watermarks;
     int watches = 0;
     std::function<void()> on_watch;
+    std::vector<MonotonicTime> awaited;
+    std::function<void()> on_await;
     bool tells = true;
     std::vector<bool> exits;
     std::optional<MemoryAvailable> counted;

@@ -49,6 +49,34 @@ TEST(PracticePace, BeginsAnewOnceTheLineWasCrossedOrFarAgain) {
     EXPECT_EQ(practice.after(5ms, 60_MiB), 2ms);
 }
 
+TEST(PracticePace, StaysAwakeInShortPausesOnly) {
+    Practice practice;
+    (void)practice.after(10s, 60_MiB);
+    EXPECT_EQ(practice.pace.awake_until(practice.now), practice.now + 20ms);
+    (void)practice.after(20ms, 60_MiB);
+    EXPECT_LE(practice.pace.awake_until(practice.now), practice.now);
+}
+
+TEST(PracticePace, StaysAwakeForATwentiethOfACpu) {
+    Practice practice;
+    Duration awake{0};
+    const auto begin = practice.now;
+    for (int i = 0; i < 40'000; ++i) {
+        (void)practice.after(1ms, std::nullopt, 0us);
+        const bool is_short = practice.after(1ms, 10_MiB, 0us) < 10ms;
+        ASSERT_TRUE(is_short);
+        const Duration time = practice.pace.awake_until(practice.now) - practice.now;
+        ASSERT_LE(time, 20ms) << "however long the pause";
+        if (time <= 0ms) continue;
+        practice.now += time;
+        practice.pace.charge_awake(time, practice.now);
+        awake += time;
+    }
+    const double seconds = std::chrono::duration<double>(practice.now - begin).count();
+    EXPECT_LE(std::chrono::duration<double>(awake).count(), 0.2 + 0.05 * seconds);
+    EXPECT_GE(std::chrono::duration<double>(awake).count(), 0.2 + 0.04 * seconds);
+}
+
 // Very many pods.
 TEST(PracticePace, ALongRehearsalIsFollowedByALongPause) {
     Practice practice;

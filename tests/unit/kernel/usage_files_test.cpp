@@ -51,7 +51,7 @@ TEST(UsageFiles, OnV2TheRootsOwnPagesAreWhatItsPodsLeave) {
     CgroupDirs dirs(tree.v2(), "");
     UsageFiles files(tree.v2(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
-    ASSERT_TRUE(files.read(rows, port::Processes::counted));
+    ASSERT_TRUE(files.read(rows, port::Pass::with_processes));
     ASSERT_EQ(rows.size(), 3U);
 
     EXPECT_EQ(rows[0].id, tree.id("/kubepods"));
@@ -85,7 +85,7 @@ TEST(UsageFiles, APodThatIsThereAndCannotBeReadIsNotGone) {
     CgroupDirs dirs(tree.v2(), "");
     UsageFiles files(tree.v2(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
-    const auto read = files.read(rows, port::Processes::counted);
+    const auto read = files.read(rows, port::Pass::with_processes);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().kind, ErrorKind::failed) << read.error().text();
 }
@@ -101,7 +101,7 @@ TEST(UsageFiles, OnV1TheTotalsCountAndTheLargestLimitIsNone) {
     CgroupDirs dirs(tree.v1(), "");
     UsageFiles files(tree.v1(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
-    ASSERT_TRUE(files.read(rows, port::Processes::counted));
+    ASSERT_TRUE(files.read(rows, port::Pass::with_processes));
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(rows[0].usage, 1000_B);
     EXPECT_FALSE(rows[0].limit);
@@ -119,11 +119,11 @@ TEST(UsageFiles, APodThatWentAwayIsLeftOutAndARootThatDidIsVanished) {
     CgroupDirs dirs(tree.v2(), "");
     UsageFiles files(tree.v2(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
-    ASSERT_TRUE(files.read(rows, port::Processes::counted));
+    ASSERT_TRUE(files.read(rows, port::Pass::with_processes));
     EXPECT_EQ(rows.size(), 1U);
 
     tree.remove("/kubepods");
-    const auto gone = files.read(rows, port::Processes::counted);
+    const auto gone = files.read(rows, port::Pass::with_processes);
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().kind, ErrorKind::vanished);
     EXPECT_TRUE(rows.empty());
@@ -140,7 +140,7 @@ TEST(UsageFiles, ProcessesAreCountedOnceASecond) {
     UsageFiles files(tree.v2(), dirs, clock);
     std::vector<port::CgroupUsage> rows;
     const auto processes = [&] {
-        return files.read(rows, port::Processes::counted) && rows.size() == 2 ? rows[1].processes : -1;
+        return files.read(rows, port::Pass::with_processes) && rows.size() == 2 ? rows[1].processes : -1;
     };
     EXPECT_EQ(processes(), 1);
     tree.write(pod_b, "cgroup.procs", "9\n10\n");

@@ -338,7 +338,7 @@ TEST_F(Observing, OutcomesOfTheLastTickAreHandedOn) {
 }
 
 TEST_F(Observing, AnUrgentLookDoesNotWaitForACountOfProcesses) {
-    using port::Processes;
+    using port::Pass;
     declare({{.id = 1, .level = 1, .usage = 1_GiB}}, {});
     const Cause crossing{.kind = CauseKind::kernel_event,
                          .event = KernelEvent{.time = clock.monotonic(), .kind = WatermarkCrossed{}},
@@ -349,8 +349,40 @@ TEST_F(Observing, AnUrgentLookDoesNotWaitForACountOfProcesses) {
     clock.advance(std::chrono::seconds(1));
     (void)observer.look(crossing, table, {}, {});
     (void)look();
-    EXPECT_EQ(tree.processes_asked, (std::vector{Processes::as_known, Processes::counted, Processes::as_known,
-                                                 Processes::as_known, Processes::counted}));
+    EXPECT_EQ(tree.passes_asked, (std::vector{Pass::all_rows, Pass::with_processes, Pass::all_rows, Pass::all_rows,
+                                              Pass::with_processes}));
+}
+
+TEST_F(Observing, ALookAtACrossingKeepsRowsOfAPracticeRightBeforeIt) {
+    using port::Pass;
+    declare({{.id = 1, .level = 1, .usage = 1_GiB}}, {});
+    const auto practise = [&] { (void)observer.look({}, table, {}, {}, LookFor::practice); };
+    const auto pass_after = [&](Duration later, std::optional<KernelEventKind> kind) {
+        clock.advance(later);
+        Cause cause{.kind = CauseKind::timer, .event = {}, .detected_at = clock.monotonic()};
+        if (kind) {
+            cause.kind = CauseKind::kernel_event;
+            cause.event = KernelEvent{.time = clock.monotonic(), .kind = *kind};
+        }
+        (void)observer.look(cause, table, {}, {});
+        return tree.passes_asked.back();
+    };
+    using std::chrono::milliseconds;
+    EXPECT_EQ(pass_after(milliseconds(0), WatermarkCrossed{}), Pass::all_rows) << "the first";
+    practise();
+    EXPECT_EQ(pass_after(milliseconds(20), WatermarkCrossed{}), Pass::changed_rows);
+    EXPECT_EQ(pass_after(milliseconds(1), WatermarkCrossed{}), Pass::all_rows) << "an eviction may be under way";
+    practise();
+    EXPECT_EQ(pass_after(milliseconds(21), WatermarkCrossed{}), Pass::all_rows);
+    practise();
+    EXPECT_EQ(pass_after(milliseconds(1), CgroupLife{}), Pass::all_rows) << "a victim's memory may be counted";
+    practise();
+    observer.forget_practice();
+    EXPECT_EQ(pass_after(milliseconds(1), WatermarkCrossed{}), Pass::all_rows);
+    tree.broken = "no descriptors";
+    practise();
+    tree.broken.clear();
+    EXPECT_EQ(pass_after(milliseconds(1), WatermarkCrossed{}), Pass::all_rows) << "nothing was read";
 }
 
 TEST_F(Observing, WherePodsMayBeRankedByProcessesEachLookCountsThem) {
@@ -361,7 +393,7 @@ TEST_F(Observing, WherePodsMayBeRankedByProcessesEachLookCountsThem) {
                          .detected_at = clock.monotonic()};
     (void)observer.look(crossing, table, {}, {});
     (void)observer.look(crossing, table, {}, {});
-    EXPECT_EQ(tree.processes_asked, std::vector(2, port::Processes::counted));
+    EXPECT_EQ(tree.passes_asked, std::vector(2, port::Pass::with_processes));
 }
 
 }  // namespace
