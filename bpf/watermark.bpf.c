@@ -8,6 +8,7 @@
 #include "lib/lru.bpf.h"
 #include "lib/node_memory.bpf.h"
 #include "lib/walk.bpf.h"
+#include "lib/walk_pace.bpf.h"
 
 const volatile __u64 page_size = 4096;
 const volatile __u32 numa_nodes = 1;
@@ -61,38 +62,6 @@ struct {
  * looks itself, as often (look_when_disputed of policy/next_look). */
 #define SETTLE_NS (5 * 1000 * 1000ULL)
 
-/* Walking the pods' cgroups may take a twentieth of one CPU: from one walk to the next it is at least this many times
- * what the last one took. Between them the file pages are taken to be those of the last. */
-#define WALK_SHARE 20
-
-/* A look that finds more available than an edge between two walks said (file pages were added meanwhile): for so long
- * only walks report edges. */
-#define DISTRUST_NS (1000 * 1000 * 1000ULL)
-
-/* Where the last walk was so shortly before that its file pages say a threshold is crossed now, that is reported first:
- * the agent's look adds them up in any case, and to walk before would only make it wait. */
-#define RECENT_NS (20 * 1000 * 1000ULL)
-
-/* For the history the pods' file pages are also added up where no threshold is near: once a second, or where
- * that would take more than a two-thousandth of a CPU, less often, but every ten seconds. */
-#define HISTORY_WALK_NS (1000 * 1000 * 1000ULL)
-#define HISTORY_WALK_SHARE 2000
-#define HISTORY_WALK_MOST_NS (10 * HISTORY_WALK_NS)
-
-/* The last walk: when, what it took, and what was found by it or by the agent's look since (usage.bpf.c). */
-__u64 walked_ns;
-__u64 walk_cost_ns;
-__u64 walked_cache;
-
-/* The highest threshold that was reported between two walks; 0 once a look has checked it. And when the last wrong one
- * was found. */
-__u64 estimated_threshold;
-__u64 distrusted_ns;
-
-/* In a tick: the highest of the pods' thresholds that were not crossed so far. Not in struct sample: for what is on the
- * stack the verifier of 7.2 would walk through twice as many instructions. */
-__u64 highest_above;
-
 volatile __u32 seen_at_first; /* see lib/walk.bpf.h */
 
 struct cache_walk {
@@ -138,27 +107,6 @@ struct sample {
     __u64 distance;                                /* to the nearest threshold that is still above; ~0: none */
     struct evictd_settings* settings;
 };
-
-static __always_inline bool history_walk_due(__u64 now) {
-    __u64 rest = walk_cost_ns * HISTORY_WALK_SHARE;
-    if (rest < HISTORY_WALK_NS) rest = HISTORY_WALK_NS;
-    if (rest > HISTORY_WALK_MOST_NS) rest = HISTORY_WALK_MOST_NS; /* an interrupted walk seems to have taken seconds */
-    return now - walked_ns >= rest;
-}
-
-/* Whether to walk now. `near`: limit minus usage is less than a threshold. A walk that was interrupted, or whose
- * virtual CPU was taken away, seems to have taken seconds. Not if the file pages of a recent walk say that what is
- * available is less than the highest line above. Global, hence verified once. */
-__weak __noinline int walk_due(__u64 now, bool near) {
-    const struct evictd_settings* current = get_settings();
-    if (!current) return 0;
-    if (!near) return history_walk_due(now);
-    __u64 rest = walk_cost_ns * WALK_SHARE, since = now - walked_ns;
-    if (rest > current->max_period_ns) rest = current->max_period_ns;
-    if (since < rest) return 0;
-    return since >= RECENT_NS || now - distrusted_ns < DISTRUST_NS ||
-           pods_available(current, walked_cache) >= highest_above;
-}
 
 /* Limit minus usage is the least that can be available. Only where that is not enough, the file pages are added up by
  * walking all the pods' cgroups. */

@@ -83,12 +83,12 @@ bool Agent::get_ready() {
         look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, {}, observe::LookFor::practice);
     add_pids(observation);
     const bool near = policy::is_near(watcher_.lines(), observation.readings);
-    const auto distance = policy::next_below(watcher_.lines(), observation.readings);
+    const auto distance = near ? policy::next_below(watcher_.lines(), observation.readings) : std::nullopt;
     practice_cut_ = !practice_cut_ && parts_.events.await(begin);
-    if (practice_cut_) {  // where no line is near any more, what follows from that is still to be done
+    if (practice_cut_) {
         const auto now = parts_.clock.monotonic();
         practice_pace_.charge(now - begin, now);
-        return practise_again(begin, near ? distance : std::nullopt, begin);
+        return practise_again(begin, distance, begin);  // if no line is near any more, at once: scores may be raised
     }
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));
@@ -102,8 +102,7 @@ bool Agent::get_ready() {
         tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin});
         return false;
     }
-    return practise_again(begin, near ? distance : std::nullopt,
-                          steers ? practise_for_another_at_ : MonotonicTime::max());
+    return practise_again(begin, distance, steers ? practise_for_another_at_ : MonotonicTime::max());
 }
 
 // `distance`: to the line that is near; where none is, the next rehearsal comes at `otherwise`.

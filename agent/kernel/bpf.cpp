@@ -241,8 +241,7 @@ Result<std::span<const std::byte>> Bpf::read_usage(port::Pass pass) {
     shared.usage_known = keeps ? shared.usage_count : 0;
     shared.keep_unchanged = keeps && pass == port::Pass::changed_rows;
     auto passed = pass_over_cgroups();
-    if (shared.keep_unchanged != 0 &&
-        (!passed || shared.tree_changed != 0 || shared.usage_count != shared.usage_known)) {
+    if (shared.tree_changed != 0) {
         shared.keep_unchanged = 0;
         passed = pass_over_cgroups();
     }

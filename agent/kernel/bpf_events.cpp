@@ -105,20 +105,16 @@ Status BpfEvents::show_pods(std::span<const port::ShownPod> pods) {
     return bpf_.show_pods(entries);
 }
 
-// Asked of the map itself: what libbpf's epoll set knows comes with the wake-up.
+// Polls the map's own descriptor: libbpf's epoll set is readable only after the wake-up.
 bool BpfEvents::await(MonotonicTime until) {
     const sys::SystemClock clock;
     pollfd ring{.fd = bpf_.events_map(), .events = POLLIN, .revents = 0};
-    const auto is_told = [&] { return ::poll(&ring, 1, 0) > 0; };
-    if (is_told()) {
-        return true;
-    }
     const bool spins = clock.monotonic() < until && may_spin();
-    while (spins && clock.monotonic() < until) {
-        if (is_told()) {
+    do {
+        if (::poll(&ring, 1, 0) > 0) {
             return true;
         }
-    }
+    } while (spins && clock.monotonic() < until);
     return false;
 }
 

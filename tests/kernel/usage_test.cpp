@@ -433,7 +433,8 @@ TEST_F(Usage, WhatIsLeftOfARemovedCgroupIsCountedOnceInAPassOfChangedRows) {
         cgroups_.remove(pod + "/container");
         EXPECT_EQ(cache_in(port::Pass::changed_rows), all) << "the tree is another one";
         for (int i = 0; i < 50; i++) {
-            EXPECT_EQ(cache_in(port::Pass::changed_rows), all) << "the pod's row is kept, with what is left";
+            EXPECT_EQ(cache_in(port::Pass::changed_rows), all)
+                << "the kept row of the pod includes the removed cgroup's pages";
             std::this_thread::sleep_for(std::chrono::milliseconds(1));  // meanwhile the kernel takes it offline
         }
         EXPECT_EQ(cache_in(port::Pass::all_rows), all);

@@ -48,10 +48,9 @@ struct RootCount {
         std::nullopt;  // memory of every kind; the memory controller's only. None: not known
 };
 
-// What a pass reads. `with_processes` counts the processes too, for which it visits each of the pods' threads; in the
-// others a cgroup of the last pass may keep its count, and a new one is counted. `changed_rows`: where a cgroup's usage
-// is the same as in the last pass, its row may stay as it was then. UsageFiles reads all rows,
-// and processes every 1 to 10 s.
+// What a pass reads. `with_processes` also counts processes, for which it visits each of the pods' threads; in the
+// other two a cgroup of the last pass may keep its count, and a new one is counted. `changed_rows`: a row may be kept
+// if the cgroup's usage is that of the last pass. UsageFiles reads all rows, and processes every 1 to 10 s.
 enum class Pass { with_processes, all_rows, changed_rows };
 
 // Every cgroup below the pods' root in one pass, the root first, parents before children. Removed cgroups that hold

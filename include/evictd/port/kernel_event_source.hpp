@@ -47,9 +47,9 @@ public:
     virtual Status show_pods(std::span<const ShownPod> /*pods*/) { return {}; }
     // Readable when there is something to drain().
     [[nodiscard]] virtual int fd() const = 0;
-    // Whether the kernel's programs have something for drain(). Until `until` it asks again and again and does not
-    // sleep, because who sleeps is woken late. It asks once where the thread has no real-time priority or one CPU only.
-    // No where a source cannot be asked.
+    // Whether an event of the kernel's programs is pending for drain(). Polls without sleeping until `until`, because
+    // waking a sleeping thread takes time; polls once if the thread has no real-time priority or only one CPU. False if
+    // the source cannot be polled.
     [[nodiscard]] virtual bool await(MonotonicTime /*until*/) { return false; }
     // Hands over everything pending, oldest first, without blocking; lost events are events too.
     virtual void drain(const Sink& sink) = 0;

@@ -40,7 +40,7 @@ TEST_F(Agents, AnApproachThatTheLookDoesNotSeeIsSeenAtTheNextOne) {
     EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
 }
 
-// Whoever sleeps is woken later than who runs.
+// Waking a sleeping thread takes time.
 TEST_F(Agents, WhileALineIsReachedSoonItWaitsAwakeAndServesACrossingAtOnce) {
     declare(100_MiB);
     make();
