@@ -8,13 +8,13 @@
 #include <csignal>
 #include <cstring>
 
-#include <malloc.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "kernel/load_memory.hpp"
 #include "sys/fd.hpp"
 #include "sys/program_code.hpp"
 
@@ -27,7 +27,7 @@ std::string become_realtime(int priority) {
     const auto note = [&](const char* what) {
         missing += (missing.empty() ? "" : "; ") + std::string(what) + ": " + std::strerror(errno);
     };
-    (void)malloc_trim(0);  // loading BPF took megabytes that are free again: give them back before locking
+    kernel::release_load_memory();  // before it would be locked
     // On fault: what is never touched (most of the libraries) takes no memory.
     if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) {
         note("memory is not locked");

@@ -11,8 +11,8 @@
 
 namespace evictd::app {
 
-// No page fault of this process, whenever it comes, clears 2 MiB where 4 KiB are wanted. Before there is much of a
-// heap.
+// After this no page fault clears 2 MiB where 4 KiB are wanted, but for those of kernel/load_memory at the start. Call
+// it before there is much of a heap.
 void refuse_huge_pages();
 
 // Gives the calling thread SCHED_FIFO at `priority` (0: left alone) and locks what the process touches into memory.

@@ -12,10 +12,10 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <malloc.h>
 
 #include "kernel/hook_probes.hpp"
 #include "kernel/kernel_btf.hpp"
+#include "kernel/load_memory.hpp"
 
 namespace evictd::kernel {
 namespace {
@@ -129,14 +129,6 @@ int consider(const btf* kernel, std::span<const Candidate> group, Choice& choice
     return 0;
 }
 
-// libbpf reads the kernel's types again to load programs, which takes half as long into memory that is mapped already.
-// So what they took stays when it is freed, until become_realtime() gives it back. By itself malloc raises both
-// thresholds to about as much when memory of this size is freed for the first time.
-void keep_freed_memory() {
-    (void)mallopt(M_MMAP_THRESHOLD, 8 << 20);  // the types have 5.3 MiB on Linux 6.18
-    (void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
-}
-
 const char* remedy_for(int error) {
     if (error == EPERM) {
         return "run as root with CAP_BPF and CAP_PERFMON";
@@ -226,7 +218,7 @@ bool feeds(const Choice& choice, std::string_view hook) {
 
 Result<Choice> choose_programs(std::vector<Refusal> refused) {
     libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });
-    keep_freed_memory();
+    prepare_load_memory();
     Btf kernel(btf__load_vmlinux_btf());
     if (!kernel) {
         return fail(ErrorKind::failed, "BPF", std::string("no kernel BTF: ") + std::strerror(errno),

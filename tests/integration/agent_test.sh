@@ -61,7 +61,7 @@ agent_found() { run 0 doctor --config "$work/config.yaml" "${socket[@]}" && says
 check "doctor names the running agent and does not disturb it" agent_found
 check "the agent answers after doctor has looked" answers
 small_pages() { grep -q "^THP_enabled:[[:space:]]*0" "/proc/$agent/status"; }
-check "no page fault of the agent's clears a huge page" small_pages
+check "once it is started, no page fault of the agent's clears a huge page" small_pages
 
 # ---- --watch
 watched() { timeout --preserve-status -s INT 2.5 "$EVICTD" status --watch -o json "${socket[@]}" > "$work/out" 2> "$work/err" && [ "$(wc -l < "$work/out")" -ge 2 ] && valid_json "$work/out"; }

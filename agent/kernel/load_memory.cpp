@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The evictd authors
+#include "kernel/load_memory.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sysinfo.h>
+
+namespace evictd::kernel {
+namespace {
+
+constexpr std::size_t huge_page = 2 << 20;  // bytes, as all below
+// Two copies of the types, 5.3 MiB each on Linux 6.18, what libbpf adds to each, and the programs. What does not fit is
+// read into small pages. A multiple of huge_page.
+constexpr std::size_t load_memory = 14 << 20;
+// With less a huge page would more often have to be made by reclaim and compaction.
+constexpr std::uint64_t least_free_memory = 256 << 20;
+constexpr std::uint64_t least_free_share = 16;  // a sixteenth of all memory
+// To clear one takes 0.1 to 1 ms. Longer: the kernel has to make them, and loading is faster without.
+constexpr auto slow = std::chrono::milliseconds(4);
+
+std::byte* huge_pages = nullptr;  // null: none were asked for
+
+bool has_free_memory() {
+    struct sysinfo info {};
+    return sysinfo(&info) == 0 && info.freeram * info.mem_unit >= least_free_memory &&
+           info.freeram >= info.totalram / least_free_share;
+}
+
+// One byte of each.
+void touch(std::byte* memory) {
+    for (std::size_t at = 0; at < load_memory; at += huge_page) {
+        const auto began = std::chrono::steady_clock::now();
+        *static_cast<volatile std::byte*>(memory + at) = std::byte{0};
+        if (std::chrono::steady_clock::now() - began > slow) {
+            return;
+        }
+    }
+}
+
+// refuse_huge_pages() is lifted meanwhile.
+void touch_huge_pages(std::byte* memory) {
+    const int refused = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+    if (refused > 0 && prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0) != 0) {
+        return;
+    }
+    if (madvise(memory, load_memory, MADV_HUGEPAGE) == 0) {
+        touch(memory);
+        huge_pages = memory;
+    }
+    if (refused > 0) {
+        (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    }
+}
+
+}  // namespace
+
+void prepare_load_memory() {
+    // Above what aligned_alloc() asks for, 2 MiB more, so that it comes from the heap and stays there when it is freed.
+    (void)mallopt(M_MMAP_THRESHOLD, load_memory + 2 * huge_page);
+    (void)mallopt(M_TRIM_THRESHOLD, 2 * load_memory);
+    if (huge_pages != nullptr || !has_free_memory()) {
+        return;
+    }
+    // Freed at once: what is allocated next lies in it.
+    const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(huge_page, load_memory), std::free);
+    if (memory) {
+        touch_huge_pages(static_cast<std::byte*>(memory.get()));
+    }
+}
+
+void release_load_memory() {
+    // About what malloc raises both to by itself when memory of the types' size is first freed.
+    (void)mallopt(M_MMAP_THRESHOLD, 8 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
+    (void)malloc_trim(0);
+    // Of a huge page that is in use in part the kernel keeps the whole. This splits it, and the rest is free.
+    if (huge_pages != nullptr) {
+        (void)madvise(huge_pages, load_memory, MADV_COLD);
+    }
+}
+
+}  // namespace evictd::kernel
