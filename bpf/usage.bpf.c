@@ -18,7 +18,7 @@ extern __u32 stall_seen;
 /* watermark.bpf.c: the root of all memory cgroups, null while the timer is not started; and what it knows of the pods'
  * file pages. */
 extern struct mem_cgroup* root_memcg;
-extern __u64 walked_cache, estimated_threshold, distrusted_ns;
+extern __u64 walked_cache, walked_usage, estimated_threshold, distrusted_ns;
 
 /* The rows of the last pass, in memory that the agent maps: an iterator's program may write no more than the seq_file's
  * buffer of 32 KiB at an element, and this one has one element. */
@@ -211,7 +211,9 @@ static __always_inline void tell_timer(const struct evictd_settings* current) {
     if (estimated_threshold && pods_available(current, cache) >= estimated_threshold)
         distrusted_ns = bpf_ktime_get_ns();
     estimated_threshold = 0;
-    if (!keep_unchanged) walked_cache = cache; /* a walk since may have found newer ones */
+    if (keep_unchanged) return; /* a walk since may have found newer ones */
+    walked_usage = memcg_usage(pods_memcg);
+    walked_cache = cache;
 }
 
 /* An iterator over one task, the agent's: what it is for is the rcu_read_lock() around the program, under which no

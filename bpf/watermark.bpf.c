@@ -120,6 +120,7 @@ static __always_inline void sample_pods(struct sample* sample, struct evictd_tim
     __u64 cache = walked_cache; /* read once: a look beside this may write it */
     if (walks) {
         __u64 begin = bpf_ktime_get_ns();
+        walked_usage = memcg_usage(pods_memcg); /* before: what is charged during the walk is a change */
         walked_cache = cache = pods_cache(sample->settings->memory_available, stats);
         walked_ns = sample->now;
         walk_cost_ns = bpf_ktime_get_ns() - begin;

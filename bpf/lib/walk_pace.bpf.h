@@ -22,16 +22,23 @@
  * the agent's look adds them up in any case, and to walk before would only make it wait. */
 #define RECENT_NS (20 * 1000 * 1000ULL)
 
-/* For the history the pods' file pages are also added up where no threshold is near: once a second, or where
- * that would take more than a two-thousandth of a CPU, less often, but every ten seconds. */
+/* For the history the pods' file pages are also added up where no threshold is near: at most once a second and for at
+ * most a two-thousandth of a CPU, but at least every ten seconds. While the usage of the pods' root stays the same,
+ * every three seconds: most page cache that comes or goes changes it. What does not (cache replaced by other memory,
+ * pages that become active) is so late in the history. */
 #define HISTORY_WALK_NS (1000 * 1000 * 1000ULL)
 #define HISTORY_WALK_SHARE 2000
+#define HISTORY_WALK_REST_NS (3 * HISTORY_WALK_NS)
 #define HISTORY_WALK_MOST_NS (10 * HISTORY_WALK_NS)
+/* Bytes: what four CPUs charge in advance (MEMCG_CHARGE_BATCH, 64 pages each). Half of it: more walks for nothing.
+ * Double: the history may be wrong by as much. */
+#define HISTORY_WALK_CHANGE (1024 * 1024ULL)
 
 /* The last walk: when, what it took, and what was found by it or by the agent's look since (usage.bpf.c). */
 __u64 walked_ns;
 __u64 walk_cost_ns;
 __u64 walked_cache;
+__u64 walked_usage; /* of the pods' root, when walked_cache was found */
 
 /* The highest threshold that was reported between two walks; 0 once a look has checked it. And when the last wrong one
  * was found. */
@@ -43,8 +50,10 @@ __u64 distrusted_ns;
 __u64 highest_above;
 
 static __always_inline bool history_walk_due(__u64 now) {
-    __u64 rest = walk_cost_ns * HISTORY_WALK_SHARE;
-    if (rest < HISTORY_WALK_NS) rest = HISTORY_WALK_NS;
+    __u64 usage = memcg_usage(pods_memcg), rest = walk_cost_ns * HISTORY_WALK_SHARE;
+    __u64 change = usage > walked_usage ? usage - walked_usage : walked_usage - usage;
+    __u64 least = change < HISTORY_WALK_CHANGE ? HISTORY_WALK_REST_NS : HISTORY_WALK_NS;
+    if (rest < least) rest = least;
     if (rest > HISTORY_WALK_MOST_NS) rest = HISTORY_WALK_MOST_NS; /* an interrupted walk seems to have taken seconds */
     return now - walked_ns >= rest;
 }

@@ -76,6 +76,17 @@ TEST_F(HistoryOfTheTimer, CountsPageCacheAsAvailableWithoutAThreshold) {
     EXPECT_TRUE(eventually([&] { return newest() > (100_MiB).value; })) << newest();
 }
 
+// The walk that adds up file pages is half of what the timer costs at rest. With it every second there would be six.
+TEST_F(HistoryOfTheTimer, AddsUpFilePagesLessOftenWhileTheUsageStaysTheSame) {
+    make_pods_root(128_MiB);
+    const auto walks = [&] { return bpf_->timer_stats().walks; };
+    ASSERT_TRUE(eventually([&] { return walks() > 0; }));
+    ASSERT_TRUE(wait_for_ticks(15));  // 100 ms each: what the pods' root has got since is in a walk
+    const auto before = walks();
+    ASSERT_TRUE(wait_for_ticks(60));
+    EXPECT_LE(walks() - before, 3);
+}
+
 TEST_F(HistoryOfTheTimer, ReportsThatThePodsCgroupDoesNotExist) {
     ASSERT_TRUE(wait_for_ticks(3));
     ASSERT_FALSE(history().empty());
