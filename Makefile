@@ -19,9 +19,10 @@ KEEP         ?=
 EVERY        ?=
 CASES        ?=
 VM_BOOTS     ?=
+KUBE_CASES   ?=
 BASE         ?=
 
-export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVERY CASES VM_BOOTS
+export BUILD BUILD_TYPE JOBS CMAKE_ARGS FUZZ_SECONDS ROUNDS SEED PARTS KEEP EVERY CASES VM_BOOTS KUBE_CASES
 tools := tests/tools
 
 .DEFAULT_GOAL := help
@@ -86,7 +87,7 @@ vm: ## the cases of tests/vm on other kernels and cgroup layouts, in QEMU; BOOT=
 	@$(tools)/build.sh $(BUILD) all
 	@tests/vm/matrix.sh -b $(BUILD) -B "$(BOOT)" $(CASES)
 
-test-kube: ## tests/kube on a real API server, kubelet and containerd, built on first use (root); CASES="node ..." picks some
+test-kube: ## tests/kube on a real API server, kubelet and containerd, built on first use (root); CASES="node ..." picks some, KUBE_CASES=part
 	@$(tools)/deps.sh build kube
 	@$(tools)/test.sh kube
 

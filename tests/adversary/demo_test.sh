@@ -21,7 +21,7 @@ plays() { timeout -k 5 120 "$top/tests/adversary/demo.sh" > "$work/out" 2> "$wor
 check "the demo says that all went as it should" plays
 one_goes() { [ "$(grep -c 'evictd: Evicted: ' "$work/out")" -eq 1 ] && says 'evictd: Evicted: Pod default/crawler is gone'; }
 check "one pod is evicted, the one that forks" one_goes
-figures() { says 'was gone: [1-9][0-9]* ms' && says '[1-9][0-9]* tasks a second' && says '^ +[0-9]+ ms  █+\|█'; }
+figures() { says 'was gone: [1-9][0-9]* ms' && says '[1-9][0-9]* tasks a second' && says '^ +[0-9]+ ms  █+\|'; }
 check "the picture and the verdict have figures" figures
 
 start() { # start: until it has made its node

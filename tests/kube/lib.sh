@@ -55,10 +55,14 @@ ready_unless_dead() { # ready_unless_dead PID-FILE COMMAND...: also true when th
     shift
     ! recorded "$file" || "$@"
 }
-free_port() { # free_port: a TCP port on loopback that nothing listens on, below the range of outgoing connections
-    local port
+# ports_of_rigs: of all rigs in this directory, also of what is stopped just now
+ports_of_rigs() { cat "$(dirname "$rig")"/evictd-kube*/{pki,node}/*.port 2> /dev/null || true; }
+free_port() { # free_port: a TCP port on loopback that nothing listens on and no rig uses, below the range of outgoing connections
+    local port used
+    used=" $(ports_of_rigs | tr '\n' ' ') "
     while true; do
         port=$((20000 + RANDOM % 10000))
+        [[ $used != *" $port "* ]] || continue
         ! (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null || continue
         echo "$port"
         return

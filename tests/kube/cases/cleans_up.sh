@@ -3,6 +3,7 @@
 # Copyright The evictd authors
 # Rigs that end badly leave nothing behind, and do not disturb the one beside them.
 # needs: node
+# in turns
 # shellcheck disable=SC2317,SC2016  # check calls functions by name; what is in single quotes runs elsewhere
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../rig.sh

@@ -4,6 +4,7 @@
 # The Job of deploy/kustomize/cleanup: the image, as the user and with the rights of its manifests, removes what agents that never
 # came back have left on every node, and nothing else. Its pod has the host's network here, because pods of the rig have none.
 # needs: node
+# in turns
 # shellcheck disable=SC2317,SC2016  # check calls functions by name; eval expands later
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../rig.sh

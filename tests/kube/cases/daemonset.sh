@@ -140,8 +140,10 @@ kubectl delete pod near --force --grace-period 0 > /dev/null 2>&1
 frozen() { grep -qx FROZEN "$1/freezer.state" 2> /dev/null || grep -qx 1 "$1/cgroup.freeze" 2> /dev/null; }
 freezer_of() { find /sys/fs/cgroup/freezer/"$(cgroup_of "$rig")" -name "pod$1"; }
 killed_in_freeze() {
-    local path end=$((SECONDS + 20))
-    wait_for 20 no_pod_cgroup_of_near && hog grower 760 && path=$(freezer_of "$(pod_uid grower)") && [ -n "$path" ] && touch "/proc/$hog/root/tmp/go"
+    local path end
+    wait_for 20 no_pod_cgroup_of_near && hog grower 760 && path=$(freezer_of "$(pod_uid grower)") && [ -n "$path" ] &&
+        touch "/proc/$hog/root/tmp/go" || return 1
+    end=$((SECONDS + 20))
     until frozen "$path"; do [ "$SECONDS" -lt "$end" ] || { echo "    it was not frozen"; return 1; }; done
     kill -KILL "$evictd_pid"
     local begin=${EPOCHREALTIME/./}

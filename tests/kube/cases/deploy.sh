@@ -4,6 +4,7 @@
 # What an operator applies: the manifests of deploy/ are valid for a real API server, the chart is the kustomize base, and the
 # service account may do what deploy/docs/install.md lists and nothing else.
 # needs: api
+# in turns
 # shellcheck disable=SC2317  # check calls functions by name
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../rig.sh

@@ -4,6 +4,7 @@
 # A node short of disk, beside a real kubelet and containerd: an unused image is removed and nobody is evicted; then a pod
 # fills the disk and is evicted, and no other. The node is on a small filesystem of its own.
 # needs: node
+# in turns
 # env: CROSSINGS (9): how many are timed
 # shellcheck disable=SC2317,SC2016  # check calls functions by name; eval expands later
 set -uo pipefail

@@ -4,6 +4,7 @@
 # What a pod keeps on disk, as evictd's survey counts it and as the kubelet does, in its /stats/summary: volumes and logs of a
 # real pod, to the byte.
 # needs: node
+# in turns
 # shellcheck disable=SC2317,SC2016  # check calls functions by name; eval expands later
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../rig.sh

@@ -4,6 +4,7 @@
 # evictd as its DaemonSet with overlays/disks, in the real containerd: it measures the node's filesystems and what pods keep in
 # volumes and layers, removes logs, and what it mounts keeps nothing mounted that the kubelet unmounts.
 # needs: node
+# in turns
 # shellcheck disable=SC2317,SC2016  # check calls functions by name; eval expands later
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../rig.sh

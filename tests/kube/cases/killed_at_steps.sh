@@ -4,6 +4,7 @@
 # evictd is killed with SIGKILL at one system call after the other of an eviction, by strace, and started again: each pod
 # ends as evicted once, none runs again, none is lost, and no other pod is touched.
 # needs: node
+# in turns
 # env: STEPS: of those below (all)
 # shellcheck disable=SC2317  # check calls functions by name
 set -uo pipefail

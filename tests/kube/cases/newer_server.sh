@@ -4,6 +4,7 @@
 # evictd with real pods' cgroups and a server that answers as Kubernetes 1.36.2 does (newer/): what 1.20 does not have, and
 # what goes wrong on the way.
 # needs: api
+# in turns
 # shellcheck disable=SC2317,SC2016  # check calls functions by name; eval expands later
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../rig.sh

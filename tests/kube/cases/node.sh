@@ -58,7 +58,7 @@ check "a killed container is started again by the kubelet" restarted
 kubelet_restarts() {
     local before
     before=$(container_pid guaranteed)
-    stop_recorded "$node/kubelet.pid" && kubelet_up && ready && [ -n "$before" ] && [ "$(container_pid guaranteed)" = "$before" ]
+    stop_recorded "$node/kubelet.pid" && kubelet_up && wait_for 30 ready && [ -n "$before" ] && [ "$(container_pid guaranteed)" = "$before" ]
 }
 check "the kubelet is stopped and started again, and pods live on" kubelet_restarts
 deleted() {

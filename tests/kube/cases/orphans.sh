@@ -4,6 +4,7 @@
 # What is left of a pod that was deleted by force while the kubelet was away: it stays while the API server is away, and
 # goes after the quarantine once the API server says that the pod is gone. What is left of a pod that it has, stays.
 # needs: node
+# in turns
 # waits for minutes
 # shellcheck disable=SC2317,SC2016  # check calls functions by name; eval expands later
 set -uo pipefail
