@@ -69,7 +69,7 @@ TEST_F(LoadMemory, LaterAllocationsTakeFewPageFaults) {
     }
     const long before = page_faults();
     const std::vector<char> types(5 << 20, 'x');
-    const std::vector<char> copy(types);
+    const std::vector<char> copy(types.begin(), types.end());
     EXPECT_EQ(prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), 1) << "huge pages stay refused for all else";
     EXPECT_LT(page_faults() - before, 800);  // of 2,560 pages; up to 512 lie before the first huge page
 }
