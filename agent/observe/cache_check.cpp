@@ -26,11 +26,16 @@ bool differ(const port::RootCount& a, const port::RootCount& b) {
     return apart(a.inactive_file, b.inactive_file);
 }
 
+// The kernel may leave its counters as they are for 2 s, also when memory.stat is read. Then they say nothing.
+bool is_behind(const port::RootCount& controller, Bytes usage) {
+    return usage - controller.accounted.value_or(usage) > least_difference;
+}
+
 std::string mib(Bytes bytes) { return std::to_string(bytes.value >> 20U) + " MiB"; }
 
 }  // namespace
 
-std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted, bool uncertain) {
+std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted, Bytes usage, bool uncertain) {
     const auto timer = usage_.timer_count();
     const bool comparable = timer && std::max(timer->at - counted.at, counted.at - timer->at) <= comparable_for;
     const bool differs = comparable && differ(counted, *timer);
@@ -46,23 +51,24 @@ std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted
         trouble_ = "the pods' page cache is uncertain: " + controller.error().text();
         return std::nullopt;
     }
+    const bool is_taken = *controller && (uncertain || !is_behind(**controller, usage));
     differed_ += differs ? 1 : 0;
     if (differed_ < differences_reported) {
         trouble_.clear();
     } else if (differs && differed_ == differences_reported) {
         trouble_ = "the pods' page cache is counted in two ways that differ: " + mib(counted.inactive_file) +
                    " inactive by the look, " + mib(timer->inactive_file) + " by the timer" +
-                   (*controller ? "; the memory controller's own figure is used, " + mib((*controller)->inactive_file)
-                                : std::string());
+                   (is_taken ? "; the memory controller's own figure is used, " + mib((*controller)->inactive_file)
+                             : std::string());
     }
-    auto settled = controller->value_or(counted);
+    auto settled = is_taken ? **controller : counted;
     settled.at = counted.at;
     return settled;
 }
 
 Bytes late_cache(const port::RootCount& controller, Bytes usage, Bytes uncounted_cache) {
-    const Bytes missing = usage - controller.accounted.value_or(usage);
-    return missing > least_difference ? std::min(missing, uncounted_cache) : Bytes{0};
+    return is_behind(controller, usage) ? std::min(usage - controller.accounted.value_or(usage), uncounted_cache)
+                                        : Bytes{0};
 }
 
 }  // namespace evictd::observe

@@ -18,8 +18,9 @@ public:
     explicit CacheCheck(port::UsageSource& usage) : usage_(usage) {}
 
     // The pods' page cache: `counted`, which a pass came to, unless the timer came to something else at that time or
-    // `uncertain` is set. None: the controller's figure is needed and cannot be read.
-    [[nodiscard]] std::optional<port::RootCount> settle(const port::RootCount& counted, bool uncertain);
+    // `uncertain` is set. Then the controller's figure; if nothing is uncertain only where it is up to date, that is,
+    // where it accounts for all of `usage`, which the pass found. None: that figure is needed and cannot be read.
+    [[nodiscard]] std::optional<port::RootCount> settle(const port::RootCount& counted, Bytes usage, bool uncertain);
 
     // Why the counts cannot be taken as they are; the same words for as long as that lasts. Empty: they agree.
     [[nodiscard]] const std::string& trouble() const { return trouble_; }

@@ -96,7 +96,7 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
     const Bytes uncounted = old ? usage_.uncounted_cache() : Bytes{0};
     auto cache = std::optional(counted_cache(rows_, at));
     if (pass != port::Pass::changed_rows || old) {  // kept rows and new ones are of no one time to compare
-        cache = check_.settle(*cache, old);
+        cache = check_.settle(*cache, rows_.front().usage, old);
     }
     if (old) {
         const Bytes usage_before = rows_.front().usage;

@@ -242,6 +242,18 @@ TEST_F(Observing, WhatIsChargedAfterTheCountIsInTheNextLook) {
     EXPECT_EQ(allocatable(look()).memory->kubelet, 574_MiB);
 }
 
+// 366 MiB were read within a second, the two counts are some milliseconds apart, and the controller knows of none of
+// it.
+TEST_F(Observing, AControllerThatIsBehindDoesNotDecideBetweenTwoCounts) {
+    declare({{.id = 1, .level = 1, .usage = 1023_MiB, .limit = 1_GiB, .inactive_file = 366_MiB}}, {});
+    tree.timer = {.inactive_file = 356_MiB, .active_file = {}, .at = clock.monotonic()};
+    tree.controller = port::RootCount{.inactive_file = 0_B, .active_file = {}, .at = {}, .accounted = 657_MiB};
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 367_MiB);
+    EXPECT_EQ(tree.controller_reads, 1);
+    tree.controller->value().accounted = 1021_MiB;
+    EXPECT_EQ(allocatable(look()).memory->kubelet, 1_MiB) << "up to date, but for the CPUs' reserves";
+}
+
 TEST_F(Observing, WhereTwoCountsOfThePageCacheDifferTheControllersOwnIsTaken) {
     declare({{.id = 1, .level = 1, .usage = 900_MiB, .limit = 1_GiB, .inactive_file = 10_MiB}}, {});
     tree.timer = {.inactive_file = 12_MiB, .active_file = {}, .at = clock.monotonic()};
