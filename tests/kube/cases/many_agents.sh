@@ -91,7 +91,7 @@ echo "    $(grep '^reported' "$work/agents.out")"
 echo "    requests: $(made "$work/mass-begin" "$work/mass-end" '.') in all, $(patches 200) PATCH pods/status accepted; $(grep -c 'answered 429' "$work/agents.err") answers 429 seen by clients"
 report "$work/mass-begin" "$work/mass-end"
 # A request whose answer was lost is sent again, and the server may have accepted the first one. A 4xx is an answer.
-lost_answers() { grep -vcE 'the API server answered 4[0-9][0-9]' "$work/agents.err"; }
+lost_answers() { grep -E '^load-[0-9]+: ' "$work/agents.err" | grep -vcE 'the API server answered 4[0-9][0-9]'; }
 once_each() {
     local patches lost
     patches=$(patches 200) lost=$(lost_answers)
