@@ -27,7 +27,7 @@ std::string become_realtime(int priority) {
     const auto note = [&](const char* what) {
         missing += (missing.empty() ? "" : "; ") + std::string(what) + ": " + std::strerror(errno);
     };
-    kernel::release_load_memory();  // before it would be locked
+    kernel::release_load_memory();  // before memory is locked
     // On fault: what is never touched (most of the libraries) takes no memory.
     if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) {
         note("memory is not locked");

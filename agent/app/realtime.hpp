@@ -11,7 +11,7 @@
 
 namespace evictd::app {
 
-// After this no page fault clears 2 MiB where 4 KiB are wanted, but for those of kernel/load_memory at the start. Call
+// After this no page fault clears 2 MiB where 4 KiB are wanted, except those of kernel/load_memory at the start. Call
 // it before there is much of a heap.
 void refuse_huge_pages();
 

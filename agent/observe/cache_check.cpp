@@ -26,9 +26,11 @@ bool differ(const port::RootCount& a, const port::RootCount& b) {
     return apart(a.inactive_file, b.inactive_file);
 }
 
-// The kernel may leave its counters as they are for 2 s, also when memory.stat is read. Then they say nothing.
-bool is_behind(const port::RootCount& controller, Bytes usage) {
-    return usage - controller.accounted.value_or(usage) > least_difference;
+// What is charged and the controller has not counted yet: the kernel may leave its counters as they are for 2 s, also
+// when memory.stat is read. 0 where that is not known.
+Bytes uncounted_by(const port::RootCount& controller, Bytes usage) {
+    const Bytes missing = usage - controller.accounted.value_or(usage);
+    return missing > least_difference ? missing : Bytes{0};
 }
 
 std::string mib(Bytes bytes) { return std::to_string(bytes.value >> 20U) + " MiB"; }
@@ -51,7 +53,7 @@ std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted
         trouble_ = "the pods' page cache is uncertain: " + controller.error().text();
         return std::nullopt;
     }
-    const bool is_taken = *controller && (uncertain || !is_behind(**controller, usage));
+    const bool is_taken = *controller && (uncertain || uncounted_by(**controller, usage) == Bytes{0});
     differed_ += differs ? 1 : 0;
     if (differed_ < differences_reported) {
         trouble_.clear();
@@ -67,8 +69,7 @@ std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted
 }
 
 Bytes late_cache(const port::RootCount& controller, Bytes usage, Bytes uncounted_cache) {
-    return is_behind(controller, usage) ? std::min(usage - controller.accounted.value_or(usage), uncounted_cache)
-                                        : Bytes{0};
+    return std::min(uncounted_by(controller, usage), uncounted_cache);
 }
 
 }  // namespace evictd::observe

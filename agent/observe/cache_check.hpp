@@ -18,8 +18,8 @@ public:
     explicit CacheCheck(port::UsageSource& usage) : usage_(usage) {}
 
     // The pods' page cache: `counted`, which a pass came to, unless the timer came to something else at that time or
-    // `uncertain` is set. Then the controller's figure; if nothing is uncertain only where it is up to date, that is,
-    // where it accounts for all of `usage`, which the pass found. None: that figure is needed and cannot be read.
+    // `uncertain` is set. Then it is the controller's figure. Without `uncertain` that figure is used only if it
+    // accounts for all of `usage`, which the same pass found. None: it is needed and cannot be read.
     [[nodiscard]] std::optional<port::RootCount> settle(const port::RootCount& counted, Bytes usage, bool uncertain);
 
     // Why the counts cannot be taken as they are; the same words for as long as that lasts. Empty: they agree.

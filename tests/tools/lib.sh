@@ -25,6 +25,11 @@ scripts() { # scripts: every shell script of ours, NUL-separated, told by its fi
 # Git does not trust a clone that belongs to somebody else, as a user's does when root tests it.
 repository() { git -c safe.directory='*' "$@"; }
 
+turn() { # turn COUNT: a number below COUNT. The commit says which, so that a second run plays the same. Outside a repository it fails
+    local commit
+    commit=$(repository -C "$top" rev-parse HEAD 2> /dev/null) && echo $((16#${commit:0:6} % $1))
+}
+
 # Sanitizers want their shadow memory where a kernel with many bits of address randomisation may have put something else.
 without_aslr() {
     if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi
