@@ -50,7 +50,7 @@ bool Node::set_threshold(std::size_t mib) {
 
 bool Node::start_agent() {
     const std::size_t before = events_of("\"reason\":\"AgentStarted\"");
-    agent_ = spawn({evictd_, "run", "--config", work_ + "/config.yaml"}, log());
+    agent_ = spawn({evictd_, "run", "--config", work_ + "/config.yaml"}, log(), "0");
     int status = 0;
     for (int waited = 0; waited < starts_within_ms; waited += 10) {
         if (events_of("\"reason\":\"AgentStarted\"") > before) return true;
@@ -80,7 +80,7 @@ void Node::kill_agent() {
 
 bool Node::undo() {
     int status = 0;
-    return ended(spawn({evictd_, "undo", "--config", work_ + "/config.yaml"}, log()), ends_within_ms, status) &&
+    return ended(spawn({evictd_, "undo", "--config", work_ + "/config.yaml"}, log(), "0"), ends_within_ms, status) &&
            WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

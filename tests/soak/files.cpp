@@ -19,6 +19,13 @@ void sleep_ms(long ms) {
     (void)::nanosleep(&time, nullptr);
 }
 
+double seconds_of_day() {
+    constexpr time_t day = 86'400;
+    timespec now{};
+    (void)::clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<double>(now.tv_sec % day) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
 std::string read_file(const fs::path& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -50,6 +57,13 @@ std::size_t number_in(const std::string& text, const std::string& key) {
         if (word == key) return value;
     }
     return 0;
+}
+
+void drop_cache(const fs::path& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    (void)::close(file);
 }
 
 bool ended(pid_t pid, int within_ms, int& status) {

@@ -67,6 +67,7 @@ public:
             hostile.push_back(attack(dice, std::min(left, dice.between(24, 64))));
             left -= hostile.back().mib;
         }
+        const double settled = seconds_of_day();
         sleep_ms(static_cast<long>(dice.between(50, 200)));  // manifests are read
         press(dice, hostile, wrong);
         if (!node_.set_threshold(4)) wrong.emplace_back("a new configuration was not taken over");
@@ -74,8 +75,9 @@ public:
         std::error_code ignored;
         for (const auto& file : std::filesystem::directory_iterator(node_.volume()))
             std::filesystem::remove(file, ignored);
+        drop_cache(node_.big_file());
         if (dice.chance(15)) restart(wrong);
-        const Words seen = witness_.judge(innocents_, hostile);
+        const Words seen = witness_.judge(innocents_, hostile, settled);
         wrong.insert(wrong.end(), seen.begin(), seen.end());
         return wrong;
     }

@@ -65,7 +65,7 @@ private:
     void write_config(std::size_t mib) const;
     [[nodiscard]] std::size_t used_bytes(const std::string& directory) const;  // without inactive file pages
     [[nodiscard]] std::size_t events_of(const std::string& reason) const;
-    pid_t spawn(const Words& words, const std::string& output) const;
+    pid_t spawn(const Words& words, const std::string& output, const std::string& score) const;  // its oom_score_adj
 
     std::string evictd_;
     std::string attacker_;

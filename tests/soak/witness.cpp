@@ -63,7 +63,7 @@ std::vector<Witness::Event> Witness::unread() {
     return events;
 }
 
-Words Witness::judge_victims(const std::vector<Event>& events, const std::vector<Pod>& hostile) {
+Words Witness::judge_victims(const std::vector<Event>& events, const std::vector<Pod>& hostile, double settled) {
     Words wrong;
     const bool growing = std::any_of(hostile.begin(), hostile.end(), [](const Pod& pod) { return pod.grows; });
     const Event* last = nullptr;
@@ -81,7 +81,7 @@ Words Witness::judge_victims(const std::vector<Event>& events, const std::vector
             if (apart == 0) wrong.push_back("two victims of one look: " + last->pod + " and " + event.pod);
             if (!last_gone && !restarted)
                 wrong.push_back(event.pod + " was chosen while " + last->pod + " was still there");
-            if (!growing && !restarted && back < returned * owed && back >= 0) {
+            if (!growing && last->seconds >= settled && !restarted && back < returned * owed && back >= 0) {
                 wrong.push_back(event.pod + " was chosen after " + std::to_string(apart) + " s, of " + last->pod +
                                 "'s " + std::to_string(owed) + " MiB came back " + std::to_string(back));
             }
@@ -92,9 +92,9 @@ Words Witness::judge_victims(const std::vector<Event>& events, const std::vector
     return wrong;
 }
 
-Words Witness::judge(const std::vector<Pod>& innocents, const std::vector<Pod>& hostile) {
+Words Witness::judge(const std::vector<Pod>& innocents, const std::vector<Pod>& hostile, double settled) {
     const auto events = unread();
-    Words wrong = judge_victims(events, hostile);
+    Words wrong = judge_victims(events, hostile, settled);
     for (const auto& pod : innocents) {
         if (!Node::lives(pod)) wrong.push_back(pod.name + " is dead: it was within its request");
     }

@@ -14,8 +14,9 @@ namespace evictd::soak {
 class Witness {
 public:
     explicit Witness(std::string log) : log_(std::move(log)) {}
-    // What was wrong since the last call; `innocents` and `hostile` are the pods of the round.
-    Words judge(const std::vector<Pod>& innocents, const std::vector<Pod>& hostile);
+    // What was wrong since the last call; `innocents` and `hostile` are the pods of the round. `settled` (seconds of
+    // the day): since then all hostile pods hold what they will hold, but for those that grow.
+    Words judge(const std::vector<Pod>& innocents, const std::vector<Pod>& hostile, double settled);
     [[nodiscard]] std::size_t evictions() const { return evictions_; }
 
 private:
@@ -27,7 +28,7 @@ private:
         std::string line;
     };
     std::vector<Event> unread();
-    static Words judge_victims(const std::vector<Event>& events, const std::vector<Pod>& hostile);
+    static Words judge_victims(const std::vector<Event>& events, const std::vector<Pod>& hostile, double settled);
 
     std::string log_;
     std::size_t read_ = 0;

@@ -65,7 +65,7 @@ deleted() {
     local process directory
     process=$(container_pid besteffort)
     directory=$(pod_cgroup "$(pod_uid besteffort)") && [ -n "$process" ] || return 1
-    kubectl delete pod besteffort --timeout=30s > /dev/null && gone "$process" && wait_for 10 eval "[ ! -e $directory ]" &&
+    kubectl delete pod besteffort --timeout=90s > /dev/null && gone "$process" && wait_for 10 eval "[ ! -e $directory ]" &&
         ! kubectl get pod besteffort > /dev/null 2>&1
 }
 check "a deleted pod is gone, with its processes and cgroup" deleted
