@@ -87,7 +87,7 @@ Tick Agent::observe(Cause cause) {
     list_again();
     Tick tick{.dry_run = options_.dry_run};
     if (!followed_.empty()) {
-        parts_.observer.forget_practice();
+        parts_.observer.forget_rehearsal();
     }
     tick.observation = look(std::move(cause), std::exchange(outcomes_, {}), node_need());
     tick.observation.victims = parts_.observer.victims(followed_);

@@ -13,7 +13,7 @@
 
 #include "act/executor.hpp"
 #include "app/look_pace.hpp"
-#include "app/practice_pace.hpp"
+#include "app/rehearsal_pace.hpp"
 #include "app/source_faults.hpp"
 #include "evictd/model/config.hpp"
 #include "evictd/model/filesystem.hpp"
@@ -164,7 +164,7 @@ private:
     void weigh_owed(Tick& tick) const;
     void after_victims(Tick& tick);
     [[nodiscard]] bool get_ready();
-    [[nodiscard]] bool practise_again(MonotonicTime begun, std::optional<Bytes> distance, MonotonicTime otherwise);
+    [[nodiscard]] bool rehearse_again(MonotonicTime begun, std::optional<Bytes> distance, MonotonicTime otherwise);
     std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();
     void tell_root();
@@ -200,8 +200,8 @@ private:
     observe::PodTable table_;
     reconcile::KernelWatcher watcher_;
     LookPace pace_;
-    PracticePace practice_pace_;
-    bool practice_cut_ = false;  // the last rehearsal, by an event
+    RehearsalPace rehearsal_pace_;
+    bool rehearsal_cut_ = false;  // the last rehearsal, by an event
     SourceFaults source_faults_;
     State state_;
     std::shared_ptr<const EvictionConfig> recorded_config_;  // none: nothing is recorded
@@ -254,8 +254,8 @@ private:
     MonotonicTime scores_looked_at_;
     bool score_reports_lost_ = false;  // one may be among the events that were lost since
     reconcile::DesiredScores desired_scores_;
-    std::optional<PodUid> practised_for_;  // who would be first, when a rehearsal last called for a look
-    MonotonicTime practise_for_another_at_;
+    std::optional<PodUid> rehearsed_for_;  // who would be first, when a rehearsal last called for a look
+    MonotonicTime rehearse_for_another_at_;
     bool look_at_pods_posted_ = false;
     bool rehearsed_ = false;
     bool approached_ = false;  // some line may be crossed in a moment

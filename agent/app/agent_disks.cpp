@@ -87,7 +87,7 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     }
     observe::add_filesystems(parts_.disks.filesystems(), observation);
     observation.runtime = runtime();
-    if (purpose == observe::LookFor::practice) {
+    if (purpose == observe::LookFor::rehearsal) {
         mark_disk_usage_unknown(observation.pods);
         return;
     }

@@ -138,7 +138,7 @@ void Agent::want_scores(const Tick& tick) {
     const bool steers = tick.decision.steer_to != desired.steer_to;
     desired.steer_to = tick.decision.steer_to;
     if (steers || !desired.steer_to) {
-        practised_for_ = desired.steer_to;  // a rehearsal that sees memory near a line again calls for a look again
+        rehearsed_for_ = desired.steer_to;  // a rehearsal that sees memory near a line again calls for a look again
     }
     const auto kind = tick.observation.cause.kind;
     const auto look_period = options_.eviction.look_period;

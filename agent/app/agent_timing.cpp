@@ -72,7 +72,7 @@ void Agent::arm_timer() {
     timer_armed_ = true;
 }
 
-// A look for practice: the eviction is played through over what is there now, nothing is decided, published or
+// A rehearsal: the eviction is played through over what is there now, nothing is decided, published or
 // remembered. The real one then finds the way in the CPU's caches. Where rungs would change, or another pod would be
 // first than the kernel is steered to, it is a real look: no more often than need be, because pods of one size take
 // turns. It gives way to an event, but not twice in a row: pods can cause as many as they like. Returns whether
@@ -80,44 +80,44 @@ void Agent::arm_timer() {
 bool Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
     auto observation =
-        look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, {}, observe::LookFor::practice);
+        look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, {}, observe::LookFor::rehearsal);
     add_pids(observation);
     const bool near = policy::is_near(watcher_.lines(), observation.readings);
     const auto distance = near ? policy::next_below(watcher_.lines(), observation.readings) : std::nullopt;
-    practice_cut_ = !practice_cut_ && parts_.events.await(begin);
-    if (practice_cut_) {
+    rehearsal_cut_ = !rehearsal_cut_ && parts_.events.await(begin);
+    if (rehearsal_cut_) {
         const auto now = parts_.clock.monotonic();
-        practice_pace_.charge(now - begin, now);
-        return practise_again(begin, distance, begin);  // if no line is near any more, at once: scores may be raised
+        rehearsal_pace_.charge(now - begin, now);
+        return rehearse_again(begin, distance, begin);  // if no line is near any more, at once: scores may be raised
     }
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));
     const auto rehearsed = parts_.clock.monotonic();
-    practice_pace_.charge(rehearsed - begin, rehearsed);
+    rehearsal_pace_.charge(rehearsed - begin, rehearsed);
     const auto steer_to = near ? first : std::nullopt;
-    const bool steers = steer_to != practised_for_;
-    if (rungs || (steers && begin >= practise_for_another_at_)) {
-        practised_for_ = steer_to;
-        practise_for_another_at_ = begin + look_for_another_first;
+    const bool steers = steer_to != rehearsed_for_;
+    if (rungs || (steers && begin >= rehearse_for_another_at_)) {
+        rehearsed_for_ = steer_to;
+        rehearse_for_another_at_ = begin + look_for_another_first;
         tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin});
         return false;
     }
-    return practise_again(begin, distance, steers ? practise_for_another_at_ : MonotonicTime::max());
+    return rehearse_again(begin, distance, steers ? rehearse_for_another_at_ : MonotonicTime::max());
 }
 
 // `distance`: to the line that is near; where none is, the next rehearsal comes at `otherwise`.
-bool Agent::practise_again(MonotonicTime begun, std::optional<Bytes> distance, MonotonicTime otherwise) {
+bool Agent::rehearse_again(MonotonicTime begun, std::optional<Bytes> distance, MonotonicTime otherwise) {
     const auto now = parts_.clock.monotonic();
-    practice_pace_.note(distance, now);
-    next_rehearsal_ = distance ? now + practice_pace_.pause(now - begun, now) : otherwise;
+    rehearsal_pace_.note(distance, now);
+    next_rehearsal_ = distance ? now + rehearsal_pace_.pause(now - begun, now) : otherwise;
     arm_timer();
-    const auto awake_until = std::min({practice_pace_.awake_until(now), next_look_, next_rehearsal_});
+    const auto awake_until = std::min({rehearsal_pace_.awake_until(now), next_look_, next_rehearsal_});
     if (!distance || awake_until <= now) {
         return false;
     }
     const bool is_told = parts_.events.await(awake_until);
     const auto then = parts_.clock.monotonic();
-    practice_pace_.charge_awake(then - now, then);
+    rehearsal_pace_.charge_awake(then - now, then);
     return is_told;
 }
 
@@ -158,10 +158,11 @@ void Agent::schedule(const Tick& tick) {
         const auto affordable = now + pace_.timed_pause(policy::next_below(watcher_.lines(), readings));
         next_look_ = std::max(next_look_, std::min(affordable, next.latest));
     }
-    // Where looks are timed, so many of them are practice enough, and one more after each would double what they cost.
-    const bool practises = !pressure_ && !timed && policy::is_near(watcher_.lines(), readings);
-    practice_pace_.note(practises ? policy::next_below(watcher_.lines(), readings) : std::nullopt, now);
-    next_rehearsal_ = practises ? now + practice_pace_.pause(Duration{}, now) : MonotonicTime::max();
+    // Where looks are timed, they come often enough to be the rehearsal; one more after each would double what they
+    // cost.
+    const bool rehearses = !pressure_ && !timed && policy::is_near(watcher_.lines(), readings);
+    rehearsal_pace_.note(rehearses ? policy::next_below(watcher_.lines(), readings) : std::nullopt, now);
+    next_rehearsal_ = rehearses ? now + rehearsal_pace_.pause(Duration{}, now) : MonotonicTime::max();
     arm_timer();
 }
 

@@ -19,7 +19,7 @@ namespace evictd::kernel {
 
 namespace {
 
-// On one CPU nothing else could run meanwhile, neither the pod that takes the memory nor who ends it. And a thread
+// With one CPU, spinning would keep every other process from running, also one that is being killed. And a thread
 // without real-time priority would use up its share of the CPU that it needs in a moment.
 bool may_spin() {
     const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;

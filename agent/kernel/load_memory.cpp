@@ -43,7 +43,7 @@ void touch(std::byte* memory) {
     }
 }
 
-// The process may refuse huge pages (PR_SET_THP_DISABLE): not meanwhile.
+// Lifts PR_SET_THP_DISABLE while the pages are touched.
 void touch_huge_pages(std::byte* memory) {
     const int refused = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
     if (refused > 0 && prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0) != 0) {
@@ -61,7 +61,8 @@ void touch_huge_pages(std::byte* memory) {
 }  // namespace
 
 void prepare_load_memory() {
-    // Above what aligned_alloc() asks for, 2 MiB more, so that it comes from the heap and stays there when it is freed.
+    // aligned_alloc() asks for up to 2 MiB more than load_memory. Below these thresholds, memory comes from the heap
+    // and stays there when it is freed.
     (void)mallopt(M_MMAP_THRESHOLD, load_memory + 2 * huge_page);
     (void)mallopt(M_TRIM_THRESHOLD, 2 * load_memory);
     if (huge_pages != nullptr || !has_free_memory()) {

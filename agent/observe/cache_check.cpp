@@ -13,7 +13,7 @@ namespace {
 constexpr auto comparable_for = std::chrono::milliseconds(10);
 
 // Pages on their way to a list (31 folios a CPU), and what a busy disk reads between two counts. Half of it would find
-// differences where there are none; a difference of less decides between two thresholds that nobody sets apart.
+// differences where there are none; smaller ones do not matter for any threshold.
 constexpr Bytes least_difference = 4_MiB;
 constexpr std::int64_t least_share = 100;  // of the page cache
 
@@ -22,8 +22,7 @@ constexpr int differences_reported = 2;
 
 bool differ(const port::RootCount& a, const port::RootCount& b) {
     const Bytes tolerance = std::max(least_difference, Bytes{(a.inactive_file + a.active_file).value / least_share});
-    const auto apart = [&](Bytes x, Bytes y) { return std::max(x - y, y - x) > tolerance; };
-    return apart(a.inactive_file, b.inactive_file);
+    return std::max(a.inactive_file - b.inactive_file, b.inactive_file - a.inactive_file) > tolerance;
 }
 
 // What is charged and the controller has not counted yet: the kernel may leave its counters as they are for 2 s, also

@@ -12,7 +12,7 @@ namespace {
 constexpr Bytes tolerance = 4_MiB;
 
 // A NUMA node that comes online is in the file at once, and in the pass only after its first page was used. Near a
-// threshold looks for practice renew the comparison; after a sudden crossing far from one the file is read.
+// threshold rehearsals renew the comparison; after a sudden crossing far from one the file is read.
 constexpr Duration comparison_lasts = std::chrono::seconds(1);
 
 bool is_small(Bytes difference) { return std::max(difference, Bytes{} - difference) <= tolerance; }

@@ -27,7 +27,7 @@ bool is_urgent(const Cause& cause) {
                            std::holds_alternative<CgroupLife>(cause.event->kind));
 }
 
-// A look at a crossing keeps rows of a practice right before it, of cgroups whose usage has not changed since: what
+// A look at a crossing keeps rows of a rehearsal right before it, of cgroups whose usage has not changed since: what
 // they charged out of their per-CPU stock meanwhile, page cache that they exchanged for other memory, and pages that
 // the kernel moved between its lists are missed, for no longer than this.
 constexpr Duration rows_stay_fresh = std::chrono::milliseconds(20);
@@ -61,7 +61,7 @@ port::Pass Observer::pass_for(const Cause& cause) {
         return port::Pass::with_processes;
     }
     const bool crossing = cause.event && std::holds_alternative<WatermarkCrossed>(cause.event->kind);
-    const bool fresh = practised_at_ && now - *practised_at_ <= rows_stay_fresh;
+    const bool fresh = rehearsed_at_ && now - *rehearsed_at_ <= rows_stay_fresh;
     return crossing && fresh ? port::Pass::changed_rows : port::Pass::all_rows;
 }
 
@@ -87,18 +87,18 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
     const auto at = clock_.monotonic();
     const auto pass = pass_for(observation.cause);
     auto read = usage_.read(rows_, pass);
-    practised_at_ = read && purpose == LookFor::practice ? std::optional(at) : std::nullopt;
+    rehearsed_at_ = read && purpose == LookFor::rehearsal ? std::optional(at) : std::nullopt;
     counts_whole_ = read && std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.whole; });
     if (!read) {
         return read;
     }
-    const bool old = counts_whole_ && purpose == LookFor::decision;
-    const Bytes uncounted = old ? usage_.uncounted_cache() : Bytes{0};
+    const bool read_again = counts_whole_ && purpose == LookFor::decision;
+    const Bytes uncounted = read_again ? usage_.uncounted_cache() : Bytes{0};
     auto cache = std::optional(counted_cache(rows_, at));
-    if (pass != port::Pass::changed_rows || old) {  // kept rows and new ones are of no one time to compare
-        cache = check_.settle(*cache, rows_.front().usage, old);
+    if (pass != port::Pass::changed_rows || read_again) {  // kept and new rows were read at different times
+        cache = check_.settle(*cache, rows_.front().usage, read_again);
     }
-    if (old) {
+    if (read_again) {
         const Bytes usage_before = rows_.front().usage;
         read = usage_.read(rows_, port::Pass::all_rows);
         if (!read) {

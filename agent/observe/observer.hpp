@@ -27,8 +27,8 @@ struct FoundCgroup {
     Bytes working_set;
 };
 
-// What a look is for. A decision needs every figure as it is now; practice, over the same figures, does not.
-enum class LookFor { decision, practice };
+// What a look is for. A decision needs every figure as it is now; a rehearsal, over the same figures, does not.
+enum class LookFor { decision, rehearsal };
 
 class Observer {
 public:
@@ -43,7 +43,7 @@ public:
     void rank_by_processes(bool ranked) { ranked_by_processes_ = ranked; }
 
     // The next look reads every row. While victims end: their last process may be gone with the same usage as before.
-    void forget_practice() { practised_at_.reset(); }
+    void forget_rehearsal() { rehearsed_at_.reset(); }
 
     // Whether the last look found a pod with too many cgroups to read each. A look for a decision then makes the kernel
     // add up its counters, which costs the more the more cgroups changed.
@@ -89,7 +89,7 @@ private:
     bool counts_whole_ = false;
     bool ranked_by_processes_ = false;
     std::optional<MonotonicTime> processes_counted_at_;
-    std::optional<MonotonicTime> practised_at_;  // the last pass was for practice, and did not fail
+    std::optional<MonotonicTime> rehearsed_at_;  // the last pass was for a rehearsal, and did not fail
     Bytes node_total_;
     std::string trouble_;
 };

@@ -24,8 +24,8 @@
 
 /* For the history the pods' file pages are also added up where no threshold is near: at most once a second and for at
  * most a two-thousandth of a CPU, but at least every ten seconds. While the usage of the pods' root stays the same,
- * every three seconds: most page cache that comes or goes changes it. What does not (cache replaced by other memory,
- * pages that become active) is so late in the history. */
+ * every three seconds: most page cache that comes or goes changes it. Other changes (cache replaced by other memory,
+ * pages that become active) appear in the history up to three seconds late. */
 #define HISTORY_WALK_NS (1000 * 1000 * 1000ULL)
 #define HISTORY_WALK_SHARE 2000
 #define HISTORY_WALK_REST_NS (3 * HISTORY_WALK_NS)
@@ -54,7 +54,7 @@ static __always_inline bool history_walk_due(__u64 now) {
     __u64 change = usage > walked_usage ? usage - walked_usage : walked_usage - usage;
     __u64 least = change < HISTORY_WALK_CHANGE ? HISTORY_WALK_REST_NS : HISTORY_WALK_NS;
     if (rest < least) rest = least;
-    if (rest > HISTORY_WALK_MOST_NS) rest = HISTORY_WALK_MOST_NS; /* an interrupted walk seems to have taken seconds */
+    if (rest > HISTORY_WALK_MOST_NS) rest = HISTORY_WALK_MOST_NS;
     return now - walked_ns >= rest;
 }
 

@@ -5,8 +5,8 @@
 # on an otherwise quiet machine: the report says how quiet it was. Exit: 0 all targets met, 1 one was missed, 2 something
 # could not be measured, which the report and the JSON say.
 # usage: run.sh     env: BUILD (build), BENCH_QUICK=1 (every part shortened: shows that it works, not what it costs),
-#        PARTS="baseline latency-110 latency-1000 latency-slow latency-busy usage idle scale cost spike races pagecache decide" (some of them;
-#        latency-10 only if named),
+#        PARTS="baseline latency-110 latency-1000 latency-slow latency-busy usage idle scale cost start memory-back spike races
+#        pagecache decide" (some of them; latency-10 only if named),
 #        KEEP=1 (the picture and the table of scale go into tests/bench)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
@@ -15,7 +15,7 @@ set -uo pipefail
 . "$(dirname "$0")/machine.sh"
 [ "$(id -u)" -eq 0 ] || die "needs root to load BPF and to make cgroups (sudo make bench)"
 build=$(realpath "${BUILD:-$top/build}") || die "no build (run: make build)"
-for program in evictd evictd_bench evictd_node_bench evictd_bench_figures; do
+for program in evictd evictd_bench evictd_node_bench evictd_bench_figures evictd_memory_back; do
     [ -x "$build/$program" ] || die "no $build/$program (run: make bench)"
 done
 out=$build/bench
@@ -23,17 +23,17 @@ figures=$out/figures.tsv json=$build/bench.json
 mkdir -p "$out"
 : > "$figures"
 rm -f "$json"
-quick=() spikes=20 races=50 fills=50 seconds=0.1
-[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 races=3 fills=2 seconds=0.01
+quick=() spikes=20 races=50 fills=50 starts=41 rounds=9 seconds=0.1
+[ "${BENCH_QUICK:-0}" != 1 ] || quick=(--quick) spikes=3 races=3 fills=2 starts=3 rounds=2 seconds=0.01
 
 read -ra parts <<< "${PARTS:-}"
 wanted() { [ ${#parts[@]} -eq 0 ] || [[ " ${parts[*]} " == *" $1 "* ]]; }
 
-# What stands in the one program, which knows its parts' names and refuses others.
+# The parts that evictd_node_bench measures. It knows their names and refuses others.
 node_parts() {
     local part chosen=()
     for part in ${parts[@]+"${parts[@]}"}; do
-        case $part in spike | races | pagecache | decide) ;; *) chosen+=("$part") ;; esac
+        case $part in start | memory-back | spike | races | pagecache | decide) ;; *) chosen+=("$part") ;; esac
     done
     [ ${#parts[@]} -eq 0 ] || [ ${#chosen[@]} -gt 0 ] || return 0
     "$build/evictd_node_bench" "$build/evictd" "$out" ${quick[@]+"${quick[@]}"} ${chosen[@]+"${chosen[@]}"}
@@ -105,7 +105,7 @@ races() {
     [ "$right" -eq "$races" ] && [ "$other" -eq "$controls" ]
 }
 
-# Pods that fill memory with page cache, near every threshold: whoever goes, goes for nothing.
+# Pods that fill memory with page cache, near every threshold: every eviction is wrong.
 pagecache() {
     local spared=0 i
     printf '\n%s\n' "evictd demo --scenario pagecache, $fills times"
@@ -121,14 +121,62 @@ pagecache() {
     [ "$spared" -eq "$fills" ]
 }
 
+middle() { sort -n | awk '{ v[NR] = $1 } END { if (NR) printf "%.3g", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
+at_most() { awk -v number="$1" -v most="$2" 'BEGIN { print number != "" && number + 0 <= most ? 1 : 0 }'; }
+
+start() {
+    local ms
+    printf '\n%s\n' "exec to the first answer of evictd status, $starts times"
+    : > "$out/start.us"
+    STARTS=$starts SAMPLES=$out/start.us "$top/tests/bench/start.sh" "$build/evictd" > "$out/start.txt" 2> "$out/start.err"
+    # shellcheck disable=SC2046  # words are wanted
+    figure start "exec to the first answer of status" us $(cat "$out/start.us")
+    ms=$(awk '{ print $1 / 1000 }' "$out/start.us" | middle)
+    [ -n "$ms" ] || return 2
+    judged "median" "$ms ms" "<= 100 ms" "$(at_most "$ms" 100)"
+    [ "$(at_most "$ms" 100)" = 1 ]
+}
+
+# The way that evictd takes (memory_back.md), and beside it what the CPUs can do at all. The pod's CPU weight is BestEffort's.
+memory_back() {
+    local way spinners name ms measured=0 missed=0
+    printf '\n%s\n' "SIGKILL until 99 % of a BestEffort pod's memory is free: 1.4 GiB of 4K pages in one process, $rounds times"
+    "$build/evictd_memory_back" limit "rounds=$rounds" > "$out/memory-back.limit" 2> "$out/memory-back.err"
+    for way in early-fifo+fifo early-fifo+deadline; do # one of them is refused, but where the kernel takes both
+        for spinners in 0 "$(nproc)"; do
+            "$build/evictd_memory_back" processes=1 pages=4k shares=2 "spinners=$spinners" "rounds=$rounds" \
+                "samples=$out/memory-back.ms" "$way" > "$out/memory-back.txt" 2>> "$out/memory-back.err" || : > "$out/memory-back.ms"
+            [ "$(wc -w < "$out/memory-back.ms")" -gt 1 ] || continue
+            name="as evictd kills, $([ "$spinners" = 0 ] && echo "CPUs idle" || echo "every CPU busy")"
+            # shellcheck disable=SC2046  # words are wanted
+            figure memory-back "$name" ms $(cut -f 2- "$out/memory-back.ms")
+            ms=$(cut -f 2- "$out/memory-back.ms" | tr '\t' '\n' | middle)
+            judged "$name, median" "$ms ms" "<= 20 ms" "$(at_most "$ms" 20)"
+            measured=1
+            [ "$(at_most "$ms" 20)" = 1 ] || missed=1
+        done
+        [ "$measured" = 0 ] || break
+    done
+    [ "$measured" = 1 ] || { unmeasured memory-back "as evictd kills" "$(tail -n 1 "$out/memory-back.err")"; return 2; }
+    sed 's/^/  a process that frees it itself, on /' <(tail -n +2 "$out/memory-back.limit")
+    return "$missed"
+}
+
 # One decide() by itself: what the kill path spends on thinking. CPU time; five times, so that the JSON has a spread.
 decide() {
+    local pods most us missed=0
     printf '\n%s\n' "decide(), by the number of pods, and replay"
     "$build/evictd_bench" --benchmark_min_time=$seconds --benchmark_repetitions=5 --benchmark_format=csv \
         > "$out/decide.csv" 2> "$out/decide.err" ||
         { unmeasured decide decide "evictd_bench failed: $(tail -n 1 "$out/decide.err")"; return 2; }
     "$top/tests/bench/decide_figures.sh" < "$out/decide.csv" >> "$figures"
     "$build/evictd_bench_figures" rows "$figures" decide
+    while read -r pods most; do
+        us=$(awk -F'\t' -v name="decide_evicting, $pods pods" '$2 == name { for (i = 4; i <= NF; i++) print $i }' "$figures" | middle)
+        judged "decide_evicting, $pods pods, median" "$us us" "<= $most us" "$(at_most "$us" "$most")"
+        [ "$(at_most "$us" "$most")" = 1 ] || missed=1
+    done <<< $'110 12\n1000 120\n10000 2000'
+    return "$missed"
 }
 
 write_json() {
@@ -144,10 +192,12 @@ main() {
     echo "$head"
     node_parts || missed=$?
     if wanted scale; then picture || missed=2; fi
+    if wanted start; then start || missed=$(($? > missed ? $? : missed)); fi
+    if wanted memory-back; then memory_back || missed=$(($? > missed ? $? : missed)); fi
     if wanted spike; then spike || missed=$((missed > 1 ? missed : 1)); fi
     if wanted races; then races || missed=$((missed > 1 ? missed : 1)); fi
     if wanted pagecache; then pagecache || missed=$((missed > 1 ? missed : 1)); fi
-    if wanted decide; then decide || missed=2; fi
+    if wanted decide; then decide || missed=$(($? > missed ? $? : missed)); fi
     if grep -q $'\t!\t' "$figures"; then missed=2; fi
     write_json || missed=2
     echo

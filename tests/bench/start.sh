@@ -5,7 +5,7 @@
 # others, and asked as soon as its socket is there. It has no pods, and touches nothing. At SCHED_FIFO 1, so that ordinary
 # processes do not take the CPUs. Prints one line for each agent: the median and the first and third quartile. With two agents
 # also the differences of the pairs. As root.
-# usage: start.sh [EVICTD...]     (build/evictd)     env: STARTS (41)
+# usage: start.sh [EVICTD...]     (build/evictd)     env: STARTS (41), SAMPLES (a file for the microseconds of the first agent)
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
@@ -61,6 +61,7 @@ for ((turn = 0; turn < starts; turn++)); do
         echo "$took" >> "$work/took.$number"
     done
 done
+[ -z "${SAMPLES:-}" ] || cp -- "$work/took.0" "$SAMPLES"
 quartiles() { sort -n "$1" | awk '{ v[NR] = $1 / 1000 } END { printf "%.1f (%.1f to %.1f)", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)], v[int((3 * NR + 3) / 4)] }'; }
 for ((number = 0; number < $#; number++)); do echo "${*:number + 1:1}: $(quartiles "$work/took.$number") ms"; done
 if [ $# -eq 2 ]; then

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // The half minute that the watermark timer keeps: even, in order, and what the control files say.
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -85,6 +87,24 @@ TEST_F(HistoryOfTheTimer, AddsUpFilePagesLessOftenWhileTheUsageStaysTheSame) {
     const auto before = walks();
     ASSERT_TRUE(wait_for_ticks(60));
     EXPECT_LE(walks() - before, 3);
+}
+
+TEST_F(HistoryOfTheTimer, AddsUpFilePagesEverySecondWhileTheUsageChanges) {
+    make_pods_root(256_MiB);
+    cgroups_.make("kubepods/podgrowing");
+    PodProcess pod(cgroups_, "kubepods/podgrowing", [](const Line& line) {
+        line.say('b');
+        for (;;) {  // 10 MiB a second; ended with the test
+            touch(1_MiB);
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+    });
+    ASSERT_TRUE(pod.hear());
+    const auto walks = [&] { return bpf_->timer_stats().walks; };
+    ASSERT_TRUE(eventually([&] { return walks() > 0; }));
+    const auto before = walks();
+    ASSERT_TRUE(wait_for_ticks(50));
+    EXPECT_GE(walks() - before, 3);  // two with one every three seconds
 }
 
 TEST_F(HistoryOfTheTimer, ReportsThatThePodsCgroupDoesNotExist) {

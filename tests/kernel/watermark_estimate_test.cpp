@@ -93,8 +93,8 @@ TEST_F(WatermarkEstimate, FilePagesThatComeBetweenTwoWalksWakeTheAgentOnceASecon
     // On a slow machine most walks meet the reader, and then no estimate is wrong.
     ASSERT_TRUE(wait_for<WatermarkCrossed>(fell, std::chrono::seconds(30))) << "no estimate was wrong";
     (void)usage();
-    int edges =
-        1;  // pages that the reader adds come to the lists late, and a walk may miss them too: those are not counted
+    // Pages that the reader adds come to the lists late, and a walk may miss them too: those are not counted.
+    int edges = 1;
     constexpr auto watched = std::chrono::seconds(3);
     for (const auto begin = now(); now() - begin < watched;) {
         const auto edge = wait_for<WatermarkCrossed>(fell, std::chrono::milliseconds(100));

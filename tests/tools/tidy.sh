@@ -3,7 +3,7 @@
 # Copyright The evictd authors
 # clang-tidy over the agent, a process for each CPU. The compilation database is one of single files, which the build's is
 # not: what a file uses and does not include, and names that hide others, are found here.
-# usage: tidy.sh [FILE...]     env: BUILD JOBS; TIDY=part: what the last commits changed, and a sixteenth of the rest
+# usage: tidy.sh [FILE...]     env: BUILD JOBS; TIDY=part: what the last commits changed, and a thirty-second of the rest
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -13,7 +13,7 @@ build=${BUILD:-build}/single
 made=$(tests/tools/build.sh "$build" evictd_bpf_skeleton -- -DEVICTD_UNITY=OFF) || die "$made"
 
 # A file takes 5 s of a CPU. A part is what the last commits changed, and of the other files those whose turn it is, by the
-# number of commits: each has it within sixteen. Without git's word, all.
+# number of commits: each has it within thirty-two. Without git's word, all.
 part() { # part FILE...: NUL-separated
     local changed turn number=0 file
     # A commit that touches hundreds of files changes a head or a name in them.
@@ -23,7 +23,7 @@ part() { # part FILE...: NUL-separated
     fi
     for file in "$@"; do
         number=$((number + 1))
-        if [ $(((number + turn) % 16)) -eq 0 ] || [[ $'\n'$changed$'\n' == *$'\n'$file$'\n'* ]]; then printf '%s\0' "$file"; fi
+        if [ $(((number + turn) % 32)) -eq 0 ] || [[ $'\n'$changed$'\n' == *$'\n'$file$'\n'* ]]; then printf '%s\0' "$file"; fi
     done
 }
 if [ $# -gt 0 ]; then
@@ -32,7 +32,7 @@ else
     mapfile -d '' -t files < <(find agent -name '*.cpp' -print0 | sort -z)
     all=${#files[@]}
     [ "${TIDY:-}" != part ] || mapfile -d '' -t files < <(part "${files[@]}")
-    [ ${#files[@]} -eq "$all" ] || echo "tidy: ${#files[@]} of $all files: those that changed lately and a sixteenth of the rest (make tidy: all)"
+    [ ${#files[@]} -eq "$all" ] || echo "tidy: ${#files[@]} of $all files: those that changed lately and a thirty-second of the rest (make tidy: all)"
 fi
 
 # A header's fault is reported with every file that includes it: each once is enough.

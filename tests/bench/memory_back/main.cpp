@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -41,6 +43,7 @@ struct Options {
     int spinners = 0;
     int shares = 1024;
     int rounds = 10;
+    std::string samples;  // a file: a line for each way, its name and the milliseconds until less than 1 % is left
     std::vector<std::string> ways;
 };
 
@@ -48,7 +51,8 @@ struct Options {
     std::fputs(
         "usage: evictd_memory_back [KEY=VALUE...] [WAY...] | limit [KEY=VALUE...]\n"
         "  processes=1 mib=1400 pages=4k|huge sizes=equal|unequal pieces=1 (mappings of a process) spinners=0 (of the\n"
-        "  normal policy, beside it) shares=1024 (the pod's CPU weight; BestEffort: 2) rounds=10\n",
+        "  normal policy, beside it) shares=1024 (the pod's CPU weight; BestEffort: 2) rounds=10\n"
+        "  samples=FILE (a line for each way: its name, and the milliseconds until less than 1 % is left)\n",
         stderr);
     for (const auto& way : all_ways()) std::fprintf(stderr, "  %-22s %s\n", way.name, way.what);
     std::exit(2);
@@ -64,6 +68,7 @@ Options parse(const std::vector<std::string>& words) {
         {"pieces", [&](const auto& value) { options.pieces = std::stoi(value); }},
         {"spinners", [&](const auto& value) { options.spinners = std::stoi(value); }},
         {"shares", [&](const auto& value) { options.shares = std::stoi(value); }},
+        {"samples", [&](const auto& value) { options.samples = value; }},
         {"rounds", [&](const auto& value) { options.rounds = std::stoi(value); }}};
     for (const auto& word : words) {
         const auto equals = word.find('=');
@@ -138,6 +143,16 @@ void print_row(const Way& way, const std::vector<Times>& taken, const std::vecto
     std::puts("");
 }
 
+void write_samples(const std::string& path, const std::map<std::string, std::vector<Times>>& taken) {
+    std::ofstream file(path);
+    for (const auto& [way, all] : taken) {
+        file << way;
+        for (const auto& times : all) file << (times.refused ? "" : "\t" + std::to_string(times.to_1));
+        file << "\n";
+    }
+    if (!file) throw std::runtime_error("the samples cannot be written to " + path);
+}
+
 int compare(const Options& options) {
     const auto ways = chosen(options);
     std::map<std::string, std::vector<Times>> taken;
@@ -150,6 +165,7 @@ int compare(const Options& options) {
     std::puts(
         "ms after SIGKILL         <10 %     <1 %      min      max      gone  released   <1 %, ratio to `release`");
     for (const auto& way : ways) print_row(way, taken[way.name], taken["release"]);
+    if (!options.samples.empty()) write_samples(options.samples, taken);
     return 0;
 }
 

@@ -27,7 +27,8 @@ struct IdleCost {
     [[nodiscard]] double all() const { return threads + timer + programs; }
 };
 
-[[nodiscard]] IdleCost watch_idle(int seconds, const AgentProcess& agent);
+// Of an agent that runs; `bpffs`: where it pins its maps.
+[[nodiscard]] IdleCost watch_idle(int seconds, pid_t pid, const std::string& bpffs);
 // A line of /proc/PID/status, "VmRSS".
 [[nodiscard]] std::int64_t status_kib(pid_t pid, const std::string& key);
 

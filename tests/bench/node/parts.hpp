@@ -34,6 +34,8 @@ Status measure_baseline(int rounds, Report& report);
 Status measure_usage(int rounds, const Place& place, Report& report);
 // What the agent costs while nothing happens.
 Status measure_idle(int seconds, const Place& place, Report& report);
+// The same of an agent that runs already and pins its maps in `bpffs`. `most_kib`: the target of its resident memory.
+void measure_idle_agent(int seconds, pid_t pid, const std::string& bpffs, std::int64_t most_kib, Report& report);
 // From 10 to 10,000 pods: what starting, looking, deciding, killing and idling cost. Writes scale.csv.
 Status measure_scale(bool quick, const Place& place, Report& report);
 // What the agent costs those who run beside it: a kernel-bound workload in a pod, with and without it.

@@ -146,7 +146,7 @@ Result<std::unique_ptr<AgentProcess>> start(const Scene& scene, Step& step) {
 
 Status use(const Scene& scene, AgentProcess& agent, Tally& tally, Step& step) {
     (void)sleep(2);  // starting is not idling
-    step.idle_ppm = 1e6 * watch_idle(scene.rounds.idle_seconds, agent).all();
+    step.idle_ppm = 1e6 * watch_idle(scene.rounds.idle_seconds, agent.pid(), agent.bpffs()).all();
     step.rss_kib = status_kib(agent.pid(), "VmRSS");
     for (int i = 0; i < scene.rounds.evictions; i++) {
         if (auto done = evict_one(scene.tree, agent, i, Growth::full_speed, tally); !done) {

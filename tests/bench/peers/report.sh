@@ -7,6 +7,8 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
 . "$(dirname "$0")/../../tools/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=../machine.sh
+. "$(dirname "$0")/../machine.sh"
 here=$top/tests/bench/peers
 results=$1 newest=${2:-}
 shopt -s nullglob
@@ -31,9 +33,9 @@ growing pod. Every number is a median of up to $(rounds "$results") runs with (l
 
 | | |
 |---|---|
-| machine | QEMU, emulated (TCG), 2 vCPU, $(version memory), on $(nproc) CPUs |
+| machine | QEMU, emulated (TCG), 2 vCPU, $(version memory), on $(nproc) x $(cpu_model) |
 | kernel | $(version kernel), stock Debian, pure cgroup v2, PSI on, no swap |
-| evictd | $(version evictd) |
+| evictd | $(version evictd), commit $(cat "$results/source.txt" 2> /dev/null || echo "not known") |
 | earlyoom | $(version earlyoom) |
 | nohang | $(version nohang), on python3 $(version python3) |
 | oomd | $(version oomd) |

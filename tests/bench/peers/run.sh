@@ -13,6 +13,8 @@
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
 . "$(dirname "$0")/../../tools/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=../machine.sh
+. "$(dirname "$0")/../machine.sh"
 here=$top/tests/bench/peers
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -126,6 +128,7 @@ measure() {
     need mke2fs e2fsprogs
     kernel=$(awk -v boot="$boot" -f "$top/tests/vm/matrix.awk" "$top/tests/vm/matrix.yaml" | sed -n 's/^kernel\t//p') || exit 1
     kernel=$("$top/tests/vm/kernel.sh" "$kernel") || exit
+    [ -s "$results/source.txt" ] || tree_name > "$results/source.txt"
     disk=$("$here/root.sh" "$kernel" "${programs[@]/#/$build/}") || exit 1
     plan > "$work/plan"
     left=$(wc -l < "$work/plan")

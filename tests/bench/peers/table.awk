@@ -18,7 +18,11 @@ NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
     if ($2 == "idle") { idle[$1] = $column["idle"]; rss[$1] = $column["rss_idle"]; next }
     runs[key]++
     mine = $column["by"] != "kernel" && $column["by"] != ""
-    if ($1 == "kernel" ? $column["by"] == "kernel" : mine) { add("signal", key, $column["signal"]); add("back", key, $column["back"]) }
+    if ($1 == "kernel" ? $column["by"] == "kernel" : mine) {
+        add("signal", key, $column["signal"])
+        add("back", key, $column["back"])
+        if ($column["signal"] != "" && $column["back"] != "") add("freed", key, $column["back"] - $column["signal"])
+    }
     if ($column["right"] == "yes") right[key]++
     else wrong_ones(key, $column["victims"])
     if ($1 != "kernel" && !mine) lost[key]++
@@ -73,14 +77,14 @@ function back(key,   n) { # not of every run with a signal: the pod had its memo
 function bold(name) { return name == "evictd" ? "**evictd**" : name }
 
 function brief_table(   c, i, key) {
-    print "| case | contender | crossing to signal, ms | crossing to memory back, ms | right victim | with a kernel OOM kill | lowest left, MiB |"
-    print "|---|---|---|---|---|---|---|"
+    print "| case | contender | crossing to signal, ms | crossing to memory back, ms | signal to memory back, ms | right victim | with a kernel OOM kill | lowest left, MiB |"
+    print "|---|---|---|---|---|---|---|---|"
     for (c = 1; c <= cases; c++)
         for (i = 1; i <= contenders; i++) {
             key = who[i] SUBSEP order[c]
             if (!runs[key]) continue
-            printf "| %s | %s | %s | %s | %d of %d%s | %s | %s |\n", order[c], bold(who[i]), range("signal", key), back(key),
-                right[key], runs[key], told(key), oom[key] + 0 " of " runs[key], range("lowest", key)
+            printf "| %s | %s | %s | %s | %s | %d of %d%s | %s | %s |\n", order[c], bold(who[i]), range("signal", key), back(key),
+                range("freed", key), right[key], runs[key], told(key), oom[key] + 0 " of " runs[key], range("lowest", key)
         }
     print ""
 }
@@ -89,13 +93,13 @@ function case_table(what,   i, key, shown) {
     for (i = 1; i <= contenders; i++) if (runs[who[i], what]) shown = 1
     if (!shown) return
     printf "## %s\n\nIt grew by %s MiB/s before the threshold.\n\n", title[what], range("speed", what)
-    print "| contender | crossing to signal, ms | crossing to memory back, ms | right victim | lost to the kernel | with a kernel OOM kill | lowest left, MiB |"
-    print "|---|---|---|---|---|---|---|"
+    print "| contender | crossing to signal, ms | crossing to memory back, ms | signal to memory back, ms | right victim | lost to the kernel | with a kernel OOM kill | lowest left, MiB |"
+    print "|---|---|---|---|---|---|---|---|"
     for (i = 1; i <= contenders; i++) {
         key = who[i] SUBSEP what
         if (!runs[key]) continue
-        printf "| %s | %s | %s | %d of %d%s | %s | %s | %s |\n", bold(who[i]), range("signal", key),
-            back(key), right[key], runs[key], told(key),
+        printf "| %s | %s | %s | %s | %d of %d%s | %s | %s | %s |\n", bold(who[i]), range("signal", key),
+            back(key), range("freed", key), right[key], runs[key], told(key),
             who[i] == "kernel" ? "" : lost[key] + 0 " of " runs[key], oom[key] + 0 " of " runs[key], range("lowest", key)
     }
     print ""
@@ -126,15 +130,17 @@ function beside(number, what, share,   m, best) { # evictd's median, the best pe
     return best_name == "" || m == "" ? "no peer" : sprintf("%s / %s ms (%s): %s", short(m), short(best), best_name, verdict(m <= best * share))
 }
 
-function targets(   c, key) {
+function targets(   c, key, freed) {
     print (brief ? "### evictd's targets with that kernel\n" : "## evictd's targets\n")
-    print "| case | right victim, all runs | no kernel OOM kill | crossing to signal, at most a tenth of the best peer's | crossing to memory back, not after the best peer's | lowest left, never under the threshold minus 20 ms of growth | the same, from the first value seen under the threshold |"
-    print "|---|---|---|---|---|---|---|"
+    print "| case | right victim, all runs | no kernel OOM kill | crossing to signal, at most a tenth of the best peer's | crossing to memory back, not after the best peer's | signal to memory back, at most 20 ms | lowest left, never under the threshold minus 20 ms of growth | the same, from the first value seen under the threshold |"
+    print "|---|---|---|---|---|---|---|---|"
     for (c = 1; c <= cases; c++) {
         key = "evictd" SUBSEP order[c]
         if (!runs[key]) continue
-        printf "| %s | %d of %d: %s | %d: %s | %s | %s | %d of %d below %s MiB: %s | %d of %d below: %s |\n", order[c], right[key], runs[key], verdict(right[key] == runs[key]),
-            oom[key], verdict(!oom[key]), beside("signal", order[c], 0.1), beside("back", order[c], 1), below[key], runs[key], range("bound", key), verdict(!below[key]), below_met[key], runs[key], verdict(!below_met[key])
+        freed = median("freed", key)
+        printf "| %s | %d of %d: %s | %d: %s | %s | %s | %s | %d of %d below %s MiB: %s | %d of %d below: %s |\n", order[c], right[key], runs[key], verdict(right[key] == runs[key]),
+            oom[key], verdict(!oom[key]), beside("signal", order[c], 0.1), beside("back", order[c], 1),
+            freed == "" ? "never: " verdict(0) : short(freed) " ms: " verdict(freed <= 20), below[key], runs[key], range("bound", key), verdict(!below[key]), below_met[key], runs[key], verdict(!below_met[key])
     }
     if (brief) { print ""; return }
     print "\nFree memory moves in steps of 4 MiB here (huge pages, taken through per-CPU lists), and one step can be more than 20 ms of"

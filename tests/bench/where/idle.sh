@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# A minute in which nothing happens: which of evictd's threads run, how often, and who wakes them. 110 pods that a real API
+# Two minutes in which nothing happens: what evictd costs, and which of its threads run, how often, and who wakes them. 110 pods that a real API
 # server has, and a real containerd; the pods' cgroups are evictd's own node. Needs root, linux-perf, and what tests/kube
 # needs. Prints a line a thread, with a column for each second; perf's file stays in DIRECTORY.
 # usage: idle.sh DIRECTORY     env: EVICTD (build/evictd), PODS (110), SECONDS_TRACED (60)
@@ -20,6 +20,8 @@ export EVICTD
 . "$where/../../kube/rig.sh"
 pods=${PODS:-110} traced=${SECONDS_TRACED:-60}
 need perf linux-perf
+bench=$(dirname "$EVICTD")/evictd_node_bench
+[ -x "$bench" ] || { echo "idle.sh: no $bench (run: make build)" >&2; exit 2; }
 needs_node 300 "idle"
 
 manifest() { # manifest NAME
@@ -61,6 +63,7 @@ write_config "evictionHard: {memory.available: 1Mi}" "containerRuntimeEndpoint: 
 start_agent
 check "evictd knows the pods" wait_for 30 all_known
 sleep 30 # starting is not running
+"$bench" agent "$agent" "/sys/fs/bpf/$name" # without perf, and with the kernel's timer
 cpu_times > "$out/before"
 perf record -q -a -o "$out/idle.data" -e sched:sched_switch -e sched:sched_waking -- sleep "$traced"
 cpu_times > "$out/after"

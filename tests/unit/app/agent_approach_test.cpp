@@ -75,7 +75,7 @@ TEST_F(Agents, ARehearsalGivesWayToAnEventButNotTwiceInARow) {
     EXPECT_EQ(scores.steered, (std::vector<std::string>{"hog"}));
 }
 
-// Each look is published; two pods of one size take turns at each practice.
+// Each look is published; two pods of one size take turns at each rehearsal.
 TEST_F(Agents, AnotherFirstPodIsARealLookTenTimesASecondAtMost) {
     declare(100_MiB);
     make();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// What the agent does while memory is short and no pod is evicted yet: looks, practice, shedding.
+// What the agent does while memory is short and no pod is evicted yet: looks, rehearsal, shedding.
 #include <gtest/gtest.h>
 
 #include "app/agent.hpp"
@@ -136,8 +136,8 @@ TEST_F(Agents, FilesThatChangeAndMemoryThatFallsAreLookedAtAtOnceWhileTheBudgetL
     EXPECT_EQ(agent->next_look() - clock.monotonic(), milliseconds(390)) << "then they take half of a twentieth";
 }
 
-// With a practice after each timed look they took nearly twice the twentieth of a CPU that they may.
-TEST_F(Agents, NearALineTimedLooksArePracticeEnough) {
+// With a rehearsal after each timed look they took nearly twice the twentieth of a CPU that they may.
+TEST_F(Agents, NearALineTimedLooksAreRehearsalEnough) {
     for (const auto& timed : {std::optional<Duration>(), std::optional<Duration>(std::chrono::milliseconds(50))}) {
         declare(700_MiB);
         tree.line(root_id).limit = 1024_MiB + 16_MiB;  // 240Mi are available, 40 more than the threshold
@@ -163,7 +163,7 @@ TEST_F(Agents, DoesNotHurryWhereOnlyTheMinimumReclaimIsMissing) {
     EXPECT_EQ(agent->next_look() - clock.monotonic(), std::chrono::seconds(10));
 }
 
-TEST_F(Agents, TheApproachToALineIsPractisedAndNoPodIsTouched) {
+TEST_F(Agents, TheApproachToALineIsRehearsedAndNoPodIsTouched) {
     declare(100_MiB);
     make();
     const auto looks = records.size();
@@ -178,7 +178,7 @@ TEST_F(Agents, TheApproachToALineIsPractisedAndNoPodIsTouched) {
     EXPECT_EQ(tree.handle(hog_id)->listings, 2) << "once when the pods became known, once now";
     events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
     turn();
-    EXPECT_EQ(records.size(), looks + 1) << "practised again, and nothing is new";
+    EXPECT_EQ(records.size(), looks + 1) << "rehearsed again, and nothing is new";
     EXPECT_EQ(tree.handle(hog_id)->listings, 3);
 }
 

@@ -200,8 +200,8 @@ TEST_F(Observing, ForADecisionTheKernelAddsUpWhatIsCountedAsAWholeWhateverTheLoo
             {"uid-a"});
     tree.controller = port::RootCount{.inactive_file = 250_MiB, .active_file = {}, .at = {}};
     tree.on_controller_read = [&] { tree.line(2).inactive_file = 250_MiB; };
-    const auto practice = observer.look({}, table, {}, {}, LookFor::practice);
-    EXPECT_EQ(allocatable(practice).memory->kubelet, 324_MiB);
+    const auto rehearsal = observer.look({}, table, {}, {}, LookFor::rehearsal);
+    EXPECT_EQ(allocatable(rehearsal).memory->kubelet, 324_MiB);
     EXPECT_EQ(tree.controller_reads, 0) << "nothing hangs on it";
 
     for (const auto cause : {CauseKind::timer, CauseKind::requested, CauseKind::config, CauseKind::pods_changed}) {
@@ -365,10 +365,10 @@ TEST_F(Observing, AnUrgentLookDoesNotWaitForACountOfProcesses) {
                                               Pass::with_processes}));
 }
 
-TEST_F(Observing, ALookAtACrossingKeepsRowsOfAPracticeRightBeforeIt) {
+TEST_F(Observing, ALookAtACrossingKeepsRowsOfARehearsalRightBeforeIt) {
     using port::Pass;
     declare({{.id = 1, .level = 1, .usage = 1_GiB}}, {});
-    const auto practise = [&] { (void)observer.look({}, table, {}, {}, LookFor::practice); };
+    const auto rehearse = [&] { (void)observer.look({}, table, {}, {}, LookFor::rehearsal); };
     const auto pass_after = [&](Duration later, std::optional<KernelEventKind> kind) {
         clock.advance(later);
         Cause cause{.kind = CauseKind::timer, .event = {}, .detected_at = clock.monotonic()};
@@ -381,18 +381,18 @@ TEST_F(Observing, ALookAtACrossingKeepsRowsOfAPracticeRightBeforeIt) {
     };
     using std::chrono::milliseconds;
     EXPECT_EQ(pass_after(milliseconds(0), WatermarkCrossed{}), Pass::all_rows) << "the first";
-    practise();
+    rehearse();
     EXPECT_EQ(pass_after(milliseconds(20), WatermarkCrossed{}), Pass::changed_rows);
     EXPECT_EQ(pass_after(milliseconds(1), WatermarkCrossed{}), Pass::all_rows) << "an eviction may be under way";
-    practise();
+    rehearse();
     EXPECT_EQ(pass_after(milliseconds(21), WatermarkCrossed{}), Pass::all_rows);
-    practise();
+    rehearse();
     EXPECT_EQ(pass_after(milliseconds(1), CgroupLife{}), Pass::all_rows) << "a victim's memory may be counted";
-    practise();
-    observer.forget_practice();
+    rehearse();
+    observer.forget_rehearsal();
     EXPECT_EQ(pass_after(milliseconds(1), WatermarkCrossed{}), Pass::all_rows);
     tree.broken = "no descriptors";
-    practise();
+    rehearse();
     tree.broken.clear();
     EXPECT_EQ(pass_after(milliseconds(1), WatermarkCrossed{}), Pass::all_rows) << "nothing was read";
 }

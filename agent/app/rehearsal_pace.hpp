@@ -12,7 +12,7 @@
 
 namespace evictd::app {
 
-class PracticePace {
+class RehearsalPace {
 public:
     // A look or a rehearsal found memory this much above the next line. None: no line is near, or one is crossed.
     void note(std::optional<Bytes> distance, MonotonicTime now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-#include "app/practice_pace.hpp"
+#include "app/rehearsal_pace.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +26,7 @@ bool falls_below_soon(Bytes before, Bytes now, Duration within) {
 }  // namespace
 
 // When a line has just come near, it is not known how fast.
-void PracticePace::note(std::optional<Bytes> distance, MonotonicTime now) {
+void RehearsalPace::note(std::optional<Bytes> distance, MonotonicTime now) {
     const auto before = std::exchange(distance_, distance);
     const Duration within = now - std::exchange(noted_at_, now);
     if (!distance) {
@@ -37,17 +37,17 @@ void PracticePace::note(std::optional<Bytes> distance, MonotonicTime now) {
 }
 
 // Whatever came of it.
-void PracticePace::charge(Duration took, MonotonicTime now) {
+void RehearsalPace::charge(Duration took, MonotonicTime now) {
     if (std::exchange(was_short_, false)) {
         budget_.charge(took, now);
     }
 }
 
-MonotonicTime PracticePace::awake_until(MonotonicTime now) const {
+MonotonicTime RehearsalPace::awake_until(MonotonicTime now) const {
     return was_short_ ? std::min(soon_until_, now + most_awake - awake_budget_.spent(now)) : now;
 }
 
-Duration PracticePace::pause(Duration took, MonotonicTime now) {
+Duration RehearsalPace::pause(Duration took, MonotonicTime now) {
     was_short_ = now < soon_until_ && budget_.ready(now);
     return was_short_ ? std::max(short_pause, short_share * took) : std::max(usual_pause, usual_share * took);
 }
