@@ -40,9 +40,10 @@ __u32 usage_known;
 /* Set by the agent before a pass: of a cgroup whose usage is the same as in the last pass, the row stays as it is. */
 __u32 keep_unchanged;
 
-/* Such a pass met another tree than the last one: cgroups came or went, and with a removed one its pages may have moved
- * to one above, whose usage stays the same. The agent reads all rows again then. Set to 0 by it before a pass. */
-__u32 tree_changed;
+/* In such a pass pages may have moved without a change of usage: the tree is another one than in the last pass, so that
+ * a removed cgroup's pages may be those of one above, or they are on another of the kernel's lists (compare_lists()).
+ * The agent reads all rows again then. Set to 0 by it before a pass. */
+__u32 pages_moved;
 
 /* Of a pod that is watched; not looked up if no task stalled for 10 s. */
 static __always_inline void read_stall(struct evictd_usage* row) {
@@ -119,7 +120,7 @@ __weak __noinline int keep_row(struct evictd_usage* row, __u64 memcg_address) {
     struct mem_cgroup* memcg = (void*)memcg_address;
     if (!row || !keep_unchanged) return false;
     if (!is_of_last_pass(row, memcg) || memcg_dying(memcg) != !!(row->flags & EVICTD_USAGE_DYING)) {
-        tree_changed = 1;
+        pages_moved = 1;
         return false;
     }
     if (row->usage != memcg_usage(memcg) || row->flags & (EVICTD_USAGE_DYING | EVICTD_USAGE_WHOLE)) return false;
@@ -157,7 +158,7 @@ __weak __noinline int read_row(struct evictd_usage* row, __u64 memcg_address, __
     row->inactive_file = row->active_file = row->anon = 0;
     add_pages(row, &lru);
     /* Linux 7.x gives a removed cgroup's pages to the one above, some time after the removal. */
-    tree_changed |= keep_unchanged & dying & (row->inactive_file + row->active_file + row->anon < before);
+    pages_moved |= keep_unchanged & dying & (row->inactive_file + row->active_file + row->anon < before);
     read_stall(row);
     return whole;
 }
@@ -194,11 +195,37 @@ static __always_inline void read_total_again(struct mem_cgroup* root) {
  * /proc/meminfo says the same, and takes longer. Set to 0 by the agent before a pass. */
 __u64 pass_node_available, pass_node_reclaimable;
 
+/* Bytes, as cache_check.cpp: less does not matter for any threshold, and the node's counters are not up to date. */
+#define LISTS_CHANGE (4 * 1024 * 1024LL)
+
+/* The node's file pages beyond those of the pass, in bytes, when all rows were read last. */
+__s64 inactive_elsewhere, active_elsewhere;
+
+static __always_inline bool differ(__s64 a, __s64 b) { return a - b > LISTS_CHANGE || b - a > LISTS_CHANGE; }
+
+/* Pages become active and inactive without a change of usage: a pod needs no rights to do that to its page cache, all
+ * of it in a millisecond, and that alone may cross a threshold. The node's counters show it. */
+static __always_inline void compare_lists(const struct node_pages* node, bool active_counts) {
+    __s64 inactive = node->inactive_file * page_size - pass_inactive_file;
+    __s64 active = node->active_file * page_size - pass_active_file;
+    if (keep_unchanged) {
+        if (differ(inactive, inactive_elsewhere)) pages_moved = 1;
+        if (active_counts && differ(active, active_elsewhere)) pages_moved = 1;
+    } else {
+        inactive_elsewhere = inactive;
+        active_elsewhere = active;
+    }
+}
+
 /* Global, hence verified once, and with a stack of its own. */
-__weak __noinline int read_node(void) {
+__weak __noinline int read_node(bool active_counts) {
     struct node_pages pages = {};
-    if (!root_memcg) return 0;
+    if (!root_memcg) {
+        pages_moved |= keep_unchanged; /* not known */
+        return 0;
+    }
     count_node(root_memcg, &pages, true);
+    compare_lists(&pages, active_counts);
     pass_node_available = kubelet_pages(&pages) * page_size;
     pass_node_reclaimable = reclaimable_pages(&pages) * page_size;
     return 0;
@@ -228,9 +255,9 @@ int read_usage(struct bpf_iter__task* ctx) {
     pass_inactive_file = pass_active_file = 0;
     bpf_loop(WALK_STEPS, usage_step, &usage, 0);
     if (!usage.over) usage_count = EVICTD_MAX_CGROUPS + 1; /* not all of it was read */
-    tree_changed |= keep_unchanged & (usage_count != usage_known);
-    if (!tree_changed && usage_count <= EVICTD_MAX_CGROUPS) tell_timer(current);
+    pages_moved |= keep_unchanged & (usage_count != usage_known);
     read_total_again(pods_memcg);
-    read_node();
+    read_node(current->memory_available == EVICTD_AVAILABLE_RECLAIMABLE);
+    if (!pages_moved && usage_count <= EVICTD_MAX_CGROUPS) tell_timer(current);
     return 0;
 }

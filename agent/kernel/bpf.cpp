@@ -222,7 +222,7 @@ Status Bpf::count_memory(MemoryAvailable counted) {
 Status Bpf::pass_over_cgroups() {
     auto& shared = *loaded_->skeleton->bss;
     shared.usage_count = 0;
-    shared.tree_changed = 0;
+    shared.pages_moved = 0;
     auto passed = run_iterator(loaded_->usage.get(), "usage iterator");
     if (!passed && spare_) {
         spare_.reset();
@@ -241,7 +241,7 @@ Result<std::span<const std::byte>> Bpf::read_usage(port::Pass pass) {
     shared.usage_known = keeps ? shared.usage_count : 0;
     shared.keep_unchanged = keeps && pass == port::Pass::changed_rows;
     auto passed = pass_over_cgroups();
-    if (shared.tree_changed != 0) {
+    if (shared.pages_moved != 0) {
         shared.keep_unchanged = 0;
         passed = pass_over_cgroups();
     }

@@ -25,18 +25,11 @@ bool differ(const port::RootCount& a, const port::RootCount& b) {
     return std::max(a.inactive_file - b.inactive_file, b.inactive_file - a.inactive_file) > tolerance;
 }
 
-// What is charged and the controller has not counted yet: the kernel may leave its counters as they are for 2 s, also
-// when memory.stat is read. 0 where that is not known.
-Bytes uncounted_by(const port::RootCount& controller, Bytes usage) {
-    const Bytes missing = usage - controller.accounted.value_or(usage);
-    return missing > least_difference ? missing : Bytes{0};
-}
-
 std::string mib(Bytes bytes) { return std::to_string(bytes.value >> 20U) + " MiB"; }
 
 }  // namespace
 
-std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted, Bytes usage, bool uncertain) {
+std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted, bool uncertain) {
     const auto timer = usage_.timer_count();
     const bool comparable = timer && std::max(timer->at - counted.at, counted.at - timer->at) <= comparable_for;
     const bool differs = comparable && differ(counted, *timer);
@@ -52,7 +45,9 @@ std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted
         trouble_ = "the pods' page cache is uncertain: " + controller.error().text();
         return std::nullopt;
     }
-    const bool is_taken = *controller && (uncertain || uncounted_by(**controller, usage) == Bytes{0});
+    // Alone it decides nothing: the kernel may leave its counters as they are for 2 s, also when memory.stat is read.
+    const bool agrees = *controller && (!differ(**controller, counted) || (differs && !differ(**controller, *timer)));
+    const bool is_taken = *controller && (uncertain || agrees);
     differed_ += differs ? 1 : 0;
     if (differed_ < differences_reported) {
         trouble_.clear();
@@ -68,7 +63,8 @@ std::optional<port::RootCount> CacheCheck::settle(const port::RootCount& counted
 }
 
 Bytes late_cache(const port::RootCount& controller, Bytes usage, Bytes uncounted_cache) {
-    return std::min(uncounted_by(controller, usage), uncounted_cache);
+    const Bytes missing = usage - controller.accounted.value_or(usage);
+    return missing > least_difference ? std::min(missing, uncounted_cache) : Bytes{0};
 }
 
 }  // namespace evictd::observe

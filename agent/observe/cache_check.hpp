@@ -17,10 +17,10 @@ public:
     // `usage` must outlive it.
     explicit CacheCheck(port::UsageSource& usage) : usage_(usage) {}
 
-    // The pods' page cache: `counted`, which a pass came to, unless the timer came to something else at that time or
-    // `uncertain` is set. Then it is the controller's figure. Without `uncertain` that figure is used only if it
-    // accounts for all of `usage`, which the same pass found. None: it is needed and cannot be read.
-    [[nodiscard]] std::optional<port::RootCount> settle(const port::RootCount& counted, Bytes usage, bool uncertain);
+    // The pods' page cache: `counted`, which a pass came to, unless `uncertain` is set, or the timer came to something
+    // else at that time. Then it is the controller's figure; without `uncertain` only if that agrees with one of the
+    // two. None: it is needed and cannot be read.
+    [[nodiscard]] std::optional<port::RootCount> settle(const port::RootCount& counted, bool uncertain);
 
     // Why the counts cannot be taken as they are; the same words for as long as that lasts. Empty: they agree.
     [[nodiscard]] const std::string& trouble() const { return trouble_; }

@@ -27,9 +27,9 @@ bool is_urgent(const Cause& cause) {
                            std::holds_alternative<CgroupLife>(cause.event->kind));
 }
 
-// A look at a crossing keeps rows of a rehearsal right before it, of cgroups whose usage has not changed since: what
-// they charged out of their per-CPU stock meanwhile, page cache that they exchanged for other memory, and pages that
-// the kernel moved between its lists are missed, for no longer than this.
+// A look at a crossing keeps rows of a rehearsal right before it, of cgroups whose usage has not changed since, unless
+// pages moved between the kernel's lists. What they charged out of their per-CPU stock meanwhile is missed, for no
+// longer than this.
 constexpr Duration rows_stay_fresh = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -94,9 +94,13 @@ Status Observer::read_rows(Observation& observation, const PodTable& table, Look
     }
     const bool read_again = counts_whole_ && purpose == LookFor::decision;
     const Bytes uncounted = read_again ? usage_.uncounted_cache() : Bytes{0};
-    auto cache = std::optional(counted_cache(rows_, at));
+    const auto counted = counted_cache(rows_, at);
+    auto cache = std::optional(counted);
     if (pass != port::Pass::changed_rows || read_again) {  // kept and new rows were read at different times
-        cache = check_.settle(*cache, rows_.front().usage, read_again);
+        cache = check_.settle(counted, read_again);
+    }
+    if (!cache || cache->inactive_file != counted.inactive_file || !check_.trouble().empty()) {
+        rehearsed_at_.reset();  // rows that are in doubt are not kept
     }
     if (read_again) {
         const Bytes usage_before = rows_.front().usage;

@@ -405,6 +405,33 @@ TEST_F(Usage, APassOfChangedRowsKeepsThoseWithTheSameUsage) {
     EXPECT_EQ(row_of("kubepods/podb", port::Pass::changed_rows).limit, 96_MiB);
 }
 
+// That takes no rights, changes no usage, and may be what crossed the threshold.
+TEST_F(Usage, APassOfChangedRowsReadsAllWherePagesBecameActive) {
+    make_pods_root(std::nullopt);
+    cgroups_.make("kubepods/poda");
+    const ColdFile file(64_MiB);
+    PodProcess pod(cgroups_, "kubepods/poda", [&](const Line& line) {
+        read_once(file.path(), 64_MiB);
+        line.say('r');
+        line.hear();
+        use_often(file.path(), 64_MiB);
+        line.say('u');
+        line.hear();
+    });
+    ASSERT_TRUE(pod.hear());
+    const auto row = [&](port::Pass pass) {
+        std::vector<port::CgroupUsage> rows;
+        EXPECT_TRUE(kernel::UsageIter(*bpf_).read(rows, pass));
+        return rows.at(1);
+    };
+    EXPECT_GT(row(port::Pass::all_rows).inactive_file, 48_MiB);
+    pod.say('u');
+    ASSERT_TRUE(pod.hear());
+    const auto used = row(port::Pass::changed_rows);
+    EXPECT_LT(used.inactive_file, 16_MiB);
+    EXPECT_GT(used.active_file, 48_MiB);
+}
+
 // The pages stay with it, or go to the cgroup above (Linux 7.x), whose usage is the same as before. What is less than
 // 1 MiB has no row.
 TEST_F(Usage, WhatIsLeftOfARemovedCgroupIsCountedOnceInAPassOfChangedRows) {

@@ -162,10 +162,10 @@ int compare(const Options& options) {
             taken[way.name].push_back(once(options, way));
         }
     }
+    if (!options.samples.empty()) write_samples(options.samples, taken);
     std::puts(
         "ms after SIGKILL         <10 %     <1 %      min      max      gone  released   <1 %, ratio to `release`");
     for (const auto& way : ways) print_row(way, taken[way.name], taken["release"]);
-    if (!options.samples.empty()) write_samples(options.samples, taken);
     return 0;
 }
 
