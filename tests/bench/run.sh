@@ -121,7 +121,7 @@ pagecache() {
     [ "$spared" -eq "$fills" ]
 }
 
-middle() { sort -n | awk '{ v[NR] = $1 } END { if (NR) printf "%.3g", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
+middle() { sort -n | awk '{ v[NR] = $1 } END { if (NR) printf "%.4g", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
 at_most() { awk -v number="$1" -v most="$2" 'BEGIN { print number != "" && number + 0 <= most ? 1 : 0 }'; }
 
 start() {
