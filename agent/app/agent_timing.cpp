@@ -72,11 +72,10 @@ void Agent::arm_timer() {
     timer_armed_ = true;
 }
 
-// A rehearsal: the eviction is played through over what is there now, nothing is decided, published or
-// remembered. The real one then finds the way in the CPU's caches. Where rungs would change, or another pod would be
-// first than the kernel is steered to, it is a real look: no more often than need be, because pods of one size take
-// turns. It gives way to an event, but not twice in a row: pods can cause as many as they like. Returns whether
-// there are events to drain.
+// Rehearses an eviction with the current figures. Nothing is decided, published or remembered. The real one then finds
+// the way in the CPU's caches. Where rungs would change, or another pod would be first than the kernel is steered to,
+// it is a real look: no more often than need be, because pods of one size take turns. It gives way to an event, but not
+// twice in a row: pods can cause as many as they like. Returns whether there are events to drain.
 bool Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
     auto observation =

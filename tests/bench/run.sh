@@ -77,7 +77,7 @@ spike() {
     figure spike "first eviction, crossing seen to SIGKILL" us $(totals)
     figure spike "right pod, and only it, of $spikes" runs "$right"
     figure spike "kernel OOM kills, of $spikes" runs "$oom"
-    [ -z "$(totals)" ] || told "its first eviction, crossing seen to SIGKILL, median" "$(totals | sort -n | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] " us" }')"
+    [ -z "$(totals)" ] || told "its first eviction, crossing seen to SIGKILL, median" "$(totals | middle) us"
     judged "the right pod, and only it" "$right of $spikes" all $((right == spikes))
     judged "kernel OOM kills" "$oom" 0 $((oom == 0))
     [ "$right" -eq "$spikes" ] && [ "$oom" -eq 0 ]
@@ -85,6 +85,13 @@ spike() {
 totals() { sed -n 's/.*"reason":"Evicted".*"total":\([0-9]*\).*/\1/p' "$out/spike.jsonl"; }
 told() { printf '  %-58s %12s\n' "$1" "$2"; }
 judged() { printf '  %-58s %12s   %-14s %s\n' "$1" "$2" "$3" "$([ "$4" -eq 1 ] && echo met || echo MISSED)"; }
+middle() { sort -n | awk '{ v[NR] = $1 } END { if (NR) printf "%.4g", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
+limited() { # limited WHAT NUMBER UNIT MOST: judged; fails if it is missed
+    local met
+    met=$(awk -v number="$2" -v most="$4" 'BEGIN { print number != "" && number + 0 <= most ? 1 : 0 }')
+    judged "$1" "$2 $3" "<= $4 $3" "$met"
+    [ "$met" = 1 ]
+}
 
 # Races that the kernel's OOM killer wins by construction: whom does it take? And whom by itself?
 races() {
@@ -121,9 +128,6 @@ pagecache() {
     [ "$spared" -eq "$fills" ]
 }
 
-middle() { sort -n | awk '{ v[NR] = $1 } END { if (NR) printf "%.4g", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
-at_most() { awk -v number="$1" -v most="$2" 'BEGIN { print number != "" && number + 0 <= most ? 1 : 0 }'; }
-
 start() {
     local ms
     printf '\n%s\n' "exec to the first answer of evictd status, $starts times"
@@ -133,8 +137,7 @@ start() {
     figure start "exec to the first answer of status" us $(cat "$out/start.us")
     ms=$(awk '{ print $1 / 1000 }' "$out/start.us" | middle)
     [ -n "$ms" ] || return 2
-    judged "median" "$ms ms" "<= 100 ms" "$(at_most "$ms" 100)"
-    [ "$(at_most "$ms" 100)" = 1 ]
+    limited "median" "$ms" ms 100
 }
 
 # The way that evictd takes (memory_back.md), and beside it what the CPUs can do at all. The pod's CPU weight is BestEffort's.
@@ -151,9 +154,8 @@ memory_back() {
             # shellcheck disable=SC2046  # words are wanted
             figure memory-back "$name" ms $(cut -f 2- "$out/memory-back.ms")
             ms=$(cut -f 2- "$out/memory-back.ms" | tr '\t' '\n' | middle)
-            judged "$name, median" "$ms ms" "<= 20 ms" "$(at_most "$ms" 20)"
+            limited "$name, median" "$ms" ms 20 || missed=1
             measured=1
-            [ "$(at_most "$ms" 20)" = 1 ] || missed=1
         done
         [ "$measured" = 0 ] || break
     done
@@ -173,8 +175,7 @@ decide() {
     "$build/evictd_bench_figures" rows "$figures" decide
     while read -r pods most; do
         us=$(awk -F'\t' -v name="decide_evicting, $pods pods" '$2 == name { for (i = 4; i <= NF; i++) print $i }' "$figures" | middle)
-        judged "decide_evicting, $pods pods, median" "$us us" "<= $most us" "$(at_most "$us" "$most")"
-        [ "$(at_most "$us" "$most")" = 1 ] || missed=1
+        limited "decide_evicting, $pods pods, median" "$us" us "$most" || missed=1
     done <<< $'110 12\n1000 120\n10000 2000'
     return "$missed"
 }

@@ -165,7 +165,10 @@ int compare(const Options& options) {
     if (!options.samples.empty()) write_samples(options.samples, taken);
     std::puts(
         "ms after SIGKILL         <10 %     <1 %      min      max      gone  released   <1 %, ratio to `release`");
-    for (const auto& way : ways) print_row(way, taken[way.name], taken["release"]);
+    const auto reference = taken.find("release");
+    for (const auto& way : ways) {
+        print_row(way, taken.at(way.name), reference == taken.end() ? std::vector<Times>{} : reference->second);
+    }
     return 0;
 }
 
