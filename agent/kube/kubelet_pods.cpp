@@ -116,6 +116,7 @@ Status KubeletPods::finish(const Result<http::Reply>& reply) {
 void KubeletPods::on_done(const Result<http::Reply>& reply) {
     auto done = finish(reply);
     call_.reset();
+    bool is_news = true;  // a fault that lasts is told once
     if (done) {
         if (keeps_missing_) listing_.pods.merge(known_.pods);
         known_ = std::exchange(listing_, {});
@@ -123,11 +124,12 @@ void KubeletPods::on_done(const Result<http::Reply>& reply) {
         heard_at_ = sys::SystemClock().monotonic();
         fault_.reset();
     } else {
+        is_news = !fault_ || fault_->text() != done.error().text();
         fault_ = done.error();
     }
     next_ask_ = sys::SystemClock().monotonic() + (done ? period_ : std::min(period_, pause_after_a_fault));
     again_.arm(next_ask_);
-    on_change_();
+    if (is_news) on_change_();
 }
 
 }  // namespace evictd::kube

@@ -176,6 +176,24 @@ TEST_F(KubeletSourceTest, AsksForPodsWhileTheKubeletStarts) {
     EXPECT_TRUE(ever_saw("FAILED_PRECONDITION: Kubelet is initializing"));
 }
 
+// Each time it is told, the agent merges all pods anew.
+TEST_F(KubeletSourceTest, AFaultThatLastsIsToldOnce) {
+    polls_fail = true;
+    start();
+    ASSERT_TRUE(until("/pods refused: 500"));
+    const int before = polled;
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (polled < before + 5 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+    EXPECT_GE(polled, before + 5);
+    polls_fail = false;
+    ASSERT_TRUE(until("p | /pods "));
+    polls_fail = true;
+    ASSERT_TRUE(until("/pods refused: 500"));
+    lane->close();
+    const auto is_fault = [](const std::string& one) { return one.find("refused: 500") != std::string::npos; };
+    EXPECT_EQ(std::count_if(seen.begin(), seen.end(), is_fault), 2);
+}
+
 TEST_F(KubeletSourceTest, AStreamThatIsCutKeepsItsPodsUntilThereIsAnAnswer) {
     polls_fail = true;
     std::optional<fakes::GrpcServer> server;
