@@ -76,6 +76,7 @@ struct Loop::Core {
     std::size_t count = 0;
     std::optional<Error> thrown;  // the loop's thread's: by the first callback that threw
     std::atomic<MonotonicTime> alive_at = SystemClock().monotonic();
+    std::atomic<bool> is_busy = false;  // with a callback
 
     Core() = default;
     Core(const Core&) = delete;
@@ -97,6 +98,7 @@ struct Loop::Core {
             log::error("event loop: a callback failed: " + what);
             if (!thrown) thrown = Error{ErrorKind::failed, "event loop", "a callback failed: " + what, ""};
         };
+        const bool was_busy = is_busy.exchange(true);  // on_wake() calls what is posted, and destroys it after that
         try {
             callback();
         } catch (const std::exception& exception) {
@@ -105,6 +107,7 @@ struct Loop::Core {
             note("unknown exception");
         }
         alive_at = SystemClock().monotonic();
+        is_busy = was_busy;
     }
 
     Status turn(std::uint64_t timeout_us) {
@@ -121,13 +124,21 @@ struct Loop::Core {
         return true;
     }
 
-    Callback pop() {
+    struct Popped {
+        Callback work;  // empty: there is none
+        bool are_more = false;
+    };
+    Popped pop() {
         const std::scoped_lock lock(mutex);
         if (count == 0) return {};
         Callback work = std::exchange(ring[first], nullptr);
         first = (first + 1) % ring.size();
-        --count;
-        return work;
+        return {std::move(work), --count > 0};
+    }
+
+    bool rests() {
+        const std::scoped_lock lock(mutex);
+        return count == 0 && !is_busy;
     }
 
     // One function a turn, so that timers and descriptors are not held up by a long queue.
@@ -136,10 +147,9 @@ struct Loop::Core {
         [[maybe_unused]] const ssize_t got = ::read(wake.get(), &wake_ups, sizeof(wake_ups));
         alive_at = SystemClock().monotonic();
         if (stopping) return;
-        if (const auto work = pop()) {
-            call(work);
-            wake_up();  // there may be more
-        }
+        const auto [work, are_more] = pop();
+        if (work) call(work);
+        if (are_more) wake_up();  // what was posted since has done so itself
     }
 };
 
@@ -257,12 +267,13 @@ void Loop::stop() {
 }
 
 bool Loop::run_one_posted() {
-    const auto work = core_->pop();
+    const auto [work, are_more] = core_->pop();
     if (work) core_->call(work);
     return static_cast<bool>(work);
 }
 
 void Loop::ask_alive() { core_->wake_up(); }
 MonotonicTime Loop::alive_at() const { return core_->alive_at; }
+bool Loop::rests() const { return core_->rests(); }
 
 }  // namespace evictd::sys

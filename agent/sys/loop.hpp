@@ -92,13 +92,14 @@ public:
     Status run_once(Duration timeout);
     // Thread-safe, final.
     void stop();
-    // In the loop's thread: takes the longest posted function and runs it, whatever it throws. False if there is none.
+    // In the loop's thread: takes the oldest posted function and runs it, whatever it throws. False if there is none.
     bool run_one_posted();
 
-    // Proof of life, both thread-safe. ask_alive() wakes the loop up for nothing; a loop that is alive then sets
+    // Proof of life, all thread-safe. ask_alive() wakes the loop up for nothing; a loop that is alive then sets
     // alive_at(), as it does at the end of each callback. No memory and no place in the queue is needed for that.
     void ask_alive();
     [[nodiscard]] MonotonicTime alive_at() const;
+    [[nodiscard]] bool rests() const;  // no callback runs, and none is posted
 
 private:
     explicit Loop(std::unique_ptr<Core> core);

@@ -13,6 +13,11 @@
 namespace evictd::sys {
 namespace {
 
+// Each question wakes a thread up, and all the threads of an idle agent rest. One that hangs does not rest: its
+// callback has not returned. A minute later is found one that gets no CPU to take what its timers or descriptors have
+// for it. Not the main one: it may owe an answer for less than a minute.
+constexpr Duration pause_for_those_that_rest = std::chrono::minutes(1);
+
 // The field behind the name, which is in parentheses and may hold anything.
 bool waits_in_kernel(pid_t thread) {
     const auto stat = read_file("/proc/self/task/" + std::to_string(thread) + "/stat", std::size_t{4096});
@@ -59,6 +64,8 @@ LifeSign ProofOfLife::ask(Entry& entry, MonotonicTime now) const {
         sign.dead = late && !(may_block(entry.duty) && sign.in_kernel);
         return sign;
     }
+    const bool rests = entry.duty != Duty::main && entry.loop.rests();
+    if (rests && entry.asked && now - *entry.asked < pause_for_those_that_rest) return sign;
     entry.asked = now;
     entry.loop.ask_alive();
     return sign;

@@ -53,6 +53,68 @@ TEST_F(Proofs, AnAnswerBeginsAnew) {
     EXPECT_EQ(proof.check().front().silent, 0ms);
 }
 
+TEST_F(Proofs, ALoopThatRestsIsAskedOnceAMinute) {
+    const auto watched = proof.watch("evictd-scores", loop, Duty::vital);
+    const auto is_asked = [&](Duration later) {
+        clock.set(SystemClock().monotonic() + later);
+        (void)proof.check();
+        const auto before = loop.alive_at();
+        EXPECT_TRUE(loop.run_once(0ms));
+        return loop.alive_at() != before;
+    };
+    EXPECT_TRUE(is_asked(0s));
+    EXPECT_FALSE(is_asked(30s));
+    EXPECT_TRUE(is_asked(61s));
+}
+
+TEST_F(Proofs, TheMainLoopIsAskedAtEachCheck) {
+    clock.set(SystemClock().monotonic());
+    const auto watched = proof.watch("main", loop, Duty::main);
+    (void)proof.check();
+    ASSERT_TRUE(loop.run_once(0ms));
+    clock.advance(10s);
+    (void)proof.check();
+    EXPECT_EQ(dead_after(longest_silence(Duty::main) + 1s), "main has not answered for 21 s");
+}
+
+TEST_F(Proofs, ALoopThatHasNotBegunWhatIsPostedIsAskedAtEachCheck) {
+    clock.set(SystemClock().monotonic());
+    const auto watched = proof.watch("evictd-scores", loop, Duty::vital);
+    (void)proof.check();
+    ASSERT_TRUE(loop.run_once(0ms));
+    clock.advance(10s);
+    loop.post([] {});
+    EXPECT_EQ(dead_after(longest_silence(Duty::vital) + 1s), "evictd-scores has not answered for 61 s");
+}
+
+TEST_F(Proofs, ALoopThatIsBusyIsAskedAtEachCheck) {
+    clock.set(SystemClock().monotonic());
+    const auto watched = proof.watch("evictd-scores", loop, Duty::vital);
+    (void)proof.check();
+    ASSERT_TRUE(loop.run_once(0ms));
+    std::string dead;
+    loop.post([&] {
+        clock.advance(10s);
+        (void)proof.check();
+        dead = dead_after(longest_silence(Duty::vital) + 1s);
+    });
+    ASSERT_TRUE(loop.run_once(0ms));
+    EXPECT_EQ(dead, "evictd-scores has not answered for 61 s");
+}
+
+// What a function holds may take long to go: a file on a disk that hangs.
+TEST_F(Proofs, ALoopThatDestroysWhatWasPostedIsBusy) {
+    bool rested = true;
+    const auto destroy = [&](const int* held) {
+        rested = loop.rests();
+        delete held;
+    };
+    loop.post([held = std::shared_ptr<const int>(new int, destroy)] {});
+    ASSERT_TRUE(loop.run_once(0ms));
+    EXPECT_FALSE(rested);
+    EXPECT_TRUE(loop.rests());
+}
+
 TEST_F(Proofs, WhatIsGoneOwesNothing) {
     { const auto watched = proof.watch("main", loop, Duty::main); }
     EXPECT_TRUE(proof.check().empty());
