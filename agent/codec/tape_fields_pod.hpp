@@ -43,20 +43,19 @@ template <>
 struct Described<Pod> {
     static constexpr auto fields = described(
         field<&Pod::uid>("uid"), field<&Pod::name_space>("namespace"), field<&Pod::name>("name"),
-        field<&Pod::origin>("origin"), field<&Pod::qos>("qos"), field<&Pod::has_resources>("has_resources"),
-        field<&Pod::priority>("priority"), field<&Pod::computed>("computed"),
+        field<&Pod::origin>("origin"), field<&Pod::phase>("phase"), field<&Pod::qos>("qos"),
+        field<&Pod::has_resources>("has_resources"), field<&Pod::ready>("ready"), field<&Pod::priority>("priority"),
+        field<&Pod::restarts>("restarts"), field<&Pod::sidecar_restarts>("sidecar_restarts"),
+        field<&Pod::deletion_cost>("deletion_cost"), field<&Pod::ready_time>("ready_time"),
+        field<&Pod::creation_time>("creation_time"), field<&Pod::deletion_time>("deletion_time"),
+        field<&Pod::node_name>("node_name"), field<&Pod::owners>("owners"), field<&Pod::computed>("computed"),
         field<&Pod::priority_class_name>("priority_class_name"), field<&Pod::containers>("containers"),
         field<&Pod::init_containers>("init_containers"), field<&Pod::requests>("requests"),
         field<&Pod::limits>("limits"), field<&Pod::overhead>("overhead"), field<&Pod::volumes>("volumes"),
-        field<&Pod::tolerations>("tolerations"), field<&Pod::owners>("owners"), field<&Pod::node_name>("node_name"),
-        field<&Pod::termination_grace_period>("termination_grace_period"),
+        field<&Pod::tolerations>("tolerations"), field<&Pod::termination_grace_period>("termination_grace_period"),
         field<&Pod::deletion_grace_period>("deletion_grace_period"), field<&Pod::active_deadline>("active_deadline"),
-        field<&Pod::phase>("phase"), field<&Pod::status_reason>("status_reason"), field<&Pod::ready>("ready"),
-        field<&Pod::ready_time>("ready_time"), field<&Pod::restarts>("restarts"),
-        field<&Pod::sidecar_restarts>("sidecar_restarts"), field<&Pod::deletion_cost>("deletion_cost"),
-        field<&Pod::creation_time>("creation_time"), field<&Pod::start_time>("start_time"),
-        field<&Pod::deletion_time>("deletion_time"), field<&Pod::annotations>("annotations"),
-        field<&Pod::source>("source"), field<&Pod::generation>("generation"));
+        field<&Pod::status_reason>("status_reason"), field<&Pod::start_time>("start_time"),
+        field<&Pod::annotations>("annotations"), field<&Pod::source>("source"), field<&Pod::generation>("generation"));
 };
 
 }  // namespace evictd::codec

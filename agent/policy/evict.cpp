@@ -13,6 +13,7 @@
 #include "moments.hpp"
 #include "owed.hpp"
 #include "pid_evictions.hpp"
+#include "prefetch.hpp"
 #include "qos.hpp"
 #include "stall.hpp"
 
@@ -189,6 +190,7 @@ bool evict_beyond_limits(const EvictionConfig& config, const Observation& observ
     std::vector<bool> may_go(observation.pods.size());
     for (const auto& ranked : decision.ranking) may_go[ranked.pod] = ranked.exemption == Exemption::none;
     for (std::size_t i = 0; i < may_go.size(); ++i) {
+        prefetch_ahead(observation.pods, i);
         const ObservedPod& observed = observation.pods[i];
         if (!may_go[i] || !observed.populated) continue;
         const auto broken = broken_limit(observed, observation.fs_layout);

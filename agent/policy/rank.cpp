@@ -13,6 +13,7 @@
 #include "evictd/model/pod_requests.hpp"
 #include "grace.hpp"
 #include "owed.hpp"
+#include "prefetch.hpp"
 #include "qos.hpp"
 #include "rank_key.hpp"
 #include "tie_breaker.hpp"
@@ -230,22 +231,12 @@ std::vector<RankedPod> Rows::in_order() {
     const auto tied = [&](std::size_t i) {
         return std::span(ranking).subspan(order.equals[i].begin, order.equals[i].count);
     };
-    constexpr std::size_t ties_ahead = 4;  // mostly of two or a few pods
+    constexpr std::size_t ties_ahead = 16;  // mostly of two or a few pods
     for (std::size_t i = 0; i < order.equals.size(); ++i) {
         if (i + ties_ahead < order.equals.size()) breaker.prefetch(tied(i + ties_ahead));
         breaker.sort(tied(i));
     }
     return ranking;
-}
-
-// Thousands of pods do not fit into the CPU's caches, so each is loaded some turns before it is ranked.
-constexpr std::size_t prefetch_ahead = 16;
-
-void prefetch(const Pod* pod) {
-    if (pod == nullptr) return;
-    __builtin_prefetch(&pod->origin);
-    __builtin_prefetch(&pod->computed);
-    __builtin_prefetch(&pod->computed + 1);  // its end: it is larger than a cache line
 }
 
 }  // namespace
@@ -255,7 +246,7 @@ std::vector<RankedPod> rank_pods(const EvictionConfig& config, Signal signal, co
     const RankRow& row = rank_table[static_cast<std::size_t>(signal)];
     Rows rows(row, config, observation, observation.pods.size());
     for (std::size_t i = 0; i < observation.pods.size(); ++i) {
-        if (i + prefetch_ahead < observation.pods.size()) prefetch(observation.pods[i + prefetch_ahead].pod.get());
+        prefetch_ahead(observation.pods, i);
         const ObservedPod& observed = observation.pods[i];
         if (!is_active(observed, state)) continue;
         rows.add(static_cast<std::uint32_t>(i), exemption_of(row, config, observed, observation, state));

@@ -227,10 +227,9 @@ std::vector<std::uint32_t> ScaleDown::order(std::span<const std::uint32_t> asked
 
 void ScaleDown::prefetch(std::uint32_t asked) const {
     const Pod& pod = *all_[asked];
-    __builtin_prefetch(&pod.node_name);
     __builtin_prefetch(&pod.phase);
-    __builtin_prefetch(&pod.ready_time);
     __builtin_prefetch(&pod.creation_time);
+    __builtin_prefetch(&pod.node_name);
 }
 
 std::vector<ScaleDownStep> ScaleDown::steps(std::span<const std::uint32_t> ordered) const {
