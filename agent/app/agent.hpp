@@ -40,7 +40,9 @@ namespace evictd::app {
 struct DiskParts {
     std::function<FilesystemsView()> filesystems{};
     std::function<observe::DiskFigures()> figures{};
-    std::function<void(Duration)> set_pace{};
+    // How often filesystems are asked, and the runtime what writable layers keep. False: not taken, to be told again.
+    std::function<bool(Duration)> set_filesystem_pace{};
+    std::function<bool(Duration)> set_layers_pace{};
     std::function<void(const std::vector<PodUid>&)> refresh{};  // figures of these pods, before all others
     std::function<void(const DesiredGarbage&)> want_garbage{};
     std::function<bool()> has_runtime = [] { return false; };  // it will be listed, if it was not yet
@@ -152,6 +154,7 @@ private:
     void begin_refreshing(MonotonicTime now);
     void add_victim_disks(std::vector<ObservedVictim>& victims) const;
     void want_disks(const Tick& tick);
+    void pace_layers(const Tick& tick);
     void rank_by_processes();
     void add_pids(Observation& observation);
     void add_tasks(std::vector<ObservedVictim>& victims) const;
@@ -232,7 +235,10 @@ private:
     Duration refresh_pause_{0};       // after that
     bool disks_met_in_time_ = false;  // at the last look, a threshold in time
     Duration filesystem_pace_{0};
-    std::uint64_t wanted_pass_ = 0;  // of garbage
+    Duration layers_pace_{0};
+    bool may_act_for_disk_ = false;      // at the last look: a threshold is met, or its minimum reclaim is not reached
+    bool may_disk_usage_decide_ = true;  // as of the last look
+    std::uint64_t wanted_pass_ = 0;      // of garbage
     std::optional<MonotonicTime> wanted_inventory_since_;
     std::vector<bool> pids_met_;  // at the last look, by threshold
     std::string pids_trouble_;

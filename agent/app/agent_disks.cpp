@@ -9,6 +9,7 @@
 #include "observe/filesystem_readings.hpp"
 #include "policy/disk_evictions.hpp"
 #include "policy/exhaustion.hpp"
+#include "policy/local_storage.hpp"
 #include "policy/reading_pace.hpp"
 #include "policy/thresholds.hpp"
 
@@ -18,10 +19,17 @@ namespace {
 // Figures of pods come as walks end, one after the other. As often again, and looks cost more CPU time; half as often,
 // and a pod over its limit is evicted a second later.
 constexpr Duration look_for_figures = std::chrono::seconds(1);
-// At rest the runtime's figures and those of walks come every 10 s, one shortly after the other: one look for both.
+// The runtime's figures come shortly before those of walks: one look for both.
 constexpr Duration gather_figures = std::chrono::milliseconds(200);
 // While an eviction waits for them the disk fills up: so long after a look at most, and as often are filesystems asked.
 constexpr Duration look_for_missing_figures = std::chrono::milliseconds(10);
+
+// How often the runtime is asked for writable layers. A list of 110 pods takes it some 50 ms of a CPU. By default
+// containerd measures a layer every 10 s, and asked more often it says the same; but of a new container it says nothing
+// before, and a removed one is missing at once.
+constexpr Duration layers_at_rest = std::chrono::seconds(30);
+constexpr Duration layers_that_may_decide = std::chrono::seconds(10);
+constexpr Duration layers_while_an_eviction_waits = std::chrono::seconds(1);
 
 // What pods keep is measured anew at a crossing, but not within 2 s of the last time; then after 10 s, and twice as
 // long each time while a threshold stays met: a walk of all pods takes seconds of a CPU. The kubelet's own figures are
@@ -63,6 +71,12 @@ MonotonicTime read_at(const EvictionConfig& config, const Readings& readings, co
     return oldest.value_or(MonotonicTime{});
 }
 
+bool has_limit(const EvictionConfig& config, const std::vector<ObservedPod>& pods) {
+    return config.local_storage_isolation && std::any_of(pods.begin(), pods.end(), [](const ObservedPod& observed) {
+               return policy::may_break_limit(*observed.pod);
+           });
+}
+
 bool any_unknown(const std::vector<ObservedPod>& pods) {
     return std::any_of(pods.begin(), pods.end(), [](const ObservedPod& observed) {
         return observed.populated && observed.usage && observed.usage->disk_partial;
@@ -97,6 +111,7 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     // A threshold in time is not in the configuration: the last decision has it, at the rates of its look.
     const bool in_time = policy::is_disk_time_met(state_.first_observed);
     const bool may_act = in_time || any_met(disks_met(config, observation.readings, MinReclaim::enforced));
+    may_act_for_disk_ = may_act;
     auto met = disks_met(config, observation.readings, MinReclaim::ignored);
     const bool crossed = any_is_new(met, disks_met_) || (in_time && !disks_met_in_time_);
     disks_met_in_time_ = in_time;
@@ -189,7 +204,7 @@ void Agent::note_disks() {
         if (is_new && (has_figures || is_disk_reading_old_)) {
             put_off(std::move(cause), std::max(now, last_look_ + look_for_missing_figures));
         }
-    } else if (has_figures) {
+    } else if (has_figures && may_disk_usage_decide_) {
         put_off(std::move(cause), std::max(now + gather_figures, last_look_ + look_for_figures));
     }
 }
@@ -204,6 +219,22 @@ void Agent::note_reclaimed(ReclaimOutcome outcome) {
     tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 
+// Where what pods keep decides nothing, new figures of it cause no look, and the runtime is asked for layers less
+// often. The distance to a threshold does not matter: at a crossing all is asked anew, and an eviction waits for the
+// answer. A filesystem that fills up has the pod named that fills it.
+void Agent::pace_layers(const Tick& tick) {
+    const auto& config = options_.eviction;
+    const bool is_awaited = are_figures_missing_ || !state_.freeing.empty();  // that a victim's layers are removed
+    may_disk_usage_decide_ = is_awaited || may_act_for_disk_ || policy::look_for_disk_time(config) ||
+                             !tick.decision.disk_exhaustion.empty() || has_limit(config, tick.observation.pods);
+    const auto pace = is_awaited               ? layers_while_an_eviction_waits
+                      : may_disk_usage_decide_ ? layers_that_may_decide
+                                               : layers_at_rest;
+    if (pace != layers_pace_ && parts_.disks.set_layers_pace(pace)) {
+        layers_pace_ = pace;
+    }
+}
+
 void Agent::want_disks(const Tick& tick) {
     if (!parts_.disks) {
         return;
@@ -212,10 +243,11 @@ void Agent::want_disks(const Tick& tick) {
     if (are_figures_missing_) {
         pace = std::min(pace, look_for_missing_figures);
     }
-    if (pace != filesystem_pace_) {
+    const auto asked = pace == Duration::zero() ? options_.eviction.look_period : pace;
+    if (pace != filesystem_pace_ && parts_.disks.set_filesystem_pace(asked)) {
         filesystem_pace_ = pace;
-        parts_.disks.set_pace(pace == Duration::zero() ? options_.eviction.look_period : pace);
     }
+    pace_layers(tick);
     const auto& garbage = tick.decision.garbage;
     const bool is_new = garbage.pass != wanted_pass_ || garbage.inventory_since != wanted_inventory_since_;
     if (!is_new) {

@@ -143,7 +143,7 @@ Status Disks::Parts::start_survey() {
     return {};
 }
 
-// The thread that looks for the runtime, too, as often as it asks for layers. What is unused is only known from when
+// The thread that looks for the runtime, too, each time that it asks for layers. What is unused is only known from when
 // images were listed, so that they are as soon as the runtime is heard.
 Status Disks::Parts::start_layers() {
     (void)endpoint->find();  // one that is there is known to the first look
@@ -243,10 +243,9 @@ observe::DiskFigures Disks::figures() const {
     return {.survey = parts_->surveyor->newest(), .layers = parts_->layers->newest()};
 }
 
-void Disks::set_pace(Duration pace) {
-    parts_->filesystems->set_pace(pace);
-    parts_->layers->set_pace(pace);
-}
+void Disks::set_filesystem_pace(Duration pace) { parts_->filesystems->set_pace(pace); }
+
+bool Disks::set_layers_pace(Duration pace) { return parts_->layers->set_pace(pace); }
 
 void Disks::refresh(const std::vector<PodUid>& pods) {
     for (const auto& pod : pods) parts_->surveyor->refresh(pod);

@@ -49,7 +49,9 @@ public:
     // All are thread-safe, and none waits for a disk.
     [[nodiscard]] FilesystemsView filesystems() const;
     [[nodiscard]] observe::DiskFigures figures() const;
-    void set_pace(Duration pace);  // how often filesystems are asked, 10 ms to 10 s; layers every 1 s to 10 s
+    void set_filesystem_pace(Duration pace);  // how often filesystems are asked, 10 ms to 10 s
+    // How often the runtime is asked for layers. False: not taken.
+    [[nodiscard]] bool set_layers_pace(Duration pace);
     void refresh(const std::vector<PodUid>& pods);  // their figures are measured anew, before all others
     void want_garbage(const DesiredGarbage& desired);
     [[nodiscard]] bool has_runtime() const;       // its socket was found; it may not answer

@@ -11,9 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The kubelet's own figures are 10 s old, or 15. A list of 110 pods takes containerd some 50 ms of a CPU.
-constexpr Duration longest_period = 10s;
-constexpr Duration shortest_period = 1s;
 // Containers come and go: what is older says little of those that run now.
 constexpr Duration oldest_figures = 60s;
 // A container's cgroup is made before the runtime lists its pod. All that start within a second cost one list.
@@ -51,8 +48,26 @@ void LayerReader::read() {
     const auto begin = clock_.monotonic();
     if (!is_heard_) ask_filesystems();
     note(observe::read_layers(*runtime_, begin));
-    const auto period = std::clamp(pace_.load(), shortest_period, longest_period);
-    (void)lane_->arm(timer_, clock_.monotonic() + period, [this] { read(); });
+    began_at_ = begin;
+    ended_at_ = clock_.monotonic();
+    read_later();
+}
+
+// From begin to begin: figures count from then, and are not to be too old before the next ones come. A slow runtime has
+// its rest: as long as it took, or the whole pause.
+void LayerReader::read_later() {
+    const auto pace = pace_.load();
+    const auto pause = is_heard_ ? pace : std::min(pace, options_.longest_pause_after_failure);
+    const auto rest = std::min<Duration>(pause, ended_at_ - began_at_);
+    const auto at = std::max({clock_.monotonic(), began_at_ + pause, ended_at_ + rest});
+    (void)lane_->arm(timer_, at, [this] { read(); });
+}
+
+bool LayerReader::set_pace(Duration pace) {
+    const auto before = pace_.exchange(pace);
+    const bool is_taken = pace >= before || lane_->post([this] { read_later(); });
+    if (!is_taken) pace_ = before;
+    return is_taken;
 }
 
 void LayerReader::ask() {

@@ -31,6 +31,7 @@ public:
         // It was found missing: why. Empty: it answers, and was. Silent for less than a minute it is not missing: that
         // is how long its last figures count. False: not taken, and told again.
         std::function<bool(const std::string& trouble)> missing;
+        Duration longest_pause_after_failure = std::chrono::seconds(10);
     };
 
     // `clock` outlives it; the runtime is its own.
@@ -49,12 +50,14 @@ public:
     [[nodiscard]] RuntimeNamesPtr names() const;
     // In 1 to 2 s, one list for all who ask until then, and once more 10 s later. Without it once a minute.
     void ask_names();
-    // As filesystems are asked; layers cost the runtime more, so they are asked for every 1 s to 10 s.
-    void set_pace(Duration pace) { pace_ = pace; }
+    // From one request to the next; 10 s until it is set. A shorter pace holds at once, a longer one after the next
+    // request. After a failure it is longest_pause_after_failure at most. Set by one thread. False: not taken.
+    [[nodiscard]] bool set_pace(Duration pace);
 
 private:
     LayerReader(std::unique_ptr<port::ContainerRuntime> runtime, const sys::Clock& clock, Options options);
     void read();
+    void read_later();
     void read_names();
     void ask_filesystems();
     void note(Result<observe::ContainerLayersPtr> answer);
@@ -66,6 +69,8 @@ private:
     std::atomic<Duration> pace_{std::chrono::seconds(10)};
     std::atomic<bool> is_asked_ = false;  // a request waits in the lane
     std::atomic<bool> are_names_asked_ = false;
+    MonotonicTime began_at_;       // the thread's: when layers were asked for last,
+    MonotonicTime ended_at_;       // and when the answer had come, or failed
     MonotonicTime names_read_at_;  // the thread's: when names were last asked for
     bool is_heard_ = false;        // the thread's: filesystems are known of this runtime
     bool is_missing_ = false;      // the thread's: as told

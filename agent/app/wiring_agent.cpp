@@ -132,12 +132,14 @@ DiskParts Wiring::Parts::disk_parts() {
     }
     return {.filesystems = [this] { return disks ? disks->filesystems() : FilesystemsView{}; },
             .figures = [this] { return disks ? disks->figures() : observe::DiskFigures{}; },
-            .set_pace =
+            .set_filesystem_pace =
                 [this](Duration pace) {
                     if (disks) {
-                        disks->set_pace(pace);
+                        disks->set_filesystem_pace(pace);
                     }
+                    return disks != nullptr;
                 },
+            .set_layers_pace = [this](Duration pace) { return disks && disks->set_layers_pace(pace); },
             .refresh =
                 [this](const std::vector<PodUid>& pods) {
                     if (disks) {

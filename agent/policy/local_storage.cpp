@@ -50,11 +50,15 @@ std::optional<BrokenLimit> container_limit(const Pod& pod, const PodUsage& usage
 
 }  // namespace
 
+bool may_break_limit(const Pod& pod) {
+    const ComputedResources* computed = pod.computed.known();
+    return computed == nullptr || computed->has_storage_limit;
+}
+
 std::optional<BrokenLimit> broken_limit(const ObservedPod& observed, FsLayout layout) {
     if (!observed.usage) return std::nullopt;
     const Pod& pod = *observed.pod;
-    const ComputedResources* computed = pod.computed.known();
-    if (computed != nullptr && !computed->has_storage_limit) return std::nullopt;
+    if (!may_break_limit(pod)) return std::nullopt;
     if (auto broken = empty_dir_limit(pod, *observed.usage)) return broken;
     if (auto broken = pod_limit_broken(pod, *observed.usage)) return broken;
     return container_limit(pod, *observed.usage, layout);

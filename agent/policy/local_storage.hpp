@@ -11,6 +11,9 @@
 
 namespace evictd::policy {
 
+// Whether it has any of the limits of broken_limit(). True also where that is not known yet.
+[[nodiscard]] bool may_break_limit(const Pod& pod);
+
 // localStorageEviction for one pod: an emptyDir beyond its sizeLimit, the pod beyond its containers' ephemeral-storage
 // limits, a container beyond its own; the first that is found. Nothing for a pod whose usage is not known.
 [[nodiscard]] std::optional<BrokenLimit> broken_limit(const ObservedPod& observed, FsLayout layout);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // What news of disks makes the agent do, over fakes: nobody walks or removes anything.
-#include <gmock/gmock.h>
-
-#include "agent_fixture.hpp"
+#include "agent_disks_fixture.hpp"
 
 namespace evictd::app {
 namespace {
@@ -11,68 +9,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-struct AgentDisks : Agents {
-    void begin() {
-        eviction.thresholds.push_back(
-            {.signal = Signal::nodefs_available, .value = {Quantity::of((10_GiB).value)}, .min_reclaim = {}});
-        eviction.thresholds.push_back(
-            {.signal = Signal::imagefs_available, .value = {Quantity::of((10_GiB).value)}, .min_reclaim = {}});
-        disks = {.filesystems = [this] { return view; },
-                 .figures = [this] { return figures; },
-                 .set_pace = [this](Duration pace) { paces.push_back(pace); },
-                 .refresh = [this](const auto& pods) { refreshed.push_back(pods.size()); },
-                 .want_garbage = [this](const DesiredGarbage& desired) { wanted.push_back(desired); },
-                 .has_runtime = [this] { return has_runtime; }};
-        declare(100_MiB);
-        if (!left.empty()) {
-            tree.declare({{.id = root_id, .level = 1, .usage = 201_MiB, .limit = 1_GiB},
-                          {.id = hog_id, .level = 2, .usage = 100_MiB, .processes = 1, .pod = "hog"},
-                          {.id = 77, .level = 2, .usage = 1_MiB, .processes = 0, .pod = left}});
-        }
-        free(500_GiB);
-        make();
-    }
-    void free(Bytes available) {
-        clock.advance(1ms);
-        view.layout = FsLayout::single;
-        for (const std::size_t which : {0U, 1U}) {
-            view.of.at(which).reading = FilesystemReading{.id = {0, 1},
-                                                          .available = available,
-                                                          .capacity = 1000_GiB,
-                                                          .inodes_free = {},
-                                                          .inodes = {},
-                                                          .at = clock.monotonic()};
-        }
-    }
-    std::string left{};  // of which an empty cgroup is there, and no source knows it
-    [[nodiscard]] static SurveyPtr survey_of(const std::string& uid, Bytes used) {
-        Survey survey;
-        survey.listed = MonotonicTime{1h};
-        survey.pods = {{{uid}, {{.kind = TreeKind::empty_dir, .name = "data", .usage = TreeUsage{.used = used}}}}};
-        return std::make_shared<const Survey>(std::move(survey));
-    }
-    [[nodiscard]] const std::optional<Reading>& reading(Signal signal) const {
-        return last().observation.readings[static_cast<std::size_t>(signal)];
-    }
-
-    [[nodiscard]] const PodUsage& usage_of_hog() const {
-        const auto& pods = last().observation.pods;
-        return *std::find_if(pods.begin(), pods.end(), [](const auto& one) { return one.pod->name == "hog"; })->usage;
-    }
-    void see_layer_of_hog(MonotonicTime at) {
-        figures.layers = std::make_shared<const observe::ContainerLayers>(observe::ContainerLayers{
-            .of = {{.pod = {"hog"}, .name = "main", .usage = RuntimeUsage{.used = 5_GiB}}}, .at = at});
-        agent->note_inventory(nullptr);
-    }
-
-    bool has_runtime = false;
-    FilesystemsView view;
-    observe::DiskFigures figures;
-    std::vector<Duration> paces;
-    std::vector<std::size_t> refreshed;
-    std::vector<DesiredGarbage> wanted;
-};
 
 TEST_F(AgentDisks, EachLookHasWhatFilesystemsAnsweredLast) {
     begin();
@@ -120,6 +56,7 @@ TEST_F(AgentDisks, AThresholdThatIsNearIsAskedForMoreOften) {
 
 TEST_F(AgentDisks, FiguresThatComeShortlyAfterOneAnotherAreOneLook) {
     begin();
+    limit_storage_of_hog();
     clock.advance(9s);
     const auto looks = records.size();
     figures.survey = survey_of("hog", 3_GiB);
@@ -140,6 +77,7 @@ TEST_F(AgentDisks, FiguresThatComeShortlyAfterOneAnotherAreOneLook) {
 
 TEST_F(AgentDisks, NewerFiguresOfPodsAreALookWithinASecond) {
     begin();
+    limit_storage_of_hog();
     figures.survey = survey_of("hog", 3_GiB);
     const auto looks = records.size();
     agent->note_disks();
@@ -222,6 +160,12 @@ TEST_F(AgentDisks, PodsHaveTheirFiguresWhileAMinimumReclaimIsNotReached) {
     Bytes all;
     for (const auto& pod : last().observation.pods) all += pod.usage->disk.volumes;
     EXPECT_EQ(all, 3_GiB);
+    clock.advance(10s);
+    agent->request_look();
+    EXPECT_EQ(layer_paces.back(), 10s);
+    figures.survey = survey_of("hog", 4_GiB);
+    agent->note_disks();
+    EXPECT_LE(agent->next_look() - clock.monotonic(), 1s) << "the next eviction may come of it";
 }
 
 TEST_F(AgentDisks, WithoutFiguresPodsAreUnknown) {

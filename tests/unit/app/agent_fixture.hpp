@@ -131,7 +131,7 @@ inline PodPtr pod(const std::string& uid) {
     made.name_space = "default";
     made.name = uid;
     made.phase = PodPhase::running;
-    return std::make_shared<const Pod>(std::move(made));
+    return make_pod(std::move(made));
 }
 
 constexpr std::uint64_t root_id = 1, quiet_id = 2, hog_id = 3;

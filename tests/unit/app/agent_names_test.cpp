@@ -23,7 +23,8 @@ struct AgentNames : Agents {
             RuntimeNames{.pods = {named("giant", "big"), named("hog", "of-the-runtime")}});
         disks = {.filesystems = [] { return FilesystemsView{}; },
                  .figures = [] { return observe::DiskFigures{}; },
-                 .set_pace = [](Duration) {},
+                 .set_filesystem_pace = [](Duration) { return true; },
+                 .set_layers_pace = [](Duration) { return true; },
                  .refresh = [](const auto&) {},
                  .want_garbage = [](const DesiredGarbage&) {},
                  .names = [this] { return names; },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// Names of pods as the runtime is asked for them, in its own thread.
+// When the runtime is asked for layers and for names of pods, in the reader's thread.
 #include "app/layer_reader.hpp"
 
 #include <atomic>
@@ -27,15 +27,19 @@ struct LayerReaderTest : testing::Test {
         sandbox.name = "web";
         sandbox.namespace_name = "default";
         runtime->all_sandboxes = {sandbox};
+        runtime->all_filesystems.images = {{.directory = "/images"}};
         runtime->before = [this](const std::string& call) {
-            if (call != "sandboxes") return;
-            ++lists;
+            if (call == "layers") ++layer_lists;
+            if (call == "filesystems") ++tries;
+            if (call == "sandboxes") ++lists;
             runtime->fails.clear();
             if (is_down) runtime->fails.emplace(call, Error{ErrorKind::unreachable, "runtime", "no answer", ""});
         };
-        reader = std::move(*LayerReader::make(
-            std::move(made), clock,
-            {.changed = [] {}, .filesystems = [](auto&) { return true; }, .missing = [](auto&) { return true; }}));
+        reader = std::move(*LayerReader::make(std::move(made), clock,
+                                              {.changed = [] {},
+                                               .filesystems = [](auto&) { return true; },
+                                               .missing = [](auto&) { return true; },
+                                               .longest_pause_after_failure = 20ms}));
     }
     template <class Holds>
     static bool wait_for(Holds holds) {
@@ -50,6 +54,8 @@ struct LayerReaderTest : testing::Test {
     sys::SystemClock clock;
     fakes::FakeContainerRuntime* runtime = nullptr;
     std::atomic<int> lists = 0;
+    std::atomic<int> layer_lists = 0;
+    std::atomic<int> tries = 0;  // of one that is not heard
     std::atomic<bool> is_down = false;
     std::unique_ptr<LayerReader> reader;
 };
@@ -69,6 +75,39 @@ TEST_F(LayerReaderTest, NamesStayWhenTheRuntimeDoesNotAnswer) {
     reader->ask_names();
     ASSERT_TRUE(wait_for([&] { return reader->trouble().find("no answer") != std::string::npos; }));
     EXPECT_NE(named_pod(reader->names().get(), {"u1"}), nullptr);
+}
+
+TEST_F(LayerReaderTest, AShorterPaceDoesNotWaitForTheLongerOneToEnd) {
+    ASSERT_TRUE(wait_for([&] { return reader->newest() != nullptr; }));
+    ASSERT_TRUE(reader->set_pace(1h));
+    EXPECT_EQ(layer_lists, 1);
+    ASSERT_TRUE(reader->set_pace(20ms));
+    ASSERT_TRUE(wait_for([&] { return layer_lists >= 4; }));
+    ASSERT_TRUE(reader->set_pace(1h));
+    const int until_then = layer_lists;
+    std::this_thread::sleep_for(100ms);
+    EXPECT_LE(layer_lists, until_then + 1) << "the one that was due already";
+}
+
+// It counts from the last answer: else an agent that wants one pace and another in turn would never have a list.
+TEST_F(LayerReaderTest, APaceThatIsSetAgainAndAgainPutsNoListOff) {
+    ASSERT_TRUE(wait_for([&] { return reader->newest() != nullptr; }));
+    EXPECT_TRUE(wait_for([&] {
+        EXPECT_TRUE(reader->set_pace(200ms));
+        EXPECT_TRUE(reader->set_pace(100ms));
+        return layer_lists >= 4;
+    }));
+}
+
+TEST_F(LayerReaderTest, ARuntimeThatIsSilentIsAskedSoonerThanAtRest) {
+    ASSERT_TRUE(wait_for([&] { return reader->newest() != nullptr; }));
+    ASSERT_TRUE(reader->set_pace(1h));
+    is_down = true;
+    reader->ask();
+    EXPECT_TRUE(wait_for([&] { return tries >= 5; }));
+    EXPECT_FALSE(reader->trouble().empty());
+    is_down = false;
+    EXPECT_TRUE(wait_for([&] { return reader->trouble().empty(); }));
 }
 
 }  // namespace
