@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# Two minutes in which nothing happens: what evictd costs, and which of its threads run, how often, and who wakes them. 110 pods that a real API
+# Eight minutes in which nothing happens: what evictd costs, and which of its threads run, how often, and who wakes them. 110 pods that a real API
 # server has, and a real containerd; the pods' cgroups are evictd's own node. Needs root, linux-perf, and what tests/kube
 # needs. Prints a line a thread, with a column for each second; perf's file stays in DIRECTORY.
 # usage: idle.sh DIRECTORY     env: EVICTD (build/evictd), PODS (110), SECONDS_TRACED (60), DISKS (true)
@@ -62,7 +62,7 @@ settings="nodeName: here
 write_config "evictionHard: {memory.available: 1Mi}" "containerRuntimeEndpoint: unix://$node/sock/containerd.sock"
 start_agent
 check "evictd knows the pods" wait_for 30 all_known
-sleep 30 # starting is not running
+sleep 75 # starting is not running: a minute after it libraries give back what they used once
 "$bench" agent "$agent" "/sys/fs/bpf/$name" # without perf, and with the kernel's timer
 cpu_times > "$out/before"
 perf record -q -a -o "$out/idle.data" -e sched:sched_switch -e sched:sched_waking -- sleep "$traced"
