@@ -29,7 +29,7 @@ constexpr Duration look_for_missing_figures = std::chrono::milliseconds(10);
 // before, and a removed one is missing at once.
 constexpr Duration layers_at_rest = std::chrono::seconds(30);
 constexpr Duration layers_that_may_decide = std::chrono::seconds(10);
-constexpr Duration layers_while_an_eviction_waits = std::chrono::seconds(1);
+constexpr Duration layers_under_pressure = std::chrono::seconds(1);
 
 // What pods keep is measured anew at a crossing, but not within 2 s of the last time; then after 10 s, and twice as
 // long each time while a threshold stays met: a walk of all pods takes seconds of a CPU. The kubelet's own figures are
@@ -224,10 +224,11 @@ void Agent::note_reclaimed(ReclaimOutcome outcome) {
 // answer. A filesystem that fills up has the pod named that fills it.
 void Agent::pace_layers(const Tick& tick) {
     const auto& config = options_.eviction;
-    const bool is_awaited = are_figures_missing_ || !state_.freeing.empty();  // that a victim's layers are removed
-    may_disk_usage_decide_ = is_awaited || may_act_for_disk_ || policy::look_for_disk_time(config) ||
+    const bool is_awaited =
+        may_act_for_disk_ || !state_.freeing.empty();  // figures, a victim's end, the runtime itself
+    may_disk_usage_decide_ = is_awaited || policy::look_for_disk_time(config) ||
                              !tick.decision.disk_exhaustion.empty() || has_limit(config, tick.observation.pods);
-    const auto pace = is_awaited               ? layers_while_an_eviction_waits
+    const auto pace = is_awaited               ? layers_under_pressure
                       : may_disk_usage_decide_ ? layers_that_may_decide
                                                : layers_at_rest;
     if (pace != layers_pace_ && parts_.disks.set_layers_pace(pace)) {

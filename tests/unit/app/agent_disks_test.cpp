@@ -162,7 +162,7 @@ TEST_F(AgentDisks, PodsHaveTheirFiguresWhileAMinimumReclaimIsNotReached) {
     EXPECT_EQ(all, 3_GiB);
     clock.advance(10s);
     agent->request_look();
-    EXPECT_EQ(layer_paces.back(), 10s);
+    EXPECT_EQ(layer_paces.back(), 1s);
     figures.survey = survey_of("hog", 4_GiB);
     agent->note_disks();
     EXPECT_LE(agent->next_look() - clock.monotonic(), 1s) << "the next eviction may come of it";
