@@ -24,9 +24,8 @@ constexpr Duration gather_figures = std::chrono::milliseconds(200);
 // While an eviction waits for them the disk fills up: so long after a look at most, and as often are filesystems asked.
 constexpr Duration look_for_missing_figures = std::chrono::milliseconds(10);
 
-// How often the runtime is asked for writable layers. A list of 110 pods takes it some 50 ms of a CPU. By default
-// containerd measures a layer every 10 s, and asked more often it says the same; but of a new container it says nothing
-// before, and a removed one is missing at once.
+// How often the runtime lists writable layers, which takes containerd some 50 ms of a CPU with 110 pods. By default it
+// measures a layer every 10 s: a new container has no size before, and a removed one is missing from the next list.
 constexpr Duration layers_at_rest = std::chrono::seconds(30);
 constexpr Duration layers_that_may_decide = std::chrono::seconds(10);
 constexpr Duration layers_under_pressure = std::chrono::seconds(1);
@@ -110,8 +109,7 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     const auto& config = options_.eviction;
     // A threshold in time is not in the configuration: the last decision has it, at the rates of its look.
     const bool in_time = policy::is_disk_time_met(state_.first_observed);
-    const bool may_act = in_time || any_met(disks_met(config, observation.readings, MinReclaim::enforced));
-    may_act_for_disk_ = may_act;
+    may_act_for_disk_ = in_time || any_met(disks_met(config, observation.readings, MinReclaim::enforced));
     auto met = disks_met(config, observation.readings, MinReclaim::ignored);
     const bool crossed = any_is_new(met, disks_met_) || (in_time && !disks_met_in_time_);
     disks_met_in_time_ = in_time;
@@ -127,13 +125,13 @@ void Agent::add_disks(Observation& observation, observe::LookFor purpose) {
     disks_read_ = read;
     auto figures = parts_.disks.figures();
     are_figures_missing_ = false;
-    if (!may_act && figures == used_figures_) {
+    if (!may_act_for_disk_ && figures == used_figures_) {
         mark_disk_usage_unknown(observation.pods);
         return;
     }
-    observe::add_disk_usage(figures, may_act ? figures_count_since_ : MonotonicTime{}, observation.pods);
+    observe::add_disk_usage(figures, may_act_for_disk_ ? figures_count_since_ : MonotonicTime{}, observation.pods);
     used_figures_ = std::move(figures);
-    const bool is_awaited = may_act && observation.at - figures_count_since_ < policy::longest_unknown;
+    const bool is_awaited = may_act_for_disk_ && observation.at - figures_count_since_ < policy::longest_unknown;
     are_figures_missing_ = is_awaited && any_unknown(observation.pods);
 }
 
@@ -219,13 +217,13 @@ void Agent::note_reclaimed(ReclaimOutcome outcome) {
     tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 
-// Where what pods keep decides nothing, new figures of it cause no look, and the runtime is asked for layers less
-// often. The distance to a threshold does not matter: at a crossing all is asked anew, and an eviction waits for the
-// answer. A filesystem that fills up has the pod named that fills it.
+// At rest new figures of pods cause no look, and the runtime is asked for layers less often. A threshold that is only
+// near makes no difference: at a crossing all figures are measured again, and an eviction waits for them. While a
+// filesystem is predicted to fill up, layers show which pod fills it.
 void Agent::pace_layers(const Tick& tick) {
     const auto& config = options_.eviction;
-    const bool is_awaited =
-        may_act_for_disk_ || !state_.freeing.empty();  // figures, a victim's end, the runtime itself
+    // An eviction may wait for figures, for the end of a victim, or for the runtime itself.
+    const bool is_awaited = may_act_for_disk_ || !state_.freeing.empty();
     may_disk_usage_decide_ = is_awaited || policy::look_for_disk_time(config) ||
                              !tick.decision.disk_exhaustion.empty() || has_limit(config, tick.observation.pods);
     const auto pace = is_awaited               ? layers_under_pressure

@@ -50,7 +50,7 @@ public:
     [[nodiscard]] FilesystemsView filesystems() const;
     [[nodiscard]] observe::DiskFigures figures() const;
     void set_filesystem_pace(Duration pace);  // how often filesystems are asked, 10 ms to 10 s
-    // How often the runtime is asked for layers. False: not taken.
+    // As LayerReader::set_pace().
     [[nodiscard]] bool set_layers_pace(Duration pace);
     void refresh(const std::vector<PodUid>& pods);  // their figures are measured anew, before all others
     void want_garbage(const DesiredGarbage& desired);

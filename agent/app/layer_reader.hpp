@@ -69,8 +69,8 @@ private:
     std::atomic<Duration> pace_{std::chrono::seconds(10)};
     std::atomic<bool> is_asked_ = false;  // a request waits in the lane
     std::atomic<bool> are_names_asked_ = false;
-    MonotonicTime began_at_;       // the thread's: when layers were asked for last,
-    MonotonicTime ended_at_;       // and when the answer had come, or failed
+    MonotonicTime began_at_;       // the thread's: when the last request for layers began
+    MonotonicTime ended_at_;       // the thread's: when it ended, also without an answer
     MonotonicTime names_read_at_;  // the thread's: when names were last asked for
     bool is_heard_ = false;        // the thread's: filesystems are known of this runtime
     bool is_missing_ = false;      // the thread's: as told

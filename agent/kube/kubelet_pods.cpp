@@ -116,7 +116,7 @@ Status KubeletPods::finish(const Result<http::Reply>& reply) {
 void KubeletPods::on_done(const Result<http::Reply>& reply) {
     auto done = finish(reply);
     call_.reset();
-    bool is_news = true;  // a fault that lasts is told once
+    bool is_news = true;  // the same fault again is not
     if (done) {
         if (keeps_missing_) listing_.pods.merge(known_.pods);
         known_ = std::exchange(listing_, {});

@@ -267,7 +267,7 @@ void Loop::stop() {
 }
 
 bool Loop::run_one_posted() {
-    const auto [work, are_more] = core_->pop();
+    const auto work = core_->pop().work;
     if (work) core_->call(work);
     return static_cast<bool>(work);
 }

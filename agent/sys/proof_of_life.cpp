@@ -13,9 +13,9 @@
 namespace evictd::sys {
 namespace {
 
-// Each question wakes a thread up, and all the threads of an idle agent rest. One that hangs does not rest: its
-// callback has not returned. A minute later is found one that gets no CPU to take what its timers or descriptors have
-// for it. Not the main one: it may owe an answer for less than a minute.
+// Each question wakes a thread up, and all the threads of an idle agent rest. A thread that hangs does not rest: its
+// callback has not returned. A thread that gets no CPU seems to rest, and is found up to a minute later. The main loop
+// is always asked: its bound is shorter than a minute.
 constexpr Duration pause_for_those_that_rest = std::chrono::minutes(1);
 
 // The field behind the name, which is in parentheses and may hold anything.

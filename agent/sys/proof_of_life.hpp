@@ -86,8 +86,8 @@ public:
     // From the thread that runs the loop.
     [[nodiscard]] Watched watch(std::string name, Loop& loop, Duty duty);
     // Asks the main loop and each that has something to do, and each other one once a minute; says what the earlier
-    // questions brought. Ask regularly: a loop that hangs is found at the
-    // first check that comes later than its bound after another.
+    // questions brought. Ask regularly: a loop that hangs is found at the first check that comes later than its bound
+    // after another.
     [[nodiscard]] std::vector<LifeSign> check();
     // A loop ended because something threw. The first is kept, and on_failure()'s `call` is called in the failing
     // thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// An agent whose disks are what a test says: nobody walks, asks or removes anything.
+// An agent with fake disks: the test sets what filesystems and pods have, and records what the agent asks for.
 #pragma once
 
 #include <gmock/gmock.h>

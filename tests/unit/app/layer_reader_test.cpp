@@ -89,7 +89,7 @@ TEST_F(LayerReaderTest, AShorterPaceDoesNotWaitForTheLongerOneToEnd) {
     EXPECT_LE(layer_lists, until_then + 1) << "the one that was due already";
 }
 
-// It counts from the last answer: else an agent that wants one pace and another in turn would never have a list.
+// It counts from the last request: else an agent that wants one pace and another in turn would never have a list.
 TEST_F(LayerReaderTest, APaceThatIsSetAgainAndAgainPutsNoListOff) {
     ASSERT_TRUE(wait_for([&] { return reader->newest() != nullptr; }));
     EXPECT_TRUE(wait_for([&] {

@@ -20,6 +20,14 @@ struct Proofs : testing::Test {
         clock.advance(time);
         return dead_ones(proof.check());
     }
+    // It was asked, and has answered.
+    [[nodiscard]] ProofOfLife::Watched watch_alive(const std::string& name, Duty duty) {
+        clock.set(SystemClock().monotonic());
+        auto watched = proof.watch(name, loop, duty);
+        (void)proof.check();
+        EXPECT_TRUE(loop.run_once(0ms));
+        return watched;
+    }
     fakes::FakeClock clock;
     ProofOfLife proof{clock};
     Loop loop = std::move(*Loop::make());
@@ -44,10 +52,7 @@ TEST_F(Proofs, WhatMayBlockHasLong) {
 }
 
 TEST_F(Proofs, AnAnswerBeginsAnew) {
-    clock.set(SystemClock().monotonic());
-    const auto watched = proof.watch("main", loop, Duty::main);
-    (void)proof.check();
-    ASSERT_TRUE(loop.run_once(0ms));
+    const auto watched = watch_alive("main", Duty::main);
     clock.advance(1h);  // nothing was asked since
     EXPECT_EQ(dead_ones(proof.check()), "");
     EXPECT_EQ(proof.check().front().silent, 0ms);
@@ -68,30 +73,21 @@ TEST_F(Proofs, ALoopThatRestsIsAskedOnceAMinute) {
 }
 
 TEST_F(Proofs, TheMainLoopIsAskedAtEachCheck) {
-    clock.set(SystemClock().monotonic());
-    const auto watched = proof.watch("main", loop, Duty::main);
-    (void)proof.check();
-    ASSERT_TRUE(loop.run_once(0ms));
+    const auto watched = watch_alive("main", Duty::main);
     clock.advance(10s);
     (void)proof.check();
     EXPECT_EQ(dead_after(longest_silence(Duty::main) + 1s), "main has not answered for 21 s");
 }
 
 TEST_F(Proofs, ALoopThatHasNotBegunWhatIsPostedIsAskedAtEachCheck) {
-    clock.set(SystemClock().monotonic());
-    const auto watched = proof.watch("evictd-scores", loop, Duty::vital);
-    (void)proof.check();
-    ASSERT_TRUE(loop.run_once(0ms));
+    const auto watched = watch_alive("evictd-scores", Duty::vital);
     clock.advance(10s);
     loop.post([] {});
     EXPECT_EQ(dead_after(longest_silence(Duty::vital) + 1s), "evictd-scores has not answered for 61 s");
 }
 
 TEST_F(Proofs, ALoopThatIsBusyIsAskedAtEachCheck) {
-    clock.set(SystemClock().monotonic());
-    const auto watched = proof.watch("evictd-scores", loop, Duty::vital);
-    (void)proof.check();
-    ASSERT_TRUE(loop.run_once(0ms));
+    const auto watched = watch_alive("evictd-scores", Duty::vital);
     std::string dead;
     loop.post([&] {
         clock.advance(10s);
