@@ -167,7 +167,7 @@ private:
     void weigh_owed(Tick& tick) const;
     void after_victims(Tick& tick);
     [[nodiscard]] bool get_ready();
-    [[nodiscard]] bool rehearse_again(MonotonicTime begun, std::optional<Bytes> distance, MonotonicTime otherwise);
+    [[nodiscard]] bool rehearse_again(std::optional<Bytes> distance, MonotonicTime otherwise);
     std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();
     void tell_root();

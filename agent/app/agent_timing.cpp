@@ -78,6 +78,7 @@ void Agent::arm_timer() {
 // twice in a row: pods can cause as many as they like. Returns whether there are events to drain.
 bool Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
+    const auto cpu = parts_.clock.thread_cpu();
     auto observation =
         look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, {}, observe::LookFor::rehearsal);
     add_pids(observation);
@@ -85,14 +86,12 @@ bool Agent::get_ready() {
     const auto distance = near ? policy::next_below(watcher_.lines(), observation.readings) : std::nullopt;
     rehearsal_cut_ = !rehearsal_cut_ && parts_.events.await(begin);
     if (rehearsal_cut_) {
-        const auto now = parts_.clock.monotonic();
-        rehearsal_pace_.charge(now - begin, now);
-        return rehearse_again(begin, distance, begin);  // if no line is near any more, at once: scores may be raised
+        rehearsal_pace_.charge(parts_.clock.thread_cpu() - cpu, parts_.clock.monotonic());
+        return rehearse_again(distance, begin);  // if no line is near any more, at once: scores may be raised
     }
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));
-    const auto rehearsed = parts_.clock.monotonic();
-    rehearsal_pace_.charge(rehearsed - begin, rehearsed);
+    rehearsal_pace_.charge(parts_.clock.thread_cpu() - cpu, parts_.clock.monotonic());
     const auto steer_to = near ? first : std::nullopt;
     const bool steers = steer_to != rehearsed_for_;
     if (rungs || (steers && begin >= rehearse_for_another_at_)) {
@@ -101,14 +100,14 @@ bool Agent::get_ready() {
         tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin});
         return false;
     }
-    return rehearse_again(begin, distance, steers ? rehearse_for_another_at_ : MonotonicTime::max());
+    return rehearse_again(distance, steers ? rehearse_for_another_at_ : MonotonicTime::max());
 }
 
 // `distance`: to the line that is near; where none is, the next rehearsal comes at `otherwise`.
-bool Agent::rehearse_again(MonotonicTime begun, std::optional<Bytes> distance, MonotonicTime otherwise) {
+bool Agent::rehearse_again(std::optional<Bytes> distance, MonotonicTime otherwise) {
     const auto now = parts_.clock.monotonic();
     rehearsal_pace_.note(distance, now);
-    next_rehearsal_ = distance ? now + rehearsal_pace_.pause(now - begun, now) : otherwise;
+    next_rehearsal_ = distance ? now + rehearsal_pace_.pause(now) : otherwise;
     arm_timer();
     const auto awake_until = std::min({rehearsal_pace_.awake_until(now), next_look_, next_rehearsal_});
     if (!distance || awake_until <= now) {
@@ -161,7 +160,7 @@ void Agent::schedule(const Tick& tick) {
     // cost.
     const bool rehearses = !pressure_ && !timed && policy::is_near(watcher_.lines(), readings);
     rehearsal_pace_.note(rehearses ? policy::next_below(watcher_.lines(), readings) : std::nullopt, now);
-    next_rehearsal_ = rehearses ? now + rehearsal_pace_.pause(Duration{}, now) : MonotonicTime::max();
+    next_rehearsal_ = rehearses ? now + rehearsal_pace_.pause_after_look(now) : MonotonicTime::max();
     arm_timer();
 }
 

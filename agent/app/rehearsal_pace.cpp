@@ -36,20 +36,25 @@ void RehearsalPace::note(std::optional<Bytes> distance, MonotonicTime now) {
     }
 }
 
-// Whatever came of it.
-void RehearsalPace::charge(Duration took, MonotonicTime now) {
-    if (std::exchange(was_short_, false)) {
-        budget_.charge(took, now);
-    }
+// Whatever came of it. One whose virtual CPU was taken away meanwhile may seem to take a hundred times as much, and
+// says nothing of the next: the lesser of two.
+void RehearsalPace::charge(Duration cpu, MonotonicTime now) {
+    cost_ = std::min(cpu, std::exchange(last_cost_, cpu));
+    budget_.charge(std::exchange(was_short_, false) ? cpu : cpu - cost_, now);
 }
 
 MonotonicTime RehearsalPace::awake_until(MonotonicTime now) const {
     return was_short_ ? std::min(soon_until_, now + most_awake - awake_budget_.spent(now)) : now;
 }
 
-Duration RehearsalPace::pause(Duration took, MonotonicTime now) {
+// Where the budget is spent, the greater: a pod could otherwise make every second rehearsal expensive.
+Duration RehearsalPace::pause(MonotonicTime now) {
+    return pause_for(budget_.ready(now) ? cost_ : std::max(cost_, last_cost_), now);
+}
+
+Duration RehearsalPace::pause_for(Duration cost, MonotonicTime now) {
     was_short_ = now < soon_until_ && budget_.ready(now);
-    return was_short_ ? std::max(short_pause, short_share * took) : std::max(usual_pause, usual_share * took);
+    return was_short_ ? std::max(short_pause, short_share * cost) : std::max(usual_pause, usual_share * cost);
 }
 
 }  // namespace evictd::app

@@ -16,10 +16,12 @@ class RehearsalPace {
 public:
     // A look or a rehearsal found memory this much above the next line. None: no line is near, or one is crossed.
     void note(std::optional<Bytes> distance, MonotonicTime now);
-    // A rehearsal took this long.
-    void charge(Duration took, MonotonicTime now);
-    // From the end of a rehearsal that took this long to the next; after a look it took none.
-    [[nodiscard]] Duration pause(Duration took, MonotonicTime now);
+    // A rehearsal took this much CPU time.
+    void charge(Duration cpu, MonotonicTime now);
+    // From the end of a rehearsal to the next.
+    [[nodiscard]] Duration pause(MonotonicTime now);
+    // From the end of a look to the next rehearsal.
+    [[nodiscard]] Duration pause_after_look(MonotonicTime now) { return pause_for(Duration::zero(), now); }
     // Until when the thread is not to sleep in that pause: a line is reached so soon that the time to wake it matters.
     // If this is `now` or earlier, it may sleep.
     [[nodiscard]] MonotonicTime awake_until(MonotonicTime now) const;
@@ -29,12 +31,16 @@ public:
 private:
     static constexpr Duration most_awake = std::chrono::milliseconds(200);  // without a rest
 
+    [[nodiscard]] Duration pause_for(Duration cost, MonotonicTime now);
+
+    Duration last_cost_{};  // the CPU time of the last rehearsal
+    Duration cost_{};       // what the next one will take
     std::optional<Bytes> distance_;
     MonotonicTime noted_at_;
     MonotonicTime soon_until_;
     bool was_short_ = false;  // the pause before the next rehearsal
-    // Of a CPU, for rehearsals after a short pause, on average and at once: pods can make memory approach a line as
-    // often as they like.
+    // Of a CPU, for rehearsals after a short pause and for what one takes more than cost_, on average and at once: pods
+    // can make memory approach a line as often as they like.
     reconcile::CpuBudget budget_{2, std::chrono::milliseconds(200)};
     reconcile::CpuBudget awake_budget_{5, most_awake};  // for pauses without sleep
 };

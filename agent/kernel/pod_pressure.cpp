@@ -13,7 +13,7 @@ namespace evictd::kernel {
 namespace {
 
 constexpr const char* file_name = "/memory.pressure";
-// For each file the kernel adds up all CPUs: with 1,000 pods that takes milliseconds.
+// Of a CPU. For each file the kernel adds up all CPUs: with 1,000 pods that takes milliseconds.
 constexpr int at_most_a_fiftieth = 50;
 
 }  // namespace
@@ -45,6 +45,7 @@ void PodPressure::read(std::span<const port::StalledPod> pods) {
     if (!available() || began < next_) {
         return;
     }
+    const auto cpu = clock_.thread_cpu();  // not time: while every task stalls, reading waits too
     const bool moved = node_stalled();
     std::unordered_map<CgroupId, File> files;
     files.reserve(pods.size());
@@ -66,8 +67,7 @@ void PodPressure::read(std::span<const port::StalledPod> pods) {
     }
     files_ = std::move(files);
     read_at_ = began;
-    const auto took = clock_.monotonic() - began;
-    next_ = began + std::max(length(StallWindow::tenth), at_most_a_fiftieth * took);
+    next_ = began + std::max(length(StallWindow::tenth), at_most_a_fiftieth * (clock_.thread_cpu() - cpu));
 }
 
 const PodPressure::Lost* PodPressure::lost(CgroupId pod) const {

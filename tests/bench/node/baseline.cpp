@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -28,6 +29,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr int agent_priority = 10;  // evictd.realtimePriority
 constexpr auto work_time = 250us;   // as a look at 110 pods and the choice
 constexpr auto pause = 20ms;        // as from one eviction to the next
+constexpr auto standstill = 1ms;    // longer than a look and a choice take
 
 double microseconds(SteadyClock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
@@ -109,25 +111,77 @@ Status measure_rounds(int rounds, Samples& out) {
     return {};
 }
 
+// Of one CPU: a thread that is woken every 500 us comes later by this much.
+struct Standstills {
+    int count = 0;
+    SteadyClock::duration longest{0};
+    bool measured = false;
+};
+
+Standstills watch_cpu(unsigned cpu, std::chrono::milliseconds time) {
+    Standstills seen;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    const sched_param priority{.sched_priority = agent_priority};
+    if (sched_setaffinity(0, sizeof(only), &only) != 0 || sched_setscheduler(0, SCHED_FIFO, &priority) != 0) {
+        return seen;
+    }
+    const auto end = SteadyClock::now() + time;
+    for (auto due = SteadyClock::now(); due < end;) {
+        due = SteadyClock::now() + 500us;
+        std::this_thread::sleep_until(due);
+        const auto late = SteadyClock::now() - due;
+        seen.count += late > standstill ? 1 : 0;
+        seen.longest = std::max(seen.longest, late);
+    }
+    seen.measured = true;
+    return seen;
+}
+
+void measure_standstills(std::chrono::milliseconds time, Report& report) {
+    std::vector<Standstills> seen(std::thread::hardware_concurrency());
+    std::vector<std::thread> threads;
+    for (unsigned cpu = 0; cpu < seen.size(); ++cpu) {
+        threads.emplace_back([&seen, cpu, time] { seen[cpu] = watch_cpu(cpu, time); });
+    }
+    for (auto& thread : threads) thread.join();
+    Standstills all;
+    std::size_t cpus = 0;
+    for (const auto& one : seen) {
+        all.count += one.count;
+        all.longest = std::max(all.longest, one.longest);
+        cpus += one.measured ? 1 : 0;
+    }
+    if (cpus == 0) return report.unmeasured("standstills of a CPU", "no thread of that priority on any CPU");
+    const double seconds = std::chrono::duration<double>(time).count() * static_cast<double>(cpus);
+    report.told("times a second that a CPU stands still for 1 ms or longer",
+                fmt::format("{:.1f}", all.count / seconds));
+    report.told("the longest of " + std::to_string(all.count), say_microseconds(microseconds(all.longest)));
+    report.figure("standstills of 1 ms or longer, of each CPU", "a second", {all.count / seconds});
+}
+
 }  // namespace
 
-Status measure_baseline(int rounds, Report& report) {
-    report.heading("what this host adds to any thread: SCHED_FIFO, memory locked, no agent (" + std::to_string(rounds) +
-                   " rounds; work takes 250 us undisturbed)");
+Status measure_baseline(const BaselineRun& run, Report& report) {
+    report.heading("what this host adds to any thread: SCHED_FIFO, memory locked, no agent (" +
+                   std::to_string(run.rounds) + " rounds; work takes 250 us undisturbed)");
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
         return fail(ErrorKind::not_permitted, "mlockall", std::strerror(errno));
     Samples samples;
     Status measured;
-    std::thread([&] { measured = measure_rounds(rounds, samples); }).join();
+    std::thread([&] { measured = measure_rounds(run.rounds, samples); }).join();
+    if (measured) {
+        report.spread_heading();
+        (void)report.spread("wake", samples.wake);
+        (void)report.spread("memory", samples.memory);
+        (void)report.spread("work", samples.work);
+        (void)report.spread("total", samples.total);
+        measure_standstills(run.watched, report);
+        report.line("evictd's latencies on this host include such delays");
+    }
     (void)munlockall();
-    if (!measured) return measured;
-    report.spread_heading();
-    (void)report.spread("wake", samples.wake);
-    (void)report.spread("memory", samples.memory);
-    (void)report.spread("work", samples.work);
-    (void)report.spread("total", samples.total);
-    report.line("evictd's latencies on this host include such delays");
-    return {};
+    return measured;
 }
 
 }  // namespace evictd::bench

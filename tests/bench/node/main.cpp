@@ -58,7 +58,10 @@ std::vector<Part> parts(const Sizes& sizes) {
     };
     return {
         {"baseline",
-         [sizes](const Place& /*place*/, Report& report) { return measure_baseline(sizes.rounds, report); }},
+         [sizes](const Place& /*place*/, Report& report) {
+             return measure_baseline({.rounds = sizes.rounds, .watched = std::chrono::milliseconds(100) * sizes.rounds},
+                                     report);
+         }},
         {"latency-10",
          latency({.title = "10 pods, a hog at full speed" + count(evictions), .pods = 10, .evictions = evictions})},
         {"latency-110", latency({.title = "110 pods, a hog at full speed" + count(evictions),

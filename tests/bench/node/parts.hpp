@@ -3,6 +3,7 @@
 // The measurements, each with a tree of pods and an agent of its own.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "evictd/model/result.hpp"
@@ -28,8 +29,13 @@ struct LatencyRun {
 
 // Kernel sees the crossing -> SIGKILL delivered, over many evictions of one fresh hog each.
 Status measure_latency(const LatencyRun& run, const Place& place, Report& report);
-// What the host adds to any thread that is woken and computes, without an agent.
-Status measure_baseline(int rounds, Report& report);
+struct BaselineRun {
+    int rounds = 200;
+    std::chrono::milliseconds watched{20'000};  // each CPU
+};
+
+// What the host adds to any thread that is woken and computes, without an agent, and how often it takes a CPU away.
+Status measure_baseline(const BaselineRun& run, Report& report);
 // One pass of the BPF iterator over 1,000 cgroups against pread of the same cgroups' files, kept open.
 Status measure_usage(int rounds, const Place& place, Report& report);
 // What the agent costs while nothing happens.

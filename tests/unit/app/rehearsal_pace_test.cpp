@@ -18,7 +18,7 @@ struct Rehearsal {
         now += later;
         pace.charge(took, now);
         pace.note(distance, now);
-        return pace.pause(took, now);
+        return pace.pause(now);
     }
 };
 
@@ -78,10 +78,34 @@ TEST(RehearsalPace, StaysAwakeForATwentiethOfACpu) {
 }
 
 // Very many pods.
-TEST(RehearsalPace, ALongRehearsalIsFollowedByALongPause) {
+TEST(RehearsalPace, LongRehearsalsAreFollowedByLongPauses) {
     Rehearsal rehearsal;
-    EXPECT_EQ(rehearsal.after(10s, 60_MiB, 3ms), 24ms);
+    (void)rehearsal.after(10s, std::nullopt, 3ms);
+    EXPECT_EQ(rehearsal.after(1s, 60_MiB, 3ms), 24ms);
     EXPECT_EQ(rehearsal.after(30ms, 60_MiB, 3ms), 150ms);
+}
+
+// The host took the CPU away, and the kernel did not notice.
+TEST(RehearsalPace, OneLongRehearsalIsNotFollowedByALongPause) {
+    Rehearsal rehearsal;
+    (void)rehearsal.after(10s, std::nullopt);
+    EXPECT_EQ(rehearsal.after(1s, 60_MiB, 30ms), 2ms);
+    EXPECT_EQ(rehearsal.after(30ms, 60_MiB), 10ms);
+    EXPECT_EQ(rehearsal.after(30ms, 60_MiB, 30ms), 10ms);
+}
+
+// A pod that makes every second one long.
+TEST(RehearsalPace, LongRehearsalsWithoutLongPausesCostTwoPercentOfACpuMore) {
+    Rehearsal rehearsal;
+    Duration spent{0};
+    const auto begin = rehearsal.now;
+    for (int i = 0; i < 4'000; ++i) {
+        const Duration took = i % 2 == 0 ? 200us : 5ms;
+        spent += took;
+        rehearsal.now += rehearsal.after(took, 60_MiB, took);
+    }
+    const double seconds = std::chrono::duration<double>(rehearsal.now - begin).count();
+    EXPECT_LE(std::chrono::duration<double>(spent).count(), 0.2 + (0.02 + 0.02) * seconds + 0.01);
 }
 
 // Memory that comes near the line again and again.
@@ -90,7 +114,7 @@ TEST(RehearsalPace, CostsTwoPercentOfACpuMore) {
     Duration spent{0};
     const auto begin = rehearsal.now;
     for (int i = 0; i < 40'000; ++i) {
-        const bool is_short = rehearsal.after(1ms, 10_MiB, 0us) < 10ms;
+        const bool is_short = rehearsal.after(1ms, 10_MiB, 240us) < 10ms;
         (void)rehearsal.after(1ms, std::nullopt, 240us);
         if (is_short) spent += 240us;
     }
