@@ -167,6 +167,7 @@ private:
     void weigh_owed(Tick& tick) const;
     void after_victims(Tick& tick);
     [[nodiscard]] bool get_ready();
+    void on_approach();
     [[nodiscard]] bool rehearse_again(std::optional<Bytes> distance, MonotonicTime otherwise);
     std::optional<PodUid> rehearse_over(Observation observation);
     void tell_trouble();

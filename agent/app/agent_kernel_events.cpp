@@ -35,7 +35,7 @@ void Agent::on_kernel_events() {
     } else if (cause && !put_off(*cause, detected_at)) {
         tick(Cause{.kind = CauseKind::kernel_event, .event = std::move(cause), .detected_at = detected_at});
     } else if (approached && !cause) {
-        (void)get_ready();  // the loop dispatches pending events
+        on_approach();
     }
 }
 

@@ -72,13 +72,28 @@ void Agent::arm_timer() {
     timer_armed_ = true;
 }
 
+// A line came near. Pods can make one come near as often as they like.
+void Agent::on_approach() {
+    const auto now = parts_.clock.monotonic();
+    const auto at = rehearsal_pace_.at_approach(now);
+    if (at <= now) {
+        (void)get_ready();  // the loop dispatches pending events
+    } else if (at < next_rehearsal_) {
+        next_rehearsal_ = at;
+        arm_timer();
+    }
+}
+
 // Rehearses an eviction with the current figures. Nothing is decided, published or remembered. The real one then finds
 // the way in the CPU's caches. Where rungs would change, or another pod would be first than the kernel is steered to,
 // it is a real look: no more often than need be, because pods of one size take turns. It gives way to an event, but not
 // twice in a row: pods can cause as many as they like. Returns whether there are events to drain.
 bool Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
-    const auto cpu = parts_.clock.thread_cpu();
+    const auto charge = [this, begin, cpu = parts_.clock.thread_cpu()] {
+        const auto now = parts_.clock.monotonic();
+        rehearsal_pace_.charge(parts_.clock.thread_cpu() - cpu, now - begin, now);
+    };
     auto observation =
         look(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin}, {}, {}, observe::LookFor::rehearsal);
     add_pids(observation);
@@ -86,12 +101,12 @@ bool Agent::get_ready() {
     const auto distance = near ? policy::next_below(watcher_.lines(), observation.readings) : std::nullopt;
     rehearsal_cut_ = !rehearsal_cut_ && parts_.events.await(begin);
     if (rehearsal_cut_) {
-        rehearsal_pace_.charge(parts_.clock.thread_cpu() - cpu, parts_.clock.monotonic());
+        charge();
         return rehearse_again(distance, begin);  // if no line is near any more, at once: scores may be raised
     }
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));
-    rehearsal_pace_.charge(parts_.clock.thread_cpu() - cpu, parts_.clock.monotonic());
+    charge();
     const auto steer_to = near ? first : std::nullopt;
     const bool steers = steer_to != rehearsed_for_;
     if (rungs || (steers && begin >= rehearse_for_another_at_)) {
@@ -160,7 +175,7 @@ void Agent::schedule(const Tick& tick) {
     // cost.
     const bool rehearses = !pressure_ && !timed && policy::is_near(watcher_.lines(), readings);
     rehearsal_pace_.note(rehearses ? policy::next_below(watcher_.lines(), readings) : std::nullopt, now);
-    next_rehearsal_ = rehearses ? now + rehearsal_pace_.pause_after_look(now) : MonotonicTime::max();
+    next_rehearsal_ = rehearses ? now + rehearsal_pace_.pause(now) : MonotonicTime::max();
     arm_timer();
 }
 

@@ -28,7 +28,7 @@ void LookPace::note_cost(Duration cpu) {
 
 Duration LookPace::pause() const {
     const auto affordable =
-        urgent_budget_.ready(clock_.monotonic()) ? timed_share * cost_ : 2 * timed_share * std::max(cost_, last_cost_);
+        urgent_budget_.ready(clock_.monotonic()) ? timed_share * cost_ : 2 * timed_share * last_cost_;
     return std::max(cost_, killed_within(hurry_after_a_kill) ? Duration::zero() : std::min(affordable, longest_pause));
 }
 

@@ -8,12 +8,6 @@
 namespace evictd::app {
 namespace {
 
-// No more than a fiftieth of a CPU, however long the node stays near a line.
-constexpr Duration usual_pause = std::chrono::milliseconds(10);
-constexpr int usual_share = 50;
-// A crossing that comes during a rehearsal waits for its end, some 200 us; at most a ninth of the time is spent in one.
-constexpr Duration short_pause = std::chrono::milliseconds(2);
-constexpr int short_share = 8;
 // At full speed memory falls by more than the whole approach in this time.
 constexpr Duration soon = std::chrono::milliseconds(20);
 
@@ -36,25 +30,32 @@ void RehearsalPace::note(std::optional<Bytes> distance, MonotonicTime now) {
     }
 }
 
-// Whatever came of it. One whose virtual CPU was taken away meanwhile may seem to take a hundred times as much, and
-// says nothing of the next: the lesser of two.
-void RehearsalPace::charge(Duration cpu, MonotonicTime now) {
-    cost_ = std::min(cpu, std::exchange(last_cost_, cpu));
-    budget_.charge(std::exchange(was_short_, false) ? cpu : cpu - cost_, now);
+// Also of one that gave way. The kernel adds to CPU time what a host takes and does not report as steal time: one that
+// stood still may seem to cost a hundred times as much, and says nothing of the next. Hence the lesser of the last two
+// counts, while there is budget for the excess: a pod could otherwise make every second one expensive. And no pause is
+// shorter than what it took, whatever it waited for: a crossing would wait as long.
+void RehearsalPace::charge(Duration cpu, Duration took, MonotonicTime now) {
+    const Duration lesser = std::min(cpu, std::exchange(last_cost_, cpu));
+    const Duration cost = excess_budget_.ready(now) ? lesser : cpu;
+    excess_budget_.charge(cpu - lesser, now);
+    if (is_early_) early_budget_.charge(lesser, now);
+    short_ = std::max({short_pause, short_share * cost, took});
+    usual_ = std::max({usual_pause, usual_share * cost, took});
+    usual_at_ = now + usual_;
 }
 
 MonotonicTime RehearsalPace::awake_until(MonotonicTime now) const {
-    return was_short_ ? std::min(soon_until_, now + most_awake - awake_budget_.spent(now)) : now;
+    return is_early_ ? std::min(soon_until_, now + most_awake - awake_budget_.spent(now)) : now;
 }
 
-// Where the budget is spent, the greater: a pod could otherwise make every second rehearsal expensive.
 Duration RehearsalPace::pause(MonotonicTime now) {
-    return pause_for(budget_.ready(now) ? cost_ : std::max(cost_, last_cost_), now);
+    is_early_ = now < soon_until_ && early_budget_.ready(now);
+    return is_early_ ? short_ : usual_;
 }
 
-Duration RehearsalPace::pause_for(Duration cost, MonotonicTime now) {
-    was_short_ = now < soon_until_ && budget_.ready(now);
-    return was_short_ ? std::max(short_pause, short_share * cost) : std::max(usual_pause, usual_share * cost);
+MonotonicTime RehearsalPace::at_approach(MonotonicTime now) {
+    is_early_ = now < usual_at_ && early_budget_.ready(now);
+    return is_early_ ? now : std::max(now, usual_at_);
 }
 
 }  // namespace evictd::app

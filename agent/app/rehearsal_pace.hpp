@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // How often an eviction is rehearsed while memory is near a line: what the CPU's caches hold of the kill path is most
-// of it after 2 ms, less after 10. It measures nothing itself: time is an argument.
+// of it after 2 ms, less after 10. Three fiftieths of a CPU on average is what all rehearsals may cost. It measures
+// nothing itself: CPU time and time are arguments.
 #pragma once
 
 #include <chrono>
@@ -16,12 +17,12 @@ class RehearsalPace {
 public:
     // A look or a rehearsal found memory this much above the next line. None: no line is near, or one is crossed.
     void note(std::optional<Bytes> distance, MonotonicTime now);
-    // A rehearsal took this much CPU time.
-    void charge(Duration cpu, MonotonicTime now);
-    // From the end of a rehearsal to the next.
+    // A rehearsal ended, which cost this much CPU time and took this long.
+    void charge(Duration cpu, Duration took, MonotonicTime now);
+    // From the end of a look or a rehearsal to the next rehearsal.
     [[nodiscard]] Duration pause(MonotonicTime now);
-    // From the end of a look to the next rehearsal.
-    [[nodiscard]] Duration pause_after_look(MonotonicTime now) { return pause_for(Duration::zero(), now); }
+    // When to rehearse because a line came near: now, or when the next one is due in any case.
+    [[nodiscard]] MonotonicTime at_approach(MonotonicTime now);
     // Until when the thread is not to sleep in that pause: a line is reached so soon that the time to wake it matters.
     // If this is `now` or earlier, it may sleep.
     [[nodiscard]] MonotonicTime awake_until(MonotonicTime now) const;
@@ -29,19 +30,28 @@ public:
     void charge_awake(Duration time, MonotonicTime now) { awake_budget_.charge(time, now); }
 
 private:
+    // No more than a fiftieth of a CPU on average, however long the node stays near a line.
+    static constexpr Duration usual_pause = std::chrono::milliseconds(10);
+    static constexpr int usual_share = 50;
+    // A crossing that comes during a rehearsal waits for its end, some 200 us: a ninth of the time is spent in one, if
+    // each costs what the last ones cost.
+    static constexpr Duration short_pause = std::chrono::milliseconds(2);
+    static constexpr int short_share = 8;
+    static constexpr Duration at_once = std::chrono::milliseconds(200);     // of a budget, after a rest
     static constexpr Duration most_awake = std::chrono::milliseconds(200);  // without a rest
 
-    [[nodiscard]] Duration pause_for(Duration cost, MonotonicTime now);
-
     Duration last_cost_{};  // the CPU time of the last rehearsal
-    Duration cost_{};       // what the next one will take
+    Duration short_ = short_pause;
+    Duration usual_ = usual_pause;
+    MonotonicTime usual_at_;  // the end of the usual pause after the last rehearsal
     std::optional<Bytes> distance_;
     MonotonicTime noted_at_;
     MonotonicTime soon_until_;
-    bool was_short_ = false;  // the pause before the next rehearsal
-    // Of a CPU, for rehearsals after a short pause and for what one takes more than cost_, on average and at once: pods
-    // can make memory approach a line as often as they like.
-    reconcile::CpuBudget budget_{2, std::chrono::milliseconds(200)};
+    bool is_early_ = false;  // the next rehearsal comes before the end of the usual pause
+    // Of a CPU, for rehearsals that come early: pods can make memory approach a line as often as they like.
+    reconcile::CpuBudget early_budget_{2, at_once};
+    // For what a rehearsal costs more than the one before or after it.
+    reconcile::CpuBudget excess_budget_{2, at_once, at_once};
     reconcile::CpuBudget awake_budget_{5, most_awake};  // for pauses without sleep
 };
 

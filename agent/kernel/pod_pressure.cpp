@@ -13,7 +13,7 @@ namespace evictd::kernel {
 namespace {
 
 constexpr const char* file_name = "/memory.pressure";
-// Of a CPU. For each file the kernel adds up all CPUs: with 1,000 pods that takes milliseconds.
+// For each file the kernel adds up all CPUs: with 1,000 pods that takes milliseconds.
 constexpr int at_most_a_fiftieth = 50;
 
 }  // namespace
@@ -45,7 +45,6 @@ void PodPressure::read(std::span<const port::StalledPod> pods) {
     if (!available() || began < next_) {
         return;
     }
-    const auto cpu = clock_.thread_cpu();  // not time: while every task stalls, reading waits too
     const bool moved = node_stalled();
     std::unordered_map<CgroupId, File> files;
     files.reserve(pods.size());
@@ -67,7 +66,8 @@ void PodPressure::read(std::span<const port::StalledPod> pods) {
     }
     files_ = std::move(files);
     read_at_ = began;
-    next_ = began + std::max(length(StallWindow::tenth), at_most_a_fiftieth * (clock_.thread_cpu() - cpu));
+    const auto took = clock_.monotonic() - began;
+    next_ = began + std::max(length(StallWindow::tenth), at_most_a_fiftieth * took);
 }
 
 const PodPressure::Lost* PodPressure::lost(CgroupId pod) const {

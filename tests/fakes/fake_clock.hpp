@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// A clock that stands still until it is told to go on.
+// A clock that stands still until it is told to go on. The thread runs all the time, unless it is told to wait.
 #pragma once
 
 #include "sys/clock.hpp"
@@ -11,17 +11,23 @@ class FakeClock final : public sys::Clock {
 public:
     [[nodiscard]] MonotonicTime monotonic() const override { return monotonic_; }
     [[nodiscard]] WallTime wall() const override { return wall_; }
-    [[nodiscard]] Duration thread_cpu() const override { return monotonic_.time_since_epoch(); }  // it never waits
+    [[nodiscard]] Duration thread_cpu() const override { return monotonic_.time_since_epoch() - waited_; }
 
     void advance(Duration by) {
         monotonic_ += by;
         wall_ += by;
+    }
+    // Without its CPU.
+    void wait(Duration time) {
+        advance(time);
+        waited_ += time;
     }
     void set(MonotonicTime monotonic) { monotonic_ = monotonic; }
     void set(WallTime wall) { wall_ = wall; }
 
 private:
     MonotonicTime monotonic_{std::chrono::hours(1)};
+    Duration waited_{};
     WallTime wall_{std::chrono::sys_days(std::chrono::year(2026) / 1 / 1)};
 };
 

@@ -2,6 +2,8 @@
 // Copyright The evictd authors
 // What this host adds to any thread of the kill path: no agent, no BPF. A thread of evictd's priority, its memory
 // locked, is woken, reads memory that it last read a moment ago, and computes for as long as a look and a choice take.
+// And how often a thread on each CPU is woken late, because something else has that CPU: on a virtual machine, the
+// host.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -29,7 +31,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr int agent_priority = 10;  // evictd.realtimePriority
 constexpr auto work_time = 250us;   // as a look at 110 pods and the choice
 constexpr auto pause = 20ms;        // as from one eviction to the next
-constexpr auto standstill = 1ms;    // longer than a look and a choice take
+constexpr auto late_from = 1ms;     // such a delay is longer than all an eviction takes
 
 double microseconds(SteadyClock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
@@ -111,54 +113,54 @@ Status measure_rounds(int rounds, Samples& out) {
     return {};
 }
 
-// Of one CPU: a thread that is woken every 500 us comes later by this much.
-struct Standstills {
-    int count = 0;
-    SteadyClock::duration longest{0};
-    bool measured = false;
-};
-
-Standstills watch_cpu(unsigned cpu, std::chrono::milliseconds time) {
-    Standstills seen;
+// How late a thread on that CPU that is due every 500 us was woken, in us, where it was late_from or more.
+Result<std::vector<double>> late_wakeups(std::size_t cpu, std::chrono::milliseconds time) {
     cpu_set_t only;
     CPU_ZERO(&only);
     CPU_SET(cpu, &only);
     const sched_param priority{.sched_priority = agent_priority};
     if (sched_setaffinity(0, sizeof(only), &only) != 0 || sched_setscheduler(0, SCHED_FIFO, &priority) != 0) {
-        return seen;
+        return fail(ErrorKind::failed, "CPU " + std::to_string(cpu), std::strerror(errno));
     }
+    std::vector<double> late;
     const auto end = SteadyClock::now() + time;
-    for (auto due = SteadyClock::now(); due < end;) {
-        due = SteadyClock::now() + 500us;
+    for (auto now = SteadyClock::now(); now < end;) {
+        const auto due = now + 500us;
         std::this_thread::sleep_until(due);
-        const auto late = SteadyClock::now() - due;
-        seen.count += late > standstill ? 1 : 0;
-        seen.longest = std::max(seen.longest, late);
+        now = SteadyClock::now();
+        if (now - due >= late_from) late.push_back(microseconds(now - due));
     }
-    seen.measured = true;
-    return seen;
+    return late;
 }
 
-void measure_standstills(std::chrono::milliseconds time, Report& report) {
-    std::vector<Standstills> seen(std::thread::hardware_concurrency());
+// Of all CPUs at once.
+void measure_late_wakeups(std::chrono::milliseconds time, Report& report) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
+        return report.unmeasured("late", std::string("sched_getaffinity: ") + std::strerror(errno));
+    }
+    std::vector<Result<std::vector<double>>> of_cpu(static_cast<std::size_t>(CPU_COUNT(&allowed)));
     std::vector<std::thread> threads;
-    for (unsigned cpu = 0; cpu < seen.size(); ++cpu) {
-        threads.emplace_back([&seen, cpu, time] { seen[cpu] = watch_cpu(cpu, time); });
+    for (std::size_t cpu = 0; threads.size() < of_cpu.size(); ++cpu) {
+        if (!CPU_ISSET(cpu, &allowed)) continue;
+        auto& one = of_cpu[threads.size()];
+        threads.emplace_back([&one, cpu, time] { one = late_wakeups(cpu, time); });
     }
     for (auto& thread : threads) thread.join();
-    Standstills all;
-    std::size_t cpus = 0;
-    for (const auto& one : seen) {
-        all.count += one.count;
-        all.longest = std::max(all.longest, one.longest);
-        cpus += one.measured ? 1 : 0;
+    std::vector<double> late;
+    for (const auto& one : of_cpu) {
+        if (!one) return report.unmeasured("late", one.error().text());
+        late.insert(late.end(), one->begin(), one->end());
     }
-    if (cpus == 0) return report.unmeasured("standstills of a CPU", "no thread of that priority on any CPU");
-    const double seconds = std::chrono::duration<double>(time).count() * static_cast<double>(cpus);
-    report.told("times a second that a CPU stands still for 1 ms or longer",
-                fmt::format("{:.1f}", all.count / seconds));
-    report.told("the longest of " + std::to_string(all.count), say_microseconds(microseconds(all.longest)));
-    report.figure("standstills of 1 ms or longer, of each CPU", "a second", {all.count / seconds});
+    const double seconds = std::chrono::duration<double>(time).count() * static_cast<double>(of_cpu.size());
+    const double a_second = static_cast<double>(late.size()) / seconds;
+    const double share = std::accumulate(late.begin(), late.end(), 0.0) / 1e6 / seconds;
+    if (!late.empty()) (void)report.spread("late", late);
+    report.told("late: a thread due every 500 us, 1 ms or more, a second", fmt::format("{:.1f}", a_second));
+    report.told("... of the time", fmt::format("{:.1f} %", 100 * share));
+    report.figure("late, a second and CPU", "1/s", {a_second});
+    report.figure("late, of the time", "%", {100 * share});
 }
 
 }  // namespace
@@ -177,11 +179,12 @@ Status measure_baseline(const BaselineRun& run, Report& report) {
         (void)report.spread("memory", samples.memory);
         (void)report.spread("work", samples.work);
         (void)report.spread("total", samples.total);
-        measure_standstills(run.watched, report);
-        report.line("evictd's latencies on this host include such delays");
     }
-    (void)munlockall();
-    return measured;
+    (void)munlockall();  // before there is a thread, and a stack, for each CPU
+    if (!measured) return measured;
+    measure_late_wakeups(run.watched, report);
+    report.line("evictd's latencies on this host include such delays");
+    return {};
 }
 
 }  // namespace evictd::bench

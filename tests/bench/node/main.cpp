@@ -59,7 +59,7 @@ std::vector<Part> parts(const Sizes& sizes) {
     return {
         {"baseline",
          [sizes](const Place& /*place*/, Report& report) {
-             return measure_baseline({.rounds = sizes.rounds, .watched = std::chrono::milliseconds(100) * sizes.rounds},
+             return measure_baseline({.rounds = sizes.rounds, .watched = std::chrono::seconds(sizes.quick ? 2 : 20)},
                                      report);
          }},
         {"latency-10",

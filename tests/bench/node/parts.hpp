@@ -30,11 +30,11 @@ struct LatencyRun {
 // Kernel sees the crossing -> SIGKILL delivered, over many evictions of one fresh hog each.
 Status measure_latency(const LatencyRun& run, const Place& place, Report& report);
 struct BaselineRun {
-    int rounds = 200;
-    std::chrono::milliseconds watched{20'000};  // each CPU
+    int rounds;
+    std::chrono::milliseconds watched;  // all CPUs, for late wakeups
 };
 
-// What the host adds to any thread that is woken and computes, without an agent, and how often it takes a CPU away.
+// What the host adds to any thread that is woken and computes, without an agent, and how often one is woken late.
 Status measure_baseline(const BaselineRun& run, Report& report);
 // One pass of the BPF iterator over 1,000 cgroups against pread of the same cgroups' files, kept open.
 Status measure_usage(int rounds, const Place& place, Report& report);

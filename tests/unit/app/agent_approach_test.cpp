@@ -60,6 +60,46 @@ TEST_F(Agents, WhileALineIsReachedSoonItWaitsAwakeAndServesACrossingAtOnce) {
     EXPECT_EQ(tree.handle(hog_id)->kills, 1);
 }
 
+// Where the next rehearsal is due, the timer is one; else it would be a look.
+TEST_F(Agents, ARehearsalThatWaitedForItsCpuIsFollowedByAnotherSoon) {
+    declare(100_MiB);
+    make();
+    declare(650_MiB);
+    clock.set(MonotonicTime{});  // the timer is due at once
+    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+    turn();  // a real look: the pod that is first was not known
+    const auto looks = records.size();
+    int reads = 0;
+    tree.before_read = [&] {
+        reads++;
+        clock.wait(std::chrono::milliseconds(100));
+    };
+    for (int i = 1; i <= 3; i++) {
+        clock.advance(std::chrono::milliseconds(100));
+        ASSERT_TRUE(loop.run_once(std::chrono::seconds(5)));
+        EXPECT_EQ(reads, i);
+    }
+    EXPECT_EQ(records.size(), looks);
+}
+
+// 10,000 pods, and one that makes memory flap around an approach.
+TEST_F(Agents, ApproachesAreRehearsedForASmallShareOfACpu) {
+    declare(100_MiB);
+    make();
+    const auto begin = clock.monotonic();
+    Duration spent{0};
+    tree.before_read = [&] {
+        spent += std::chrono::milliseconds(18);
+        clock.advance(std::chrono::milliseconds(18));
+    };
+    for (int i = 0; i < 2'000; i++) {
+        clock.advance(std::chrono::milliseconds(7));
+        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 254_MiB}, clock.monotonic());
+        turn();
+    }
+    EXPECT_LT(spent * 10, clock.monotonic() - begin);
+}
+
 // Pods can cause as many as they like.
 TEST_F(Agents, ARehearsalGivesWayToAnEventButNotTwiceInARow) {
     declare(100_MiB);
