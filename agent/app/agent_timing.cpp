@@ -175,7 +175,7 @@ void Agent::schedule(const Tick& tick) {
     // cost.
     const bool rehearses = !pressure_ && !timed && policy::is_near(watcher_.lines(), readings);
     rehearsal_pace_.note(rehearses ? policy::next_below(watcher_.lines(), readings) : std::nullopt, now);
-    next_rehearsal_ = rehearses ? now + rehearsal_pace_.pause(now) : MonotonicTime::max();
+    next_rehearsal_ = rehearses ? now + rehearsal_pace_.pause_after_look(now) : MonotonicTime::max();
     arm_timer();
 }
 

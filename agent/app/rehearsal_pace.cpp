@@ -38,24 +38,28 @@ void RehearsalPace::charge(Duration cpu, Duration took, MonotonicTime now) {
     const Duration lesser = std::min(cpu, std::exchange(last_cost_, cpu));
     const Duration cost = excess_budget_.ready(now) ? lesser : cpu;
     excess_budget_.charge(cpu - lesser, now);
-    if (is_early_) early_budget_.charge(lesser, now);
+    if (early_ == Early::soon) soon_budget_.charge(lesser, now);
+    if (early_ == Early::approach) approach_budget_.charge(lesser, now);
+    early_ = Early::no;
     short_ = std::max({short_pause, short_share * cost, took});
     usual_ = std::max({usual_pause, usual_share * cost, took});
     usual_at_ = now + usual_;
 }
 
 MonotonicTime RehearsalPace::awake_until(MonotonicTime now) const {
-    return is_early_ ? std::min(soon_until_, now + most_awake - awake_budget_.spent(now)) : now;
+    return early_ == Early::soon ? std::min(soon_until_, now + most_awake - awake_budget_.spent(now)) : now;
 }
 
-Duration RehearsalPace::pause(MonotonicTime now) {
-    is_early_ = now < soon_until_ && early_budget_.ready(now);
-    return is_early_ ? short_ : usual_;
+Duration RehearsalPace::pause(Duration where_soon, MonotonicTime now) {
+    early_ = now < soon_until_ && soon_budget_.ready(now) ? Early::soon : Early::no;
+    return early_ == Early::soon ? where_soon : usual_;
 }
 
 MonotonicTime RehearsalPace::at_approach(MonotonicTime now) {
-    is_early_ = now < usual_at_ && early_budget_.ready(now);
-    return is_early_ ? now : std::max(now, usual_at_);
+    if (now >= usual_at_) return now;
+    if (!approach_budget_.ready(now)) return usual_at_;
+    early_ = Early::approach;
+    return now;
 }
 
 }  // namespace evictd::app

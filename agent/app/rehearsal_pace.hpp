@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
 // How often an eviction is rehearsed while memory is near a line: what the CPU's caches hold of the kill path is most
-// of it after 2 ms, less after 10. Three fiftieths of a CPU on average is what all rehearsals may cost. It measures
-// nothing itself: CPU time and time are arguments.
+// of it after 2 ms, less after 10. It measures nothing itself: CPU time and time are arguments.
 #pragma once
 
 #include <chrono>
@@ -19,8 +18,9 @@ public:
     void note(std::optional<Bytes> distance, MonotonicTime now);
     // A rehearsal ended, which cost this much CPU time and took this long.
     void charge(Duration cpu, Duration took, MonotonicTime now);
-    // From the end of a look or a rehearsal to the next rehearsal.
-    [[nodiscard]] Duration pause(MonotonicTime now);
+    // From the end of a rehearsal, or of a look, to the next rehearsal.
+    [[nodiscard]] Duration pause(MonotonicTime now) { return pause(short_, now); }
+    [[nodiscard]] Duration pause_after_look(MonotonicTime now) { return pause(short_pause, now); }
     // When to rehearse because a line came near: now, or when the next one is due in any case.
     [[nodiscard]] MonotonicTime at_approach(MonotonicTime now);
     // Until when the thread is not to sleep in that pause: a line is reached so soon that the time to wake it matters.
@@ -40,6 +40,11 @@ private:
     static constexpr Duration at_once = std::chrono::milliseconds(200);     // of a budget, after a rest
     static constexpr Duration most_awake = std::chrono::milliseconds(200);  // without a rest
 
+    // Why the next rehearsal comes before the end of the usual pause.
+    enum class Early { no, soon, approach };
+
+    [[nodiscard]] Duration pause(Duration where_soon, MonotonicTime now);
+
     Duration last_cost_{};  // the CPU time of the last rehearsal
     Duration short_ = short_pause;
     Duration usual_ = usual_pause;
@@ -47,9 +52,10 @@ private:
     std::optional<Bytes> distance_;
     MonotonicTime noted_at_;
     MonotonicTime soon_until_;
-    bool is_early_ = false;  // the next rehearsal comes before the end of the usual pause
+    Early early_ = Early::no;
     // Of a CPU, for rehearsals that come early: pods can make memory approach a line as often as they like.
-    reconcile::CpuBudget early_budget_{2, at_once};
+    reconcile::CpuBudget soon_budget_{2, at_once};
+    reconcile::CpuBudget approach_budget_{5, at_once};
     // For what a rehearsal costs more than the one before or after it.
     reconcile::CpuBudget excess_budget_{2, at_once, at_once};
     reconcile::CpuBudget awake_budget_{5, most_awake};  // for pauses without sleep

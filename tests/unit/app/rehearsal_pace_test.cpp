@@ -47,6 +47,15 @@ TEST(RehearsalPace, StaysShortWhereTheLineIsReachedSoon) {
     EXPECT_EQ(rehearsal.after(10ms, 1_MiB), 2ms) << "slow, but near enough";
 }
 
+// A look that was made because a line came near: the crossing may follow in a few milliseconds.
+TEST(RehearsalPace, IsShortAfterALookWhereTheLineIsReachedSoonHoweverLongARehearsalTakes) {
+    Rehearsal rehearsal;
+    (void)rehearsal.after(10s, std::nullopt, 3ms);
+    (void)rehearsal.after(1s, 60_MiB, 3ms);
+    EXPECT_EQ(rehearsal.pace.pause_after_look(rehearsal.now), 2ms);
+    EXPECT_EQ(rehearsal.pace.pause_after_look(rehearsal.now + 20ms), 150ms);
+}
+
 TEST(RehearsalPace, BeginsAnewOnceTheLineWasCrossedOrFarAgain) {
     Rehearsal rehearsal;
     (void)rehearsal.after(10s, 60_MiB);
@@ -131,7 +140,7 @@ TEST(RehearsalPace, LongRehearsalsAfterShortPausesCostTwoPercentOfACpuMore) {
 }
 
 // Memory that comes near the line again and again, each time seen by the kernel: with few pods and with 10,000.
-TEST(RehearsalPace, ApproachesCostTwoPercentOfACpuMore) {
+TEST(RehearsalPace, ApproachesCostFivePercentOfACpuMore) {
     for (const Duration cpu : {Duration(240us), Duration(18ms)}) {
         Rehearsal rehearsal;
         Duration spent{0};
@@ -147,8 +156,8 @@ TEST(RehearsalPace, ApproachesCostTwoPercentOfACpuMore) {
             due = MonotonicTime::max();
         }
         const double all = seconds(rehearsal.now - begin);
-        EXPECT_LE(seconds(spent), 0.2 + 0.018 + 0.04 * all) << cpu.count();
-        EXPECT_GE(seconds(spent), 0.2 + 0.01 * all) << cpu.count();
+        EXPECT_LE(seconds(spent), 0.2 + 0.018 + 0.07 * all) << cpu.count();
+        EXPECT_GE(seconds(spent), 0.02 * all) << cpu.count();
     }
 }
 
