@@ -217,9 +217,9 @@ void Agent::note_reclaimed(ReclaimOutcome outcome) {
     tick(Cause{.kind = CauseKind::requested, .event = {}, .detected_at = parts_.clock.monotonic()});
 }
 
-// At rest new figures of pods cause no look, and the runtime is asked for layers less often. A threshold that is only
-// near makes no difference: at a crossing all figures are measured again, and an eviction waits for them. While a
-// filesystem is predicted to fill up, layers show which pod fills it.
+// While no threshold on disk is met or predicted and no pod has a limit, new figures of pods cause no look, and the
+// runtime lists layers less often. This is also so near a threshold: at a crossing all figures are measured again, and
+// an eviction waits for them. While a filesystem is predicted to fill up, layers show which pod fills it.
 void Agent::pace_layers(const Tick& tick) {
     const auto& config = options_.eviction;
     // An eviction may wait for figures, for the end of a victim, or for the runtime itself.

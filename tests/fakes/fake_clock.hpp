@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// A clock that stands still until it is told to go on. The thread runs all the time, unless it is told to wait.
+// Time passes only when a test says so. advance() counts as CPU time of the thread, wait() does not.
 #pragma once
 
 #include "sys/clock.hpp"
@@ -17,7 +17,6 @@ public:
         monotonic_ += by;
         wall_ += by;
     }
-    // Without its CPU.
     void wait(Duration time) {
         advance(time);
         waited_ += time;

@@ -9,6 +9,18 @@
 namespace evictd::app {
 namespace {
 
+struct NearALine : Agents {
+    // The timer is due at once, and the pod that would go first is known.
+    void make_near_a_line() {
+        declare(100_MiB);
+        make();
+        declare(650_MiB);
+        clock.set(MonotonicTime{});
+        events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
+        turn();  // a real look
+    }
+};
+
 TEST_F(Agents, OnceMemoryIsNoLongerNearALineNoPodIsSteeredTo) {
     declare(700_MiB);
     make();
@@ -41,13 +53,8 @@ TEST_F(Agents, AnApproachThatTheLookDoesNotSeeIsSeenAtTheNextOne) {
 }
 
 // Waking a sleeping thread takes time.
-TEST_F(Agents, WhileALineIsReachedSoonItWaitsAwakeAndServesACrossingAtOnce) {
-    declare(100_MiB);
-    make();
-    declare(650_MiB);
-    clock.set(MonotonicTime{});  // the timer is due at once
-    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
-    turn();  // a real look: the pod that is first was not known
+TEST_F(NearALine, WhileALineIsReachedSoonItWaitsAwakeAndServesACrossingAtOnce) {
+    make_near_a_line();
     events.on_await = [&] {
         if (events.awaited.back() > clock.monotonic()) {  // else it only asks, before it rehearses
             declare(900_MiB);
@@ -61,13 +68,8 @@ TEST_F(Agents, WhileALineIsReachedSoonItWaitsAwakeAndServesACrossingAtOnce) {
 }
 
 // Where the next rehearsal is due, the timer is one; else it would be a look.
-TEST_F(Agents, ARehearsalThatWaitedForItsCpuIsFollowedByAnotherSoon) {
-    declare(100_MiB);
-    make();
-    declare(650_MiB);
-    clock.set(MonotonicTime{});  // the timer is due at once
-    events.tell(WatermarkCrossed{Signal::allocatable_memory_available, true, 264_MiB, 240_MiB}, clock.monotonic());
-    turn();  // a real look: the pod that is first was not known
+TEST_F(NearALine, ARehearsalThatWaitedForItsCpuIsFollowedByAnotherSoon) {
+    make_near_a_line();
     const auto looks = records.size();
     int reads = 0;
     tree.before_read = [&] {
