@@ -19,7 +19,7 @@ printf '%s\n' "$@" | xargs -P "${AT_ONCE:-4}" -I NAME bash -c '
     # The first count the tasks of the whole node, with a line 300 away; the others make them by the hundred.
     case NAME in
         fork_bomb | second_fork_bomb) flock --exclusive 8 ;;
-        idle_processes | costs_without_bpf | descriptors) flock --shared 8 ;;
+        idle_processes | costs_without_bpf | descriptors | flips) flock --shared 8 ;;
     esac
     begin=$SECONDS status=0
     said=$(timeout -k 20 240 bash "$here/NAME.sh" 2>&1 < /dev/null 8<&-) || status=$?
