@@ -15,8 +15,8 @@ namespace {
 // After a kill the freed pages sit in per-CPU lists this long before MemFree counts them (3 s measured on 6.18).
 constexpr Duration memory_returns_within = std::chrono::seconds(5);
 
-// As often as under pressure: a real look is published, a rehearsal is not.
-constexpr Duration look_for_another_first = std::chrono::milliseconds(100);
+// Looks that rehearsals call for come as often as under pressure: a look is published, a rehearsal is not.
+constexpr Duration between_called_looks = std::chrono::milliseconds(100);
 // For people who watch: as often as a screen is worth redrawing.
 constexpr Duration look_for_readers = std::chrono::milliseconds(20);
 
@@ -86,8 +86,9 @@ void Agent::on_approach() {
 
 // Rehearses an eviction with the current figures. Nothing is decided, published or remembered. The real one then finds
 // the way in the CPU's caches. Where rungs would change, or another pod would be first than the kernel is steered to,
-// it is a real look: no more often than need be, because pods of one size take turns. It gives way to an event, but not
-// twice in a row: pods can cause as many as they like. Returns whether there are events to drain.
+// a real look follows, but not often: pods of one size take turns, and memory moves on until the look reads it. A
+// rehearsal gives way to an event, but not twice in a row: pods can cause as many as they like. Returns whether there
+// are events to drain.
 bool Agent::get_ready() {
     const auto begin = parts_.clock.monotonic();
     const auto charge = [this, begin, cpu = parts_.clock.thread_cpu()] {
@@ -99,29 +100,32 @@ bool Agent::get_ready() {
     add_pids(observation);
     const bool near = policy::is_near(watcher_.lines(), observation.readings);
     const auto distance = near ? policy::next_below(watcher_.lines(), observation.readings) : std::nullopt;
+    rehearsal_pace_.note(distance, observation.at);
     rehearsal_cut_ = !rehearsal_cut_ && parts_.events.await(begin);
     if (rehearsal_cut_) {
         charge();
-        return rehearse_again(distance, begin);  // if no line is near any more, at once: scores may be raised
+        // If no line is near any more, as for an approach: scores may be raised.
+        return rehearse_again(distance, rehearsal_pace_.at_approach(begin));
     }
     const bool rungs = calls_for_rungs(observation);
     const auto first = rehearse_over(std::move(observation));
     charge();
     const auto steer_to = near ? first : std::nullopt;
-    const bool steers = steer_to != rehearsed_for_;
-    if (rungs || (steers && begin >= rehearse_for_another_at_)) {
-        rehearsed_for_ = steer_to;
-        rehearse_for_another_at_ = begin + look_for_another_first;
-        tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin});
-        return false;
+    if (!rungs && steer_to == rehearsed_for_) {
+        return rehearse_again(distance, MonotonicTime::max());
     }
-    return rehearse_again(distance, steers ? rehearse_for_another_at_ : MonotonicTime::max());
+    if (begin < may_call_for_look_at_) {
+        return rehearse_again(distance, may_call_for_look_at_);
+    }
+    rehearsed_for_ = steer_to;
+    may_call_for_look_at_ = begin + between_called_looks;
+    tick(Cause{.kind = CauseKind::timer, .event = {}, .detected_at = begin});
+    return false;
 }
 
 // `distance`: to the line that is near; where none is, the next rehearsal comes at `otherwise`.
 bool Agent::rehearse_again(std::optional<Bytes> distance, MonotonicTime otherwise) {
     const auto now = parts_.clock.monotonic();
-    rehearsal_pace_.note(distance, now);
     next_rehearsal_ = distance ? now + rehearsal_pace_.pause(now) : otherwise;
     arm_timer();
     const auto awake_until = std::min({rehearsal_pace_.awake_until(now), next_look_, next_rehearsal_});
@@ -174,7 +178,7 @@ void Agent::schedule(const Tick& tick) {
     // Where looks are timed, they come often enough to be the rehearsal; one more after each would double what they
     // cost.
     const bool rehearses = !pressure_ && !timed && policy::is_near(watcher_.lines(), readings);
-    rehearsal_pace_.note(rehearses ? policy::next_below(watcher_.lines(), readings) : std::nullopt, now);
+    rehearsal_pace_.note(rehearses ? policy::next_below(watcher_.lines(), readings) : std::nullopt, taken_at);
     next_rehearsal_ = rehearses ? now + rehearsal_pace_.pause_after_look(now) : MonotonicTime::max();
     arm_timer();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// How often an eviction is rehearsed while memory is near a line: what the CPU's caches hold of the kill path is most
-// of it after 2 ms, less after 10. It measures nothing itself: CPU time and time are arguments.
+// How often an eviction is rehearsed while memory is near a line. After 2 ms most of the kill path is still in the
+// CPU's caches, after 10 ms less. It measures nothing itself: CPU time and time are arguments.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,9 @@ namespace evictd::app {
 
 class RehearsalPace {
 public:
-    // A look or a rehearsal found memory this much above the next line. None: no line is near, or one is crossed.
-    void note(std::optional<Bytes> distance, MonotonicTime now);
+    // A look or a rehearsal read at `at` that memory is this much above the next line. None: no line that is not
+    // crossed is near.
+    void note(std::optional<Bytes> distance, MonotonicTime at);
     // A rehearsal ended, which cost this much CPU time and took this long.
     void charge(Duration cpu, Duration took, MonotonicTime now);
     // From the end of a rehearsal, or of a look, to the next rehearsal.
@@ -30,9 +31,11 @@ public:
     void charge_awake(Duration time, MonotonicTime now) { awake_budget_.charge(time, now); }
 
 private:
-    // No more than a fiftieth of a CPU on average, however long the node stays near a line.
+    // No more than a fiftieth of a CPU on average, however long the node stays near a line and however often it is
+    // looked at, if a rehearsal costs no more than 40 ms.
     static constexpr Duration usual_pause = std::chrono::milliseconds(10);
     static constexpr int usual_share = 50;
+    static constexpr Duration longest_pause = std::chrono::seconds(2);
     // A crossing that comes during a rehearsal waits for its end, some 200 us: a ninth of the time is spent in one, if
     // each costs what the last ones cost.
     static constexpr Duration short_pause = std::chrono::milliseconds(2);
@@ -47,8 +50,7 @@ private:
 
     Duration last_cost_{};  // the CPU time of the last rehearsal
     Duration short_ = short_pause;
-    Duration usual_ = usual_pause;
-    MonotonicTime usual_at_;  // the end of the usual pause after the last rehearsal
+    MonotonicTime usual_at_;  // the latest end of a rehearsal's usual pause
     std::optional<Bytes> distance_;
     MonotonicTime noted_at_;
     MonotonicTime soon_until_;

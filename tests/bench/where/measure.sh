@@ -9,6 +9,8 @@
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
 . "$(dirname "$0")/../../tools/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=trace.sh
+. "$(dirname "$0")/trace.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 if [ $# -ne 2 ] || [[ ! $1 =~ ^(10|110|1000)$ ]]; then
     sed -n 's/^# usage: /usage: /p' "$0" >&2
@@ -18,25 +20,12 @@ need perf linux-perf
 build=$(realpath "${BUILD:-$top/build}") pods=$1
 mkdir -p "$2"
 out=$(realpath "$2")
-events=/sys/kernel/tracing/uprobe_events group=evictd_where$$
-[ -e "$events" ] || perf list tracepoint > /dev/null 2>&1 # mounts tracefs
-[ -w "$events" ] || die "this kernel has no uprobe events"
-
-running=
-clean_up() {
-    [ -z "$running" ] || kill "$running" 2> /dev/null || true
-    grep -o "^[pr][0-9]*:$group/[a-z_]*" "$events" | sed 's/^[pr][0-9]*:/-:/' | while read -r probe; do echo "$probe" >> "$events"; done
-}
+group=evictd_where$$
+need_uprobes
+clean_up() { end_bench; remove_probes; }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-probe() { # probe NAME FILE SYMBOL-REGEX [ALSO-ITS-RETURN]: the file's offsets are its addresses in what is probed here
-    local at
-    at=$({ nm "$2"; nm -D "$2"; } 2> /dev/null | awk -v s="$3" '$3 ~ s && $2 ~ /[Tt]/ && $3 !~ /cold/ && !n++ { print "0x" $1 }')
-    [ -n "$at" ] || die "no $3 in $2"
-    echo "p:$group/$1 $2:$at" >> "$events"
-    [ -z "${4:-}" ] || echo "r:$group/$1_r $2:$at" >> "$events"
-}
 phases=(tick look iter meminfo settle join decide carry reconcile remember publish rehearse)
 symbols=(app5Agent4tickE observe8Observer4lookE kernel9UsageIter4readE kernel9ProcFiles4readEb observe10CacheCheck6settleE
     observe13observed_podsE policy6decideE act8Executor9carry_outE app5Agent9reconcileE app5Agent8rememberE
@@ -46,11 +35,7 @@ libc=$(ldd "$build/evictd" | awk '/libc\.so/ { print $3 }')
 libc=$(realpath "$libc")
 for name in malloc realloc; do probe "lc_$name" "$libc" "^$name@@"; done
 
-"$build/evictd_node_bench" "$build/evictd" "$out" "latency-$pods" > "$out/bench.txt" 2>&1 &
-running=$!
-agent=
-until agent=$(pgrep -of "^$build/evictd run --config $out/agent"); do kill -0 "$running" && sleep 0.2; done
-until [ -S "$out/agent/evictd.sock" ]; do kill -0 "$running" && sleep 0.2; done
+start_bench "latency-$pods"
 sleep 3 # starting is not running
 echo "$pods pods, kernel $(uname -r), load $(cut -d ' ' -f 1-3 /proc/loadavg)"
 

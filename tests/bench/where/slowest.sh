@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright The evictd authors
+# What the slowest evictions waited for: the kernel's trace around each eviction of `make bench PARTS=latency-PODS`. It tells
+# what the host took of a virtual machine, which no program in it can win back, from what evictd and the kernel took: see
+# slowest.awk. Needs root, linux-perf, and a kernel with uprobes. The trace stays in DIRECTORY.
+# usage: slowest.sh 110|1000|busy DIRECTORY [SHOWN (10)]     env: BUILD (build)
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
+. "$(dirname "$0")/../../tools/lib.sh"
+# shellcheck source-path=SCRIPTDIR source=trace.sh
+. "$(dirname "$0")/trace.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+if [ $# -lt 2 ] || [ $# -gt 3 ] || [[ ! $1 =~ ^(110|1000|busy)$ ]] || [[ ! ${3:-10} =~ ^[0-9]+$ ]]; then
+    sed -n 's/^# usage: /usage: /p' "$0" >&2
+    exit 2
+fi
+need perf linux-perf
+build=$(realpath "${BUILD:-$top/build}")
+mkdir -p "$2"
+out=$(realpath "$2")
+group=evictd_slow$$
+need_uprobes
+instance=/sys/kernel/tracing/instances/$group
+clean_up() {
+    end_bench
+    if [ -d "$instance" ]; then
+        echo 0 > "$instance/tracing_on"
+        echo 0 > "$instance/events/enable"
+        rmdir "$instance"
+    fi
+    remove_probes
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+# Only rehearsals are probed: a probe costs microseconds, and none are to be in an eviction.
+probe rehearse "$build/evictd" '^_ZN6evictd[0-9]*app5Agent13rehearse_overE' return
+mkdir "$instance"
+echo mono > "$instance/trace_clock"
+echo 16384 > "$instance/buffer_size_kb"
+trace() { # trace SUBSYSTEM/EVENT [FILTER]
+    [ -z "${2:-}" ] || echo "$2" > "$instance/events/$1/filter"
+    echo 1 > "$instance/events/$1/enable"
+}
+pidfd_send_signal=424
+start_bench "latency-$1"
+trace sched/sched_waking "pid==$agent" # not sched_wakeup: that is when the woken thread's CPU hears of it
+trace sched/sched_switch "prev_pid==$agent||next_pid==$agent"
+trace sched/sched_stat_runtime "pid==$agent"
+trace raw_syscalls/sys_enter "id==$pidfd_send_signal"
+trace "$group"
+status=0
+wait "$running" || status=$?
+running=
+echo 0 > "$instance/tracing_on"
+cat "$instance/trace" > "$out/trace.txt"
+[ "$status" -le 1 ] || { cat "$out/bench.txt" >&2 && die "evictd_node_bench ended with status $status"; }
+echo "$1 pods, kernel $(uname -r), $(nproc) CPUs, load $(cut -d ' ' -f 1-3 /proc/loadavg)"
+awk -v agent="$agent" -v shown="${3:-10}" -f "$here/slowest.awk" "$out/agent/events.jsonl" "$out/trace.txt"
