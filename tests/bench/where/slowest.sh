@@ -56,5 +56,6 @@ running=
 echo 0 > "$instance/tracing_on"
 cat "$instance/trace" > "$out/trace.txt"
 [ "$status" -le 1 ] || { cat "$out/bench.txt" >&2 && die "evictd_node_bench ended with status $status"; }
-echo "$1 pods, kernel $(uname -r), $(nproc) CPUs, load $(cut -d ' ' -f 1-3 /proc/loadavg)"
+if [ "$1" = busy ]; then what="110 pods, every CPU busy"; else what="$1 pods"; fi
+echo "$what, kernel $(uname -r), $(nproc) CPUs, load $(cut -d ' ' -f 1-3 /proc/loadavg)"
 awk -v agent="$agent" -v shown="${3:-10}" -f "$here/slowest.awk" "$out/agent/events.jsonl" "$out/trace.txt"

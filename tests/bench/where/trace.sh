@@ -27,7 +27,8 @@ probe() { # probe NAME FILE SYMBOL-REGEX [ALSO-ITS-RETURN]: the file's offsets a
 start_bench() { # start_bench PART: it runs on, in $running; its agent's main thread is $agent, whose socket is there
     "$build/evictd_node_bench" "$build/evictd" "$out" "$1" > "$out/bench.txt" 2>&1 &
     running=$!
-    agent=
-    until agent=$(pgrep -of "^$build/evictd run --config $out/agent"); do kill -0 "$running" && sleep 0.2; done
-    until [ -S "$out/agent/evictd.sock" ]; do kill -0 "$running" && sleep 0.2; done
+    # shellcheck disable=SC2034  # the caller uses it
+    until agent=$(pgrep -of "^$build/evictd run --config $out/agent"); do bench_runs && sleep 0.2; done
+    until [ -S "$out/agent/evictd.sock" ]; do bench_runs && sleep 0.2; done
 }
+bench_runs() { kill -0 "$running" 2> /dev/null || { cat "$out/bench.txt" >&2 && die "evictd_node_bench has ended"; }; }
