@@ -262,7 +262,7 @@ private:
     bool score_reports_lost_ = false;  // one may be among the events that were lost since
     reconcile::DesiredScores desired_scores_;
     std::optional<PodUid> rehearsed_for_;  // who would be first, when a rehearsal last called for a look
-    MonotonicTime may_call_for_look_at_;   // a rehearsal may
+    MonotonicTime may_call_for_look_at_;   // from then on a rehearsal may
     bool look_at_pods_posted_ = false;
     bool rehearsed_ = false;
     bool approached_ = false;  // some line may be crossed in a moment

@@ -56,10 +56,15 @@ Duration RehearsalPace::pause(Duration where_soon, MonotonicTime now) {
     return early_ == Early::soon ? where_soon : std::max(short_pause, usual_at_ - now);
 }
 
+// Without budget for an approach, a rehearsal that is due before the end of the usual pause stays what it is.
 MonotonicTime RehearsalPace::at_approach(MonotonicTime now) {
-    const bool may_be_early = now < usual_at_ && approach_budget_.ready(now);
-    early_ = may_be_early ? Early::approach : Early::no;
-    return may_be_early ? now : std::max(now, usual_at_);
+    if (now >= usual_at_) {
+        early_ = Early::no;
+        return now;
+    }
+    if (!approach_budget_.ready(now)) return usual_at_;
+    early_ = Early::approach;
+    return now;
 }
 
 }  // namespace evictd::app

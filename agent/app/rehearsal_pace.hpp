@@ -58,7 +58,7 @@ private:
     // Of a CPU, for rehearsals that come early: pods can make memory approach a line as often as they like.
     reconcile::CpuBudget soon_budget_{2, at_once};
     reconcile::CpuBudget approach_budget_{5, at_once};
-    // For what a rehearsal costs more than the one before or after it.
+    // For what a rehearsal costs more than the one before.
     reconcile::CpuBudget excess_budget_{2, at_once, at_once};
     reconcile::CpuBudget awake_budget_{5, most_awake};  // for pauses without sleep
 };

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
-# Of each eviction, from the crossing seen to SIGKILL, what the host took of the main thread's time:
-#   woken late    from sched_waking until the thread runs, where the CPU was idle meanwhile. The thread has the highest
-#                 priority, so that an idle CPU runs it at once, unless the host lets the virtual CPU wait
-#   CPU taken     the clock went on, and the thread's CPU time did not: steal time. It is known between two
-#                 sched_stat_runtime, so up to a tick of it may be before the crossing or after SIGKILL. No more counts than
-#                 what the eviction took longer than the median one
-# Of both only what exceeds the median counts. What is left is what evictd and the kernel took, and what the host took without
-# saying so.
+# Of each eviction, from the crossing seen to SIGKILL, what the host probably took of the main thread's time:
+#   woken late    from sched_waking until the thread runs, where the CPU was idle meanwhile, beyond the median eviction's. The
+#                 thread is a real-time one, which an idle CPU runs at once. On a virtual machine mostly the host is late;
+#                 softirqs over the idle task and the exit from a deep idle state are the rest
+#   CPU taken     the clock went on, and the thread's CPU time did not: steal time. It is known for the time between two
+#                 sched_stat_runtime, and counts as far as it cannot lie before the crossing or after SIGKILL
+# What is left is what evictd and the kernel took, and what the host took without saying so.
 # Input: events.jsonl of the agent, then ftrace's text. Times in us.
 function number(text, name,    key) {
     key = "\"" name "\":"
@@ -24,6 +23,7 @@ function quantile(value, n, share,    i, j, one, sorted) {
     }
     return sorted[int(n * share + 0.9999)]
 }
+# What two intervals have in common.
 function overlap(from, to, begin, end) {
     from = from > begin ? from : begin
     to = to < end ? to : end
@@ -39,18 +39,15 @@ function attribute(i, begin, end,    j) {
         if (wait_idle[j]) late[i] += overlap(wait_from[j], wait_to[j], begin, end)
     while (first_slice < slices && slice_to[first_slice] < begin) first_slice++
     for (j = first_slice; j <= slices && slice_from[j] < end; j++)
-        if (overlap(slice_from[j], slice_to[j], begin, end) > 0) taken[i] += slice_taken[j]
+        taken[i] += beyond(slice_taken[j], slice_to[j] - slice_from[j] - overlap(slice_from[j], slice_to[j], begin, end))
     while (last < rehearsals && rehearsed[last + 1] < begin) last++
-    since[i] = begin - rehearsed[last]
+    since[i] = last ? sprintf("%.1f ms", (begin - rehearsed[last]) / 1000) : "none"
 }
-function leave_the_rest(    i, usual, usual_late) {
-    usual = quantile(total, logged, 0.5)
-    usual_late = quantile(late, logged, 0.5)
+function leave_the_rest(    i, usual) {
+    usual = quantile(late, logged, 0.5)
     for (i = 1; i <= logged; i++) {
-        late[i] = beyond(late[i], usual_late)
-        left[i] = total[i] - late[i]
-        if (taken[i] > beyond(left[i], usual)) taken[i] = beyond(left[i], usual)
-        left[i] -= taken[i]
+        late[i] = beyond(late[i], usual)
+        left[i] = total[i] - late[i] - taken[i]
     }
 }
 function say(what, value) {
@@ -62,12 +59,12 @@ function say_slowest(    n, i, at, said) {
         at = 0
         for (i = 1; i <= logged; i++) if (!(i in said) && (!at || total[i] > total[at])) at = i
         said[at] = 1
-        printf "%9d %11d %10d %8d %11.1f ms\n", total[at], late[at], taken[at], left[at], since[at] / 1000
+        printf "%9d %11d %10d %8d %14s\n", total[at], late[at], taken[at], left[at], since[at]
     }
 }
 
 FNR == NR {
-    if (/"reason":"Evicted"/ && number($0, "total") >= 0) total[++logged] = number($0, "total")
+    if (/"reason":"Evicted"/) total[++logged] = number($0, "total")
     next
 }
 !match($0, /\[[0-9]+\] [^ ]+ +[0-9]+\.[0-9]+: /) { next }
@@ -97,20 +94,22 @@ event == "sched_stat_runtime" {
     slice = now
 }
 event == "rehearse_r" { rehearsed[++rehearsals] = now }
-event == "sys_enter" {
-    if (now - killed > 20000) kill_at[++kills] = now # one eviction sends SIGKILL several times
+event == "signal_generate" {
+    if (now - killed > 100000) kill_at[++kills] = now # what follows sooner is SIGKILL again, to processes that were forked
     killed = now
 }
 END {
-    if (!logged || kills < logged) {
+    if (!logged || kills != logged) {
         printf "slowest.awk: %d evictions logged, %d traced\n", logged, kills > "/dev/stderr"
         exit 1
     }
-    first_wait = first_slice = last = 1
+    first_wait = first_slice = 1
     for (i = 1; i <= logged; i++) {
-        end = kill_at[i + kills - logged] # the first may have been made before the trace began
-        attribute(i, end - total[i], end)
+        if (total[i] < 0) continue # no crossing that the kernel reported had caused it
+        total[++measured] = total[i]
+        attribute(measured, kill_at[i] - total[i], kill_at[i])
     }
+    logged = measured
     printf "\n%-22s median      p99  longest\n", logged " evictions"
     say("crossing to SIGKILL", total)
     leave_the_rest()

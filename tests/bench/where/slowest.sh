@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright The evictd authors
 # What the slowest evictions waited for: the kernel's trace around each eviction of `make bench PARTS=latency-PODS`. It tells
-# what the host took of a virtual machine, which no program in it can win back, from what evictd and the kernel took: see
-# slowest.awk. Needs root, linux-perf, and a kernel with uprobes. The trace stays in DIRECTORY.
+# what the host took of a virtual machine, which no program in it can win back, from the rest: see slowest.awk. Needs root,
+# linux-perf, a kernel with uprobes that reports the CPU time of real-time threads (sched_stat_runtime), and for what the host
+# took of a running CPU, CONFIG_PARAVIRT_TIME_ACCOUNTING. With CONFIG_IRQ_TIME_ACCOUNTING that includes interrupts. The trace
+# stays in DIRECTORY.
 # usage: slowest.sh 110|1000|busy DIRECTORY [SHOWN (10)]     env: BUILD (build)
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../../tools/lib.sh
@@ -25,9 +27,9 @@ instance=/sys/kernel/tracing/instances/$group
 clean_up() {
     end_bench
     if [ -d "$instance" ]; then
-        echo 0 > "$instance/tracing_on"
-        echo 0 > "$instance/events/enable"
-        rmdir "$instance"
+        echo 0 > "$instance/tracing_on" || true
+        echo 0 > "$instance/events/enable" || true
+        rmdir "$instance" || true
     fi
     remove_probes
 }
@@ -43,18 +45,19 @@ trace() { # trace SUBSYSTEM/EVENT [FILTER]
     [ -z "${2:-}" ] || echo "$2" > "$instance/events/$1/filter"
     echo 1 > "$instance/events/$1/enable"
 }
-pidfd_send_signal=424
 start_bench "latency-$1"
 trace sched/sched_waking "pid==$agent" # not sched_wakeup: that is when the woken thread's CPU hears of it
 trace sched/sched_switch "prev_pid==$agent||next_pid==$agent"
 trace sched/sched_stat_runtime "pid==$agent"
-trace raw_syscalls/sys_enter "id==$pidfd_send_signal"
-trace "$group"
+trace signal/signal_generate "sig==9&&common_pid==$agent"
+trace "$group/rehearse_r"
 status=0
 wait "$running" || status=$?
 running=
 echo 0 > "$instance/tracing_on"
 cat "$instance/trace" > "$out/trace.txt"
+! grep -q '^overrun: [1-9]' "$instance"/per_cpu/cpu*/stats || die "the trace has lost events: its buffer is too small"
+grep -qm1 ': sched_stat_runtime: ' "$out/trace.txt" || die "this kernel does not report the CPU time of real-time threads"
 [ "$status" -le 1 ] || { cat "$out/bench.txt" >&2 && die "evictd_node_bench ended with status $status"; }
 if [ "$1" = busy ]; then what="110 pods, every CPU busy"; else what="$1 pods"; fi
 echo "$what, kernel $(uname -r), $(nproc) CPUs, load $(cut -d ' ' -f 1-3 /proc/loadavg)"

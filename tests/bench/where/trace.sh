@@ -12,9 +12,13 @@ need_uprobes() {
     [ -w "$events" ] || die "this kernel has no uprobe events"
 }
 remove_probes() {
-    grep -o "^[pr][0-9]*:$group/[a-z_]*" "$events" | sed 's/^[pr][0-9]*:/-:/' | while read -r probe; do echo "$probe" >> "$events"; done
+    grep -o "^[pr][0-9]*:$group/[a-z_]*" "$events" | sed 's/^[pr][0-9]*:/-:/' | while read -r probe; do echo "$probe" >> "$events" || true; done
 }
-end_bench() { [ -z "$running" ] || kill "$running" 2> /dev/null || true; }
+end_bench() {
+    [ -n "$running" ] || return 0
+    kill "$running" 2> /dev/null || true
+    wait "$running" || true
+}
 
 probe() { # probe NAME FILE SYMBOL-REGEX [ALSO-ITS-RETURN]: the file's offsets are its addresses in what is probed here
     local at

@@ -158,7 +158,7 @@ TEST_F(NearALine, LooksDoNotPutOffRehearsals) {
         next = clock.monotonic() + std::chrono::milliseconds(30);
         agent->request_look();
     }
-    EXPECT_GE(tree.handle(hog_id)->listings, rehearsed + 100) << "50 ms apart at most";
+    EXPECT_GE(tree.handle(hog_id)->listings, rehearsed + 100) << "not even ten a second";
 }
 
 // Pods can cause as many as they like.

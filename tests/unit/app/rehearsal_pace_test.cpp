@@ -3,6 +3,7 @@
 // How often an eviction is rehearsed, and what that may cost.
 #include "app/rehearsal_pace.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -214,6 +215,24 @@ TEST(RehearsalPace, AnApproachBeyondTheBudgetIsRehearsedAtTheEndOfTheUsualPause)
     (void)rehearsal.after(0ms, std::nullopt, 300ms);
     EXPECT_EQ(rehearsal.pace.at_approach(rehearsal.now), rehearsal.now + 2s);
     EXPECT_EQ(rehearsal.pace.at_approach(rehearsal.now + 3s), rehearsal.now + 3s);
+}
+
+// Two lines, one of which is near.
+TEST(RehearsalPace, AnApproachBeyondTheBudgetDoesNotMakeAShortPauseFree) {
+    Rehearsal rehearsal;
+    Duration spent{0};
+    const auto begin = rehearsal.now;
+    for (int i = 0; i < 10'000; i++) {
+        rehearsal.pace.note(std::nullopt, rehearsal.now);
+        rehearsal.pace.note(60_MiB, rehearsal.now);
+        const auto due = rehearsal.now + rehearsal.pace.pause(rehearsal.now);
+        rehearsal.now += 1ms;
+        if (rehearsal.pace.at_approach(rehearsal.now) > rehearsal.now) rehearsal.now = std::max(rehearsal.now, due);
+        rehearsal.now += 240us;
+        spent += 240us;
+        rehearsal.pace.charge(240us, 240us, rehearsal.now);
+    }
+    EXPECT_LE(seconds(spent), 2 * 0.2 + 0.09 * seconds(rehearsal.now - begin));
 }
 
 // Only early ones take from the budgets.
