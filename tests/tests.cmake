@@ -118,6 +118,9 @@ add_executable(evictd_disk_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/benc
 target_include_directories(evictd_disk_bench PRIVATE ${CMAKE_SOURCE_DIR}/agent)
 target_link_libraries(evictd_disk_bench PRIVATE evictd_disk)
 
+# For tests/bench/where/slowest.sh.
+add_executable(evictd_slow_memory ${CMAKE_SOURCE_DIR}/tests/bench/where/slow_memory.cpp)
+
 # From SIGKILL until the memory is free, by several ways: tests/bench/memory_back.md.
 file(GLOB memory_back_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/bench/memory_back/*.cpp)
 add_executable(evictd_memory_back ${memory_back_sources})

@@ -6,8 +6,10 @@
 #                 softirqs over the idle task and the exit from a deep idle state are the rest
 #   CPU taken     the clock went on, and the thread's CPU time did not: steal time. It is known for the time between two
 #                 sched_stat_runtime, and counts as far as it cannot lie before the crossing or after SIGKILL
-# What is left is what evictd and the kernel took, and what the host took without saying so.
-# Input: events.jsonl of the agent, then ftrace's text. Times in us.
+#   slow memory   beside it another process found 500 pages of its own so slow (slow_memory.cpp) that the host must have dropped its mapping of the
+#                 guest's memory since about 50 ms before the crossing: what the eviction took beyond the median one
+# What is left is what evictd and the kernel took, and what the host took without a trace.
+# Input: events.jsonl of the agent, slow_memory's lines, ftrace's text. Times in us.
 function number(text, name,    key) {
     key = "\"" name "\":"
     return match(text, key "[0-9]+") ? substr(text, RSTART + length(key), RLENGTH - length(key)) + 0 : -1
@@ -40,31 +42,42 @@ function attribute(i, begin, end,    j) {
     while (first_slice < slices && slice_to[first_slice] < begin) first_slice++
     for (j = first_slice; j <= slices && slice_from[j] < end; j++)
         taken[i] += beyond(slice_taken[j], slice_to[j] - slice_from[j] - overlap(slice_from[j], slice_to[j], begin, end))
+    slow[i] = 0
+    for (j = 1; j <= drops; j++) if (overlap(drop_from[j], drop_to[j], begin - 50000, end) > 0) slow[i] = 1
     while (last < rehearsals && rehearsed[last + 1] < begin) last++
     since[i] = last ? sprintf("%.1f ms", (begin - rehearsed[last]) / 1000) : "none"
 }
-function leave_the_rest(    i, usual) {
+function leave_the_rest(    i, usual, usual_total) {
     usual = quantile(late, logged, 0.5)
+    usual_total = quantile(total, logged, 0.5)
     for (i = 1; i <= logged; i++) {
         late[i] = beyond(late[i], usual)
         left[i] = total[i] - late[i] - taken[i]
+        if (slow[i]) slow[i] = beyond(left[i], usual_total)
+        left[i] -= slow[i]
     }
 }
 function say(what, value) {
     printf "%-22s %6d %8d %8d us\n", what, quantile(value, logged, 0.5), quantile(value, logged, 0.99), quantile(value, logged, 1)
 }
 function say_slowest(    n, i, at, said) {
-    printf "\nthe slowest, us\n    total  woken late  CPU taken     left  a rehearsal had ended before\n"
+    printf "\nthe slowest, us\n    total  woken late  CPU taken  slow memory     left  a rehearsal had ended before\n"
     for (n = 1; n <= shown && n <= logged; n++) {
         at = 0
         for (i = 1; i <= logged; i++) if (!(i in said) && (!at || total[i] > total[at])) at = i
         said[at] = 1
-        printf "%9d %11d %10d %8d %14s\n", total[at], late[at], taken[at], left[at], since[at]
+        printf "%9d %11d %10d %12d %8d %14s\n", total[at], late[at], taken[at], slow[at], left[at], since[at]
     }
 }
 
-FNR == NR {
+FNR == 1 { file++ }
+file == 1 {
     if (/"reason":"Evicted"/) total[++logged] = number($0, "total")
+    next
+}
+NF == 2 && /^[0-9.]+ [0-9.]+$/ { # it was dropped since the reading before, 20 ms ago
+    drop_from[++drops] = $1 * 1e6 - 20000
+    drop_to[drops] = $2 * 1e6
     next
 }
 !match($0, /\[[0-9]+\] [^ ]+ +[0-9]+\.[0-9]+: /) { next }
@@ -115,4 +128,5 @@ END {
     leave_the_rest()
     say("without the host", left)
     say_slowest()
+    printf "\nmemory became slow for another process %d times\n", drops
 }

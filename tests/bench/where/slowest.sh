@@ -24,8 +24,10 @@ out=$(realpath "$2")
 group=evictd_slow$$
 need_uprobes
 instance=/sys/kernel/tracing/instances/$group
+watching=
 clean_up() {
     end_bench
+    [ -z "$watching" ] || kill "$watching" 2> /dev/null || true
     if [ -d "$instance" ]; then
         echo 0 > "$instance/tracing_on" || true
         echo 0 > "$instance/events/enable" || true
@@ -45,6 +47,8 @@ trace() { # trace SUBSYSTEM/EVENT [FILTER]
     [ -z "${2:-}" ] || echo "$2" > "$instance/events/$1/filter"
     echo 1 > "$instance/events/$1/enable"
 }
+"$build/evictd_slow_memory" > "$out/slow_memory.txt" &
+watching=$!
 start_bench "latency-$1"
 trace sched/sched_waking "pid==$agent" # not sched_wakeup: that is when the woken thread's CPU hears of it
 trace sched/sched_switch "prev_pid==$agent||next_pid==$agent"
@@ -54,6 +58,8 @@ trace "$group/rehearse_r"
 status=0
 wait "$running" || status=$?
 running=
+kill "$watching" || die "evictd_slow_memory has ended"
+watching=
 echo 0 > "$instance/tracing_on"
 cat "$instance/trace" > "$out/trace.txt"
 ! grep -q '^overrun: [1-9]' "$instance"/per_cpu/cpu*/stats || die "the trace has lost events: its buffer is too small"
@@ -61,4 +67,4 @@ grep -qm1 ': sched_stat_runtime: ' "$out/trace.txt" || die "this kernel does not
 [ "$status" -le 1 ] || { cat "$out/bench.txt" >&2 && die "evictd_node_bench ended with status $status"; }
 if [ "$1" = busy ]; then what="110 pods, every CPU busy"; else what="$1 pods"; fi
 echo "$what, kernel $(uname -r), $(nproc) CPUs, load $(cut -d ' ' -f 1-3 /proc/loadavg)"
-awk -v agent="$agent" -v shown="${3:-10}" -f "$here/slowest.awk" "$out/agent/events.jsonl" "$out/trace.txt"
+awk -v agent="$agent" -v shown="${3:-10}" -f "$here/slowest.awk" "$out/agent/events.jsonl" "$out/slow_memory.txt" "$out/trace.txt"
