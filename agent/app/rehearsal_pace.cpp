@@ -33,8 +33,8 @@ void RehearsalPace::note(std::optional<Bytes> distance, MonotonicTime at) {
 // Called also for a rehearsal that gave way to an event. The kernel adds to CPU time what a host takes and does not
 // report as steal time: a rehearsal that stood still may seem to cost a hundred times as much as the next one. So the
 // lesser of the last two counts while there is budget for the excess. Without a budget for it, a pod could make every
-// second rehearsal expensive. No pause is shorter than what the rehearsal took, whatever it waited for: the next one
-// may wait as long.
+// second rehearsal expensive. The pause after a rehearsal is no shorter than what it took, whatever it waited for: the
+// next one may wait as long.
 void RehearsalPace::charge(Duration cpu, Duration took, MonotonicTime now) {
     const Duration lesser = std::min(cpu, std::exchange(last_cost_, cpu));
     const Duration cost = excess_budget_.ready(now) ? lesser : cpu;

@@ -56,7 +56,7 @@ record counts 8 tick tick_r look_r decide_r carry_r rehearse rehearse_r lc_mallo
 often=(-F 20000) # not before: of probes it would leave some out
 record samples 14 cpu-clock tick tick_r
 script() { perf script -i "$out/$1.data" -F "$2" --ns 2> /dev/null | sed "s/$group://"; }
-echo && echo "time of each phase, us" && script phases time,event,trace | awk -f "$here/phases.awk"
+echo && echo "time of each phase, us" && script phases time,event,trace | awk -f "$here/quantile.awk" -f "$here/phases.awk"
 echo && echo "counts in each phase, a tick" && script counts time,event,trace | awk -f "$here/counts.awk" | sort
 echo && echo "what runs in a tick" && script samples time,event,ip,sym | awk -f "$here/samples.awk" | sort -rn | head -n 30
 wait "$running" || true

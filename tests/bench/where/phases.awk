@@ -5,15 +5,7 @@
 # Input: "TIME: EVENT: ..." of perf script.
 function stamp(text, part) { sub(/:$/, "", text); split(text, part, "."); return part[1] % 100000 * 1e6 + part[2] / 1000 }
 function note(kind, phase, us) { value[kind, phase, ++count[kind, phase]] = us; known[kind "," phase] = 1 }
-function quantile(kind, phase, share,    n, i, j, one, sorted) {
-    n = count[kind, phase]
-    for (i = 1; i <= n; i++) {
-        one = value[kind, phase, i]
-        for (j = i - 1; j > 0 && sorted[j] > one; j--) sorted[j + 1] = sorted[j]
-        sorted[j + 1] = one
-    }
-    return sorted[int(n * share + 0.9999)]
-}
+function at(kind, phase, share) { return quantile(value, kind SUBSEP phase SUBSEP, count[kind, phase], share) }
 { now = stamp($1); event = $2; sub(/:$/, "", event) }
 event == "rehearse" { rehearsing = now; next }
 event == "rehearse_r" { if (rehearsing) note("rehearsal", "whole", now - rehearsing); rehearsing = 0; next }
@@ -40,5 +32,5 @@ END {
     m = split("whole,until the kill,look,iter,meminfo,settle,join,decide,carry,reconcile,remember,publish", phases, ",")
     for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) if ((kinds[i] "," phases[j]) in known)
         printf "%-10s %-16s %5d times, median %8.1f, p90 %8.1f\n", kinds[i], phases[j], count[kinds[i], phases[j]],
-            quantile(kinds[i], phases[j], 0.5), quantile(kinds[i], phases[j], 0.9)
+            at(kinds[i], phases[j], 0.5), at(kinds[i], phases[j], 0.9)
 }

@@ -6,8 +6,9 @@
 #                 softirqs over the idle task and the exit from a deep idle state are the rest
 #   CPU taken     the clock went on, and the thread's CPU time did not: steal time. It is known for the time between two
 #                 sched_stat_runtime, and counts as far as it cannot lie before the crossing or after SIGKILL
-#   slow memory   beside it another process found 500 pages of its own so slow (slow_memory.cpp) that the host must have dropped its mapping of the
-#                 guest's memory since about 50 ms before the crossing: what the eviction took beyond the median one
+#   slow memory   beside it another process found 500 pages of its own so slow (slow_memory.cpp) that the host must have
+#                 dropped its mapping of the guest's memory, at most 50 ms before the crossing: what the eviction took
+#                 beyond the median one
 # What is left is what evictd and the kernel took, and what the host took without a trace.
 # Input: events.jsonl of the agent, slow_memory's lines, ftrace's text. Times in us.
 function number(text, name,    key) {
@@ -16,14 +17,6 @@ function number(text, name,    key) {
 }
 function field(text, name) {
     return match(text, " " name "=[0-9]+") ? substr(text, RSTART + length(name) + 2, RLENGTH - length(name) - 2) : ""
-}
-function quantile(value, n, share,    i, j, one, sorted) {
-    for (i = 1; i <= n; i++) {
-        one = value[i]
-        for (j = i - 1; j > 0 && sorted[j] > one; j--) sorted[j + 1] = sorted[j]
-        sorted[j + 1] = one
-    }
-    return sorted[int(n * share + 0.9999)]
 }
 # What two intervals have in common.
 function overlap(from, to, begin, end) {
@@ -48,8 +41,8 @@ function attribute(i, begin, end,    j) {
     since[i] = last ? sprintf("%.1f ms", (begin - rehearsed[last]) / 1000) : "none"
 }
 function leave_the_rest(    i, usual, usual_total) {
-    usual = quantile(late, logged, 0.5)
-    usual_total = quantile(total, logged, 0.5)
+    usual = quantile(late, "", logged, 0.5)
+    usual_total = quantile(total, "", logged, 0.5)
     for (i = 1; i <= logged; i++) {
         late[i] = beyond(late[i], usual)
         left[i] = total[i] - late[i] - taken[i]
@@ -58,7 +51,8 @@ function leave_the_rest(    i, usual, usual_total) {
     }
 }
 function say(what, value) {
-    printf "%-22s %6d %8d %8d us\n", what, quantile(value, logged, 0.5), quantile(value, logged, 0.99), quantile(value, logged, 1)
+    printf "%-22s %6d %8d %8d us\n", what, quantile(value, "", logged, 0.5), quantile(value, "", logged, 0.99),
+        quantile(value, "", logged, 1)
 }
 function say_slowest(    n, i, at, said) {
     printf "\nthe slowest, us\n    total  woken late  CPU taken  slow memory     left  a rehearsal had ended before\n"

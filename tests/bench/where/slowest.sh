@@ -67,4 +67,5 @@ grep -qm1 ': sched_stat_runtime: ' "$out/trace.txt" || die "this kernel does not
 [ "$status" -le 1 ] || { cat "$out/bench.txt" >&2 && die "evictd_node_bench ended with status $status"; }
 if [ "$1" = busy ]; then what="110 pods, every CPU busy"; else what="$1 pods"; fi
 echo "$what, kernel $(uname -r), $(nproc) CPUs, load $(cut -d ' ' -f 1-3 /proc/loadavg)"
-awk -v agent="$agent" -v shown="${3:-10}" -f "$here/slowest.awk" "$out/agent/events.jsonl" "$out/slow_memory.txt" "$out/trace.txt"
+awk -v agent="$agent" -v shown="${3:-10}" -f "$here/quantile.awk" -f "$here/slowest.awk" \
+    "$out/agent/events.jsonl" "$out/slow_memory.txt" "$out/trace.txt"

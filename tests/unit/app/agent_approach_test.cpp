@@ -106,7 +106,7 @@ struct Flapping : Agents {
         tree.before_read = nullptr;
         return std::chrono::duration<double>(spent) / (clock.monotonic() - begin);
     }
-    void every_rehearsal_is_cut() {
+    void keep_an_event_waiting() {
         events.on_await = [&] { events.tell(CgroupLife{.change = CgroupChange::populated}, clock.monotonic()); };
     }
 };
@@ -117,7 +117,7 @@ TEST_F(Flapping, ApproachesAreRehearsedForASmallShareOfACpu) {
 }
 
 TEST_F(Flapping, SoAreApproachesWhereAnEventWaitsEachTime) {
-    every_rehearsal_is_cut();
+    keep_an_event_waiting();
     EXPECT_LT(share(std::chrono::microseconds(240), std::chrono::microseconds(240)), 0.08);
     EXPECT_LT(share(std::chrono::milliseconds(18), std::chrono::milliseconds(18)), 0.08);
     EXPECT_LT(share(std::chrono::microseconds(200), std::chrono::microseconds(4200)), 0.08);
@@ -162,11 +162,11 @@ TEST_F(NearALine, LooksDoNotPutOffRehearsals) {
 }
 
 // Pods can cause as many as they like.
-TEST_F(Agents, ARehearsalGivesWayToAnEventButNotTwiceInARow) {
+TEST_F(Flapping, ARehearsalGivesWayToAnEventButNotTwiceInARow) {
     declare(100_MiB);
     make();
     declare(650_MiB);
-    events.on_await = [&] { events.tell(CgroupLife{.change = CgroupChange::populated}, clock.monotonic()); };
+    keep_an_event_waiting();
     for (int i = 0; i < 2; i++) {
         EXPECT_TRUE(scores.steered.empty());
         clock.advance(std::chrono::milliseconds(10));
