@@ -39,7 +39,7 @@ struct Described<EndedPod> {
                   field<&EndedPod::killed_at>("killed_at"), field<&EndedPod::answered_at>("answered_at"),
                   field<&EndedPod::answered>("answered"), field<&EndedPod::accepted>("accepted"),
                   field<&EndedPod::undelivered>("undelivered"), field<&EndedPod::emptied>("emptied"),
-                  field<&EndedPod::seen_ended>("seen_ended"), field<&EndedPod::awaited_long>("awaited_long"),
+                  field<&EndedPod::seen_ended>("seen_ended"), field<&EndedPod::current_since>("current_since"),
                   field<&EndedPod::dry_run>("dry_run"), field<&EndedPod::rejection>("rejection"),
                   field<&EndedPod::restarts>("restarts"), field<&EndedPod::corrections>("corrections"),
                   field<&EndedPod::act_at>("act_at"), field<&EndedPod::back_off>("back_off"));

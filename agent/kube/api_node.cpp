@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "evictd/model/back_off.hpp"
 #include "evictd/model/text.hpp"
 #include "evictd/model/url.hpp"
 #include "evictd/port/api_server.hpp"
@@ -78,6 +77,7 @@ ApiNode::ApiNode(sys::Lane& lane, ApiConnection& connection, std::string node, A
       node_(std::move(node)),
       times_(times),
       on_news_(std::move(on_news)),
+      pace_(times.first_back_off, longest_node_back_off),
       random_(std::random_device{}()) {}
 
 Status ApiNode::start() {
@@ -117,6 +117,7 @@ void ApiNode::watch() {
                    "&watch=true&allowWatchBookmarks=true&timeoutSeconds=" + std::to_string(seconds.count());
     request.timeout = seconds + node_watch_overtime;
     call_.cancel();
+    was_heard_ = false;
     auto call = connection_.start(
         std::move(request), [this](std::string_view piece) { return on_piece(piece); },
         [this](const Result<http::Reply>& reply) { on_ended(reply); }, ApiCounters::Kind::watch);
@@ -126,6 +127,7 @@ void ApiNode::watch() {
 }
 
 Status ApiNode::on_piece(std::string_view piece) {
+    was_heard_ = true;
     auto fed = splitter_->feed(piece, [this](std::string_view text, bool is_whole) -> Status {
         if (!is_whole) return fail(ErrorKind::invalid, node_server, "its node object is too large");
         Status event;
@@ -135,7 +137,8 @@ Status ApiNode::on_piece(std::string_view piece) {
         });
         return read ? event : read;
     });
-    if (fed && !piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_node_watch) failures_ = 0;
+    if (fed && !piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_node_watch)
+        pace_.begin_anew();
     return fed;
 }
 
@@ -199,6 +202,7 @@ bool ApiNode::is_refused(long status) {
 }
 
 void ApiNode::on_ended(const Result<http::Reply>& reply) {
+    was_heard_ = was_heard_ || reply;
     if (!reply) return retry(reply.error(), 0s);
     if (!reply->accepted()) {
         const Duration asked = std::min<Duration>(longest_node_wait, reply->retry_after.value_or(0s));
@@ -220,9 +224,7 @@ void ApiNode::retry(Error why, Duration at_least) {
     const bool is_news = !fault_ || fault_->text() != why.text();
     fault_ = std::move(why);
     if (view_) view_->current = false;
-    const auto pause = evictd::back_off(times_.first_back_off, longest_node_back_off, ++failures_);
-    const auto more = std::chrono::duration_cast<Duration>(pause * (static_cast<double>(random_() % 1024) / 1024));
-    again_.arm_in(std::max(at_least, pause + more));
+    again_.arm_in(std::max(at_least, pace_.after_failure(was_heard_)));
     if (is_news) on_news_();
 }
 

@@ -15,6 +15,7 @@
 #include "evictd/model/node_view.hpp"
 #include "kube/api_connection.hpp"
 #include "kube/object_splitter.hpp"
+#include "kube/retry_pace.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::kube {
@@ -74,7 +75,8 @@ private:
     std::string version_;      // the newest resourceVersion of the object
     std::optional<MonotonicTime> older_since_;
     bool is_probing_ = false;
-    int failures_ = 0;  // one after the other
+    bool was_heard_ = false;  // the server, since the last request
+    RetryPace pace_;
     std::optional<MonotonicTime> refused_since_;
     std::mt19937_64 random_;
     std::optional<ObjectSplitter> splitter_;

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "evictd/model/back_off.hpp"
 #include "evictd/model/text.hpp"
 #include "evictd/model/url.hpp"
 #include "kube/pod_text.hpp"
@@ -42,6 +41,7 @@ ApiPods::ApiPods(sys::Lane& lane, ApiConnection& connection, std::string node, A
       node_(std::move(node)),
       times_(times),
       on_news_(std::move(on_news)),
+      pace_(times.first_back_off, longest_back_off),
       random_(std::random_device{}()) {}
 
 bool ApiPods::may_be_the_version(long status) {
@@ -66,7 +66,18 @@ void ApiPods::request(const std::string& query, Duration timeout, http::Client::
     request.path = "/api/v1/pods?fieldSelector=spec.nodeName%3D" + url_escaped(node_) + query;
     request.timeout = timeout;
     call_.cancel();
-    auto call = connection_.start(std::move(request), std::move(on_data), std::move(on_done), kind);
+    was_heard_ = false;
+    auto call = connection_.start(
+        std::move(request),
+        [this, on_data = std::move(on_data)](std::string_view piece) {
+            was_heard_ = true;
+            return on_data(piece);
+        },
+        [this, on_done = std::move(on_done)](const Result<http::Reply>& reply) {
+            was_heard_ = was_heard_ || reply;
+            on_done(reply);
+        },
+        kind);
     if (!call) return retry(call.error(), {});
     call_ = std::move(*call);
 }
@@ -171,7 +182,7 @@ Status ApiPods::on_piece(std::string_view piece) {
         note_answered();
     }
     // A server that accepts a watch and ends it at once is asked less and less often.
-    if (!piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_watch) failures_ = 0;
+    if (!piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_watch) pace_.begin_anew();
     auto fed = splitter_->feed(
         piece, [&](std::string_view text, bool is_whole) { return on_event_text(text, is_whole, changed); });
     if (!in_list_) on_news_(changed);
@@ -238,14 +249,8 @@ void ApiPods::retry(Error why, std::optional<std::chrono::seconds> wait) {
     connection_.read_access_again();
     const bool is_news = !fault_ || fault_->text() != why.text();
     fault_ = std::move(why);
-    again_.arm_in(std::max(back_off(), std::min<Duration>(longest_wait, wait.value_or(0s))));
+    again_.arm_in(std::max(pace_.after_failure(was_heard_), std::min<Duration>(longest_wait, wait.value_or(0s))));
     if (is_news) on_news_(true);
-}
-
-Duration ApiPods::back_off() {
-    const auto pause = evictd::back_off(times_.first_back_off, longest_back_off, ++failures_);
-    const double more = static_cast<double>(random_() % 1024) / 1024;
-    return pause + std::chrono::duration_cast<Duration>(pause * more);
 }
 
 }  // namespace evictd::kube

@@ -14,15 +14,14 @@
 #include "kube/api_connection.hpp"
 #include "kube/object_splitter.hpp"
 #include "kube/pod_text.hpp"
+#include "kube/retry_pace.hpp"
 #include "sys/lane.hpp"
 
 namespace evictd::kube {
 
 // Others are for tests.
 struct ApiPodsTimes {
-    // The Reflector's: twice as long with each failure, up to 30 s, with up to as much again at random, so that a
-    // server that comes back is not asked by thousands of agents at the same time.
-    Duration first_back_off = std::chrono::milliseconds(800);
+    Duration first_back_off = std::chrono::milliseconds(800);  // the Reflector's
     // Of a streaming list up to its end, and of each request for a page of another.
     Duration list_timeout = std::chrono::seconds(30);
     // The server sends a bookmark about once a minute: three that do not come are a server that hangs, or an old one.
@@ -80,7 +79,6 @@ private:
     [[nodiscard]] bool is_quiet() const;
     // What a server answers that does not know a resource version, or no more. The next list is for the newest then.
     [[nodiscard]] static bool may_be_the_version(long status);
-    [[nodiscard]] Duration back_off();
 
     sys::Lane& lane_;
     ApiConnection& connection_;
@@ -101,7 +99,8 @@ private:
     std::optional<Error> fault_;
     std::optional<MonotonicTime> heard_at_;
     MonotonicTime watch_began_;
-    int failures_ = 0;  // one after the other
+    bool was_heard_ = false;  // the server, since the last request
+    RetryPace pace_;
     std::mt19937_64 random_;
     std::optional<ObjectSplitter> splitter_;
     sys::Timer again_;

@@ -42,6 +42,14 @@ void KubeletPods::ask_soon() {
     again_.arm(next_ask_);
 }
 
+void KubeletPods::set_period(Duration period, bool is_alone) {
+    period_ = period;
+    keeps_missing_ = is_alone;
+    if (next_ask_ == MonotonicTime::max() || !asked_at_ || *asked_at_ + period >= next_ask_) return;
+    next_ask_ = *asked_at_ + period;
+    again_.arm(next_ask_);
+}
+
 void KubeletPods::pause() {
     call_.reset();
     next_ask_ = MonotonicTime::max();

@@ -44,13 +44,10 @@ public:
     void pause();
     // What another source knew last: known, until there is an answer.
     void adopt(const ClusterPodList& list);
-    // The period between two requests that were answered. `is_alone`: the API server is not there, so that a kubelet
-    // that restarts has only the pods that come from files. Pods that its list lacks stay known until it is no longer
-    // alone.
-    void set_period(Duration period, bool is_alone) {
-        period_ = period;
-        keeps_missing_ = is_alone;
-    }
+    // The period between two requests that were answered, also of the one that was planned with a longer one.
+    // `is_alone`: the API server is not there, so that a kubelet that restarts has only the pods that come from files.
+    // Pods that its list lacks stay known until it is no longer alone.
+    void set_period(Duration period, bool is_alone);
 
     // Null: not read yet.
     [[nodiscard]] const ClusterPodList* pods() const { return is_listed_ ? &known_ : nullptr; }

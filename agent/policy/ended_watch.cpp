@@ -19,8 +19,10 @@ using namespace std::chrono_literals;
 // minutes.
 constexpr std::int32_t most_restarts = 5;
 constexpr std::int32_t most_corrections = 5;
-// A phase that was accepted has reached the pods' source by then.
+// A phase that was accepted has reached the pods' source by then, if that is up to date.
 constexpr Duration shown_within = 3s;
+// How much longer than watch_period a pod is watched whose phase the pods do not show, as they are not up to date.
+constexpr Duration longest_unseen = 5min;
 constexpr Duration shortest_pause = 1s;
 // Shorter than is_ending_again() waits: others are not evicted for what a pod that is held down takes.
 constexpr Duration longest_pause = 20s;
@@ -95,13 +97,32 @@ void EndedWatch::note_what_is_seen() {
     if (has_ended(*observed_->pod)) ended_.seen_ended = true;
 }
 
-// The source is newer than the answer once it has shown the phase, or after a while.
-bool EndedWatch::went_back() {
-    if (observed_ == nullptr || has_ended(*observed_->pod) || !is_answered() || !ended_.accepted) return false;
-    if (ended_.seen_ended) return true;
-    if (now_ < after(ended_.answered_at, shown_within) || ended_.awaited_long) return false;
-    ended_.awaited_long = true;
-    return true;
+void EndedWatch::note_whether_current() {
+    if (!observation_.pods_current || !is_answered()) {
+        ended_.current_since = {};
+    } else if (ended_.current_since == MonotonicTime{}) {
+        ended_.current_since = now_;
+    }
+}
+
+// The pods are newer than the answer once they have shown the phase, or have been up to date for a while. Before, that
+// they do not show it means nothing.
+bool EndedWatch::is_newer_than_answer() const {
+    const bool is_current = ended_.current_since != MonotonicTime{};
+    return ended_.seen_ended || (is_current && now_ >= after(ended_.current_since, shown_within));
+}
+
+bool EndedWatch::went_back() const {
+    return observed_ != nullptr && !has_ended(*observed_->pod) && is_answered() && ended_.accepted &&
+           is_newer_than_answer();
+}
+
+// That nothing runs is not enough: a kubelet that has written its own phase over ours will start it again.
+bool EndedWatch::was_watched_long() const {
+    const MonotonicTime end = watched_until(ended_);
+    if (!is_answered() || runs() || now_ < end) return false;
+    const bool is_shown = observed_ == nullptr || (observation_.pods_current && has_ended(*observed_->pod));
+    return is_shown || !ended_.accepted || ended_.corrections >= most_corrections || now_ >= after(end, longest_unseen);
 }
 
 void EndedWatch::kill_again(EndStepKind why) {
@@ -136,8 +157,9 @@ void EndedWatch::follow_killed() {
         return hold_down();
     }
     note_what_is_seen();
+    note_whether_current();
     if (went_back() && ended_.corrections < most_corrections) return kill_again(EndStepKind::went_back);
-    if (is_answered() && !runs() && now_ >= watched_until(ended_)) {
+    if (was_watched_long()) {
         say(EndStepKind::stayed_ended);
         finish();
     }
@@ -198,6 +220,7 @@ void begin_attempt(MonotonicTime now, CgroupId cgroup, EndedPod& ended) {
     ended.killed_at = now;
     ended.emptied = false;
     ended.seen_ended = false;
+    ended.current_since = {};
     ended.act_at = {};
 }
 

@@ -58,7 +58,10 @@ private:
     [[nodiscard]] bool runs_again() const;
     [[nodiscard]] bool may_be_killed() const;
     [[nodiscard]] bool is_new() const;
-    [[nodiscard]] bool went_back();
+    void note_whether_current();
+    [[nodiscard]] bool is_newer_than_answer() const;
+    [[nodiscard]] bool went_back() const;
+    [[nodiscard]] bool was_watched_long() const;
     [[nodiscard]] bool is_hard_met() const;
 
     EndedPod& ended_;

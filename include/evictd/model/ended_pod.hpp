@@ -40,7 +40,9 @@ struct EndedPod {
     bool undelivered = false;   // the API server did not answer the last request
     bool emptied = false;       // the kernel said so since the last SIGKILL
     bool seen_ended = false;    // since then the sources have shown a phase that is final
-    bool awaited_long = false;  // they had not, long after an answer: it was sent again for that once
+    // Since when the pods have been up to date with the API server without a break, from that answer on; 0: they are
+    // not, or the last attempt is not answered.
+    MonotonicTime current_since{};
     bool dry_run = false;
     bool rejection = false;        // it was not admitted
     std::int32_t restarts = 0;     // killed again because processes came back

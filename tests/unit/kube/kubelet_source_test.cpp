@@ -50,7 +50,7 @@ protected:
                 .url = web->url(), .ca_file = directory / "ca.crt", .name = "n1", .pods_socket = socket};
             source.emplace(
                 *lane, address, access, [this] { note(); }, times);
-            source->set_period(20ms, is_alone);
+            source->set_period(period, is_alone);
             ASSERT_TRUE(source->start());
         });
     }
@@ -75,6 +75,11 @@ protected:
         if (noted.wait_for(lock, patience, [&] { return has(wanted); })) return testing::AssertionSuccess();
         return testing::AssertionFailure() << (seen.empty() ? "nothing" : seen.back());
     }
+    bool until_polled(int times_polled) const {
+        const auto until = std::chrono::steady_clock::now() + patience;
+        while (polled < times_polled && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(5ms);
+        return polled >= times_polled;
+    }
     bool has(const std::string& wanted) {
         const bool is_all = wanted.find('|') != std::string::npos;  // with all pods: no other comes before them
         const auto from = seen.begin() + static_cast<std::ptrdiff_t>(met);
@@ -95,6 +100,7 @@ protected:
     fakes::TempDir directory;
     std::string socket = directory / "pods-api.sock";
     KubeletWatchTimes times{.first_back_off = 5ms, .absent = 5ms, .list_timeout = 2s, .resync = 1min};
+    Duration period = 20ms;
     bool is_alone = false;
     std::atomic<int> polled = 0;
     std::atomic<bool> polls_fail = false;
@@ -303,6 +309,24 @@ TEST_F(KubeletSourceTest, WhileItIsAloneMissingPodsStayKnown) {
     lane->post([this] { source->set_period(20ms, false); });
     std::unique_lock lock(mutex);
     EXPECT_TRUE(noted.wait_for(lock, patience, [&] { return seen.back() == "b | socket "; })) << seen.back();
+}
+
+// The API server is away: what was planned while it was there is too late.
+TEST_F(KubeletSourceTest, AShorterPeriodIsThatOfTheNextRequest) {
+    period = 1h;
+    start();
+    EXPECT_TRUE(until("p | /pods "));
+    EXPECT_EQ(polled, 1);
+    lane->post([this] { source->set_period(20ms, true); });
+    EXPECT_TRUE(until_polled(3));
+}
+
+TEST_F(KubeletSourceTest, ALongerPeriodLeavesWhatIsPlanned) {
+    period = 1s;
+    start();
+    EXPECT_TRUE(until("p | /pods "));
+    lane->post([this] { source->set_period(1h, false); });
+    EXPECT_TRUE(until_polled(2));
 }
 
 TEST_F(KubeletSourceTest, ASocketThatOthersMayReplaceIsNotBelieved) {

@@ -29,6 +29,7 @@ struct Ended : Node {
         Observation observation = observe(since);
         observation.pod_statuses = std::exchange(answers, {});
         observation.recalled = std::exchange(recalled, {});
+        observation.pods_current = pods_current;
         observation.node = node_view;
         observation.logind = logind_view;
         observation.watching.exits = true;
@@ -76,6 +77,7 @@ struct Ended : Node {
 
     std::vector<PodStatusOutcome> answers;
     std::vector<DesiredPodStatus> recalled;
+    bool pods_current = true;
     std::optional<NodeView> node_view;
     std::optional<LogindView> logind_view;
 };

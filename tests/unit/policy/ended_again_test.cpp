@@ -95,7 +95,87 @@ TEST(EndedAgain, APhaseIsNotBackWhileTheSourceIsOlderThanTheAnswer) {
     EXPECT_EQ(node.look(4s).pod_statuses[0].attempt, 2) << "it was never seen: sent again";
     node.answer(Result::accepted, 2, 4s);
     node.look(4100ms);
-    EXPECT_EQ(node.look(10s).pod_statuses[0].attempt, 2) << "once";
+    EXPECT_EQ(node.look(7s).pod_statuses[0].attempt, 2);
+    EXPECT_EQ(node.look(7100ms).pod_statuses[0].attempt, 3) << "the kubelet has written over that one, too";
+}
+
+// As after an outage: the request is answered before the pods are listed again.
+TEST(EndedAgain, NothingFollowsFromPodsThatAreNotUpToDate) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.pods_current = false;
+    node.answer(Result::accepted, 1, 5ms);
+    node.look(6ms);
+    for (const Duration now : {4s, 13s, 30s}) {
+        const auto decision = node.look(now);
+        EXPECT_THAT(decision.end_steps, IsEmpty()) << "neither back nor settled";
+        EXPECT_EQ(decision.pod_statuses.at(0).attempt, 1);
+    }
+    node.pods_current = true;
+    EXPECT_EQ(node.look(31s).pod_statuses.at(0).attempt, 1) << "they may have been read before the answer";
+    EXPECT_THAT(steps(node.look(34s)), ElementsAre(Step::went_back));
+    node.answer(Result::accepted, 2, 34100ms);
+    node.look(34100ms);
+    node.show(PodPhase::failed);
+    node.look(35s);
+    EXPECT_THAT(steps(node.look(46100ms)), ElementsAre(Step::stayed_ended));
+}
+
+TEST(EndedAgain, PodsThatWereUpToDateBeforeTheAnswerMayStillBeOlder) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.look(2ms);
+    node.look(4s);
+    node.answer(Result::accepted, 1, 5s);
+    EXPECT_THAT(steps(node.look(5s)), ElementsAre(Step::accepted));
+    EXPECT_THAT(steps(node.look(8s)), ElementsAre(Step::went_back));
+}
+
+TEST(EndedAgain, ARequestThatIsRejectedLeavesNoPhaseToWaitFor) {
+    Ended node;
+    node.act(0s);
+    node.stop(2ms);
+    node.set(500_MiB);
+    node.answer(Result::rejected, 1, 5ms);
+    node.look(6ms);
+    EXPECT_THAT(steps(node.look(12004ms)), IsEmpty());
+    EXPECT_THAT(steps(node.look(12005ms)), ElementsAre(Step::stayed_ended));
+}
+
+TEST(EndedAgain, APhaseThatWasShownOnceIsNotTakenForShown) {
+    Ended node;
+    node.evict_big();
+    node.pods_current = false;
+    EXPECT_THAT(steps(node.look(13s)), IsEmpty()) << "the kubelet may have written over it since";
+    node.pods_current = true;
+    EXPECT_THAT(steps(node.look(14s)), ElementsAre(Step::stayed_ended));
+}
+
+TEST(EndedAgain, WithPodsThatAreNeverUpToDateItIsWatchedForFiveMinutesMore) {
+    Ended node;
+    node.pods_current = false;
+    node.evict_big();
+    EXPECT_THAT(steps(node.look(5min + 12004ms)), IsEmpty());
+    EXPECT_THAT(steps(node.look(5min + 12005ms)), ElementsAre(Step::stayed_ended));
+}
+
+TEST(EndedAgain, APhaseIsCorrectedFiveTimes) {
+    Ended node;
+    node.evict_big();
+    node.show(PodPhase::running);
+    Duration now = 1s;
+    for (std::int32_t correction = 1; correction <= 5; ++correction) {
+        EXPECT_THAT(steps(node.look(now)), ElementsAre(Step::went_back)) << correction;
+        node.answer(Result::accepted, correction + 1, now);
+        node.look(now);
+        now += 3s;
+    }
+    EXPECT_THAT(steps(node.look(now)), IsEmpty());
+    EXPECT_THAT(steps(node.look(now + 9s)), ElementsAre(Step::stayed_ended));
 }
 
 TEST(EndedAgain, AReasonThatVanishesIsNoCause) {
