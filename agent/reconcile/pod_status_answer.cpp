@@ -53,6 +53,7 @@ Answer read_answer(const DesiredPodStatus& pod, const Result<port::ApiReply>& re
     return {.result = result_of(pod, status, refusal),
             .error = "the API server answered " + std::to_string(status) + ": " + refusal.message,
             .retry_after = std::min<Duration>(longest_retry_after, reply->retry_after.value_or(0s)),
+            .was_heard = true,
             .is_of_version = (status == bad_request && refusal.is_of_version) ||
                              (status == not_found && !is_about_pod(pod, refusal)),
             .lacks_rights = status == unauthorized || status == forbidden};

@@ -16,6 +16,7 @@ struct Answer {
     PodStatusResult result = PodStatusResult::unreachable;
     std::string error{};         // in one line, where it is not accepted
     Duration retry_after{0};     // from the Retry-After header
+    bool was_heard = false;      // the server answered
     bool is_of_version = false;  // the server has no such version of the Eviction API
     bool lacks_rights = false;   // 401 or 403
 };

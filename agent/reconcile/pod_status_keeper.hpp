@@ -19,6 +19,7 @@
 
 #include "codec/api_objects.hpp"
 #include "evictd/model/api_figures.hpp"
+#include "evictd/model/back_off.hpp"
 #include "evictd/model/pod_status.hpp"
 #include "evictd/port/api_server.hpp"
 #include "reconcile/intent_store.hpp"
@@ -103,7 +104,7 @@ private:
         bool is_accepted = false;
         bool told_unreachable = false;
         Step step = Step::waiting;
-        int failures = 0;
+        ServerFailures failures{};
         std::uint64_t ticket = 0;  // of the request under way
         MonotonicTime next_at;     // waiting: when it is sent; under way: when an answer is not expected any more
         std::optional<MonotonicTime> sent_at{};        // first
@@ -142,7 +143,7 @@ private:
     void tell_again();
     void settle(const PodUid& pod, std::int32_t attempt);
     void persist();
-    [[nodiscard]] Duration back_off(int failures);
+    [[nodiscard]] Duration pause_after(std::int32_t failures);
 
     port::ApiServer& api_;
     const sys::Clock& clock_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "evictd/model/back_off.hpp"
 #include "evictd/model/text.hpp"
 #include "reconcile/pod_status_keeper.hpp"
 #include "sys/log.hpp"
@@ -46,7 +45,7 @@ void PodStatusKeeper::advance(Entry& entry) {
     if (options_.dry_run) {
         return pretend(entry);
     }
-    const bool looks = !entry.was_looked_at && (entry.is_recovered || (entry.failures > 0 && !entry.wanted.given_up));
+    const bool looks = !entry.was_looked_at && (entry.is_recovered || (entry.failures.any() && !entry.wanted.given_up));
     send(entry, looks ? codec::pod_request(entry.wanted) : message_for(entry), looks ? Step::looking : Step::sending);
 }
 
@@ -134,7 +133,7 @@ bool PodStatusKeeper::may_pass(Entry& entry, const Answer& answer) const {
 void PodStatusKeeper::on_look(Entry& entry, const port::ApiReply& reply) {
     const auto pod = codec::read_pod_in_api(reply.body);
     if (!pod) {
-        return retry(entry, {.result = PodStatusResult::unreachable, .error = pod.error().text()});
+        return retry(entry, {.result = PodStatusResult::unreachable, .error = pod.error().text(), .was_heard = true});
     }
     switch (what_is_left(entry.wanted, *pod, options_.node)) {
         case Left::another_pod:
@@ -165,7 +164,8 @@ void PodStatusKeeper::retry(Entry& entry, const Answer& answer) {
     options_.counters->count_retry();
     entry.step = Step::waiting;
     entry.was_looked_at = false;
-    entry.next_at = clock_.monotonic() + std::max(back_off(entry.failures++), answer.retry_after);
+    entry.next_at =
+        clock_.monotonic() + std::max(pause_after(entry.failures.add(answer.was_heard)), answer.retry_after);
     if (std::exchange(entry.told_unreachable, true)) {
         return;
     }
@@ -175,8 +175,8 @@ void PodStatusKeeper::retry(Entry& entry, const Answer& answer) {
     }
 }
 
-Duration PodStatusKeeper::back_off(int failures) {
-    const auto pause = evictd::back_off(first_pause, longest_pause, failures + 1);
+Duration PodStatusKeeper::pause_after(std::int32_t failures) {
+    const auto pause = back_off(first_pause, longest_pause, failures);
     return pause + (pause / 1024 * static_cast<int>(random_() % 512));
 }
 

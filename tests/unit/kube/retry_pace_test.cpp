@@ -40,12 +40,6 @@ TEST(RetryPace, AnOutageDoesNotCountAgainstAServerThatIsBack) {
     expect_from(pace.after_failure(false), 4s);
 }
 
-TEST(RetryPace, AServerThatAnsweredBeforeHasNoOutage) {
-    RetryPace pace(1s, 30s);
-    expect_from(pace.after_failure(true), 1s);
-    expect_from(pace.after_failure(true), 2s);
-}
-
 // Refuses a request, cuts seven (the last pause is 640 ms at least), and then refuses five: when they came.
 class Back : public ClusterPodsTest {
 protected:

@@ -253,6 +253,23 @@ TEST_F(PodStatusKeeperTest, ThePausesDoubleUpToHalfAMinuteAndFollowTheServer) {
     EXPECT_EQ(api.sent.size(), 23U);
 }
 
+// It refuses while its rights are not loaded, or something before it answers.
+TEST_F(PodStatusKeeperTest, AServerThatIsBackIsAskedSoon) {
+    note_and_want(to_end());
+    for (const auto& [status, body] : {std::pair(403L, ""), std::pair(200L, "no JSON")}) {
+        for (int i = 0; i < 8; i++) {
+            api.cut(api.sent.size() - 1);
+            keeper->take_answers();
+            pass(45s);
+        }
+        api.answer(api.sent.size() - 1, status, body);
+        keeper->take_answers();
+        const auto sent_before = api.sent.size();
+        pass(1500ms);
+        EXPECT_EQ(api.sent.size(), sent_before + 1) << status;
+    }
+}
+
 TEST_F(PodStatusKeeperTest, AnAnswerThatNeverComesIsNotWaitedForForEver) {
     note_and_want(to_end());
     pass(21s);
