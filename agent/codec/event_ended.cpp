@@ -58,6 +58,7 @@ std::string sentence(const EndStep& step, const std::string& pod) {
             return "Pod " + pod + " was started again after each of " + std::to_string(step.restarts) +
                    " kills: it runs on";
         case EndStepKind::stayed_ended:
+            if (!step.error.empty()) return "Pod " + pod + " was evicted and does not run, but " + step.error;
             return "Pod " + pod + " was evicted and did not run again";
         case EndStepKind::withdrawn:
             return "The pressure was over before the API server granted the eviction of " + pod + ": it is not evicted";
@@ -89,7 +90,7 @@ EndStepEvent event_of(const EndStep& step) {
         case EndStepKind::stayed_ended:
             break;
     }
-    return {Severity::normal, Reason::eviction_settled};
+    return {step.error.empty() ? Severity::normal : Severity::warning, Reason::eviction_settled};
 }
 
 void tell_end_step(const EndStep& step, Event& event) {

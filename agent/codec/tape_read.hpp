@@ -200,7 +200,8 @@ private:
     static std::string place_in_list(std::size_t index);
     bool refuse(std::string_view why);
     bool read_struct(const Json& json, Members members, void* whole);
-    bool refuse_unknown_key(const Json& json, Members members);
+    // `known`: how many of its keys name members.
+    bool has_only_retired_keys_besides(const Json& json, Members members, std::size_t known);
     bool prepend(std::string_view name);
 
     PodAt pod_at_;

@@ -137,8 +137,7 @@ Status ApiNode::on_piece(std::string_view piece) {
         });
         return read ? event : read;
     });
-    if (fed && !piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_node_watch)
-        pace_.begin_anew();
+    if (fed && !piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_node_watch) pace_.reset();
     return fed;
 }
 
@@ -202,7 +201,7 @@ bool ApiNode::is_refused(long status) {
 }
 
 void ApiNode::on_ended(const Result<http::Reply>& reply) {
-    was_heard_ = was_heard_ || reply;
+    was_heard_ = was_heard_ || reply.has_value();
     if (!reply) return retry(reply.error(), 0s);
     if (!reply->accepted()) {
         const Duration asked = std::min<Duration>(longest_node_wait, reply->retry_after.value_or(0s));

@@ -74,7 +74,7 @@ void ApiPods::request(const std::string& query, Duration timeout, http::Client::
             return on_data(piece);
         },
         [this, on_done = std::move(on_done)](const Result<http::Reply>& reply) {
-            was_heard_ = was_heard_ || reply;
+            was_heard_ = was_heard_ || reply.has_value();
             on_done(reply);
         },
         kind);
@@ -182,7 +182,7 @@ Status ApiPods::on_piece(std::string_view piece) {
         note_answered();
     }
     // A server that accepts a watch and ends it at once is asked less and less often.
-    if (!piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_watch) pace_.begin_anew();
+    if (!piece.empty() && sys::SystemClock().monotonic() - watch_began_ > very_short_watch) pace_.reset();
     auto fed = splitter_->feed(
         piece, [&](std::string_view text, bool is_whole) { return on_event_text(text, is_whole, changed); });
     if (!in_list_) on_news_(changed);

@@ -42,11 +42,14 @@ void KubeletPods::ask_soon() {
     again_.arm(next_ask_);
 }
 
+// From now on, not from the last request: when the API server goes, all agents of a cluster see it at the same moment,
+// and each kubelet asks it about the token.
 void KubeletPods::set_period(Duration period, bool is_alone) {
     period_ = period;
     keeps_missing_ = is_alone;
-    if (next_ask_ == MonotonicTime::max() || !asked_at_ || *asked_at_ + period >= next_ask_) return;
-    next_ask_ = *asked_at_ + period;
+    const auto at = sys::SystemClock().monotonic() + period;
+    if (next_ask_ == MonotonicTime::max() || at >= next_ask_) return;
+    next_ask_ = at;
     again_.arm(next_ask_);
 }
 

@@ -44,9 +44,9 @@ public:
     void pause();
     // What another source knew last: known, until there is an answer.
     void adopt(const ClusterPodList& list);
-    // The period between two requests that were answered, also of the one that was planned with a longer one.
-    // `is_alone`: the API server is not there, so that a kubelet that restarts has only the pods that come from files.
-    // Pods that its list lacks stay known until it is no longer alone.
+    // The period between two requests that were answered. A shorter one also moves the request that is planned; a
+    // longer one does not. `is_alone`: the API server is not there, so that a kubelet that restarts has only the pods
+    // that come from files. Pods that its list lacks stay known until it is no longer alone.
     void set_period(Duration period, bool is_alone);
 
     // Null: not read yet.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright The evictd authors
-// When a server is asked again after a failure, as the Reflector has it (client-go): twice as late with each failure in
-// a row, with up to as much again at random, so that a server that comes back is not asked by thousands of agents at
-// the same moment.
+// When a server is asked again after a failure, as the Reflector has it (client-go): each pause is twice as long as the
+// one before, with up to as much again at random, so that a server that comes back is not asked by thousands of agents
+// at the same moment. Unlike the Reflector's, the pauses begin anew with the first answer after an outage.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,7 @@ namespace evictd::kube {
 
 class RetryPace {
 public:
+    // `longest` is without the random part.
     RetryPace(Duration first, Duration longest) : first_(first), longest_(longest), random_(std::random_device{}()) {}
 
     // `was_heard`: as ServerFailures has it.
@@ -23,8 +24,8 @@ public:
         const double more = static_cast<double>(random_() % 1024) / 1024;
         return pause + std::chrono::duration_cast<Duration>(pause * more);
     }
-    // It works.
-    void begin_anew() { failures_.clear(); }
+    // After a success.
+    void reset() { failures_.clear(); }
 
 private:
     Duration first_;

@@ -20,7 +20,8 @@ namespace evictd::policy {
 inline constexpr Duration longest_asking = std::chrono::seconds(30);
 inline constexpr Duration longest_unanswered = std::chrono::seconds(2);
 
-// Watched so long after the last kill or answer. The status manager of the kubelet writes its own status every 10 s.
+// Watched at least so long after the last kill or answer. The status manager of the kubelet writes its own status every
+// 10 s.
 inline constexpr Duration watch_period = std::chrono::seconds(12);
 
 // What happened to ended pods since the last look; those that came back are killed again, with a new attempt.

@@ -19,10 +19,12 @@ using namespace std::chrono_literals;
 // minutes.
 constexpr std::int32_t most_restarts = 5;
 constexpr std::int32_t most_corrections = 5;
-// A phase that was accepted has reached the pods' source by then, if that is up to date.
+// A phase that was accepted has reached the pods' source by then, if that is up to date. It is called so at the headers
+// of a watch, before the events that it missed.
 constexpr Duration shown_within = 3s;
-// How much longer than watch_period a pod is watched whose phase the pods do not show, as they are not up to date.
-constexpr Duration longest_unseen = 5min;
+// How much longer than watch_period a pod is watched while the pods are out of date. An outage is over by then: an API
+// server that answers requests about pods, and lists none for so long, allows one and forbids the other.
+constexpr Duration longest_out_of_date = 1h;
 constexpr Duration shortest_pause = 1s;
 // Shorter than is_ending_again() waits: others are not evicted for what a pod that is held down takes.
 constexpr Duration longest_pause = 20s;
@@ -94,7 +96,7 @@ void EndedWatch::note_what_is_seen() {
         ended_.emptied = true;
         ended_.cgroup = observed_->cgroup;
     }
-    if (has_ended(*observed_->pod)) ended_.seen_ended = true;
+    if (observation_.pods_current && is_answered() && has_ended(*observed_->pod)) ended_.seen_ended = true;
 }
 
 void EndedWatch::note_whether_current() {
@@ -105,24 +107,36 @@ void EndedWatch::note_whether_current() {
     }
 }
 
-// The pods are newer than the answer once they have shown the phase, or have been up to date for a while. Before, that
-// they do not show it means nothing.
-bool EndedWatch::is_newer_than_answer() const {
-    const bool is_current = ended_.current_since != MonotonicTime{};
-    return ended_.seen_ended || (is_current && now_ >= after(ended_.current_since, shown_within));
+// What the pods show is newer than the answer. A watch that hangs is called up to date for minutes: what follows from
+// it follows ever later.
+bool EndedWatch::is_long_current() const {
+    return ended_.current_since != MonotonicTime{} &&
+           now_ >= after(ended_.current_since, shown_within * (1 << ended_.corrections));
 }
 
+// Before the pods have shown the phase, or have been up to date for a while, that they do not show it means nothing.
 bool EndedWatch::went_back() const {
     return observed_ != nullptr && !has_ended(*observed_->pod) && is_answered() && ended_.accepted &&
-           is_newer_than_answer();
+           observation_.pods_current && (ended_.seen_ended || is_long_current());
 }
 
-// That nothing runs is not enough: a kubelet that has written its own phase over ours will start it again.
-bool EndedWatch::was_watched_long() const {
+// That nothing runs is not enough: a kubelet that has written its own phase over ours will start it again. A pod that
+// is not shown as ended by pods that are long up to date has gone back, which follow_killed() asks first.
+bool EndedWatch::has_settled() const {
     const MonotonicTime end = watched_until(ended_);
     if (!is_answered() || runs() || now_ < end) return false;
-    const bool is_shown = observed_ == nullptr || (observation_.pods_current && has_ended(*observed_->pod));
-    return is_shown || !ended_.accepted || ended_.corrections >= most_corrections || now_ >= after(end, longest_unseen);
+    const bool is_hopeless = !ended_.accepted || ended_.corrections >= most_corrections;
+    return is_hopeless || is_long_current() || now_ >= after(end, longest_out_of_date);
+}
+
+void EndedWatch::settle() {
+    say(EndStepKind::stayed_ended);
+    if (!is_long_current()) {
+        decision_.end_steps.back().error = "it is not known whether the API server shows it as ended";
+    } else if (observed_ != nullptr && !has_ended(*observed_->pod)) {
+        decision_.end_steps.back().error = "the API server does not show it as ended";
+    }
+    finish();
 }
 
 void EndedWatch::kill_again(EndStepKind why) {
@@ -159,10 +173,7 @@ void EndedWatch::follow_killed() {
     note_what_is_seen();
     note_whether_current();
     if (went_back() && ended_.corrections < most_corrections) return kill_again(EndStepKind::went_back);
-    if (was_watched_long()) {
-        say(EndStepKind::stayed_ended);
-        finish();
-    }
+    if (has_settled()) settle();
 }
 
 // While the node is under pressure it must not run; afterwards, if the API server knows of it and the kubelet runs

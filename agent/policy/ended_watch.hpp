@@ -13,7 +13,7 @@ inline constexpr Duration longest_intent = std::chrono::minutes(10);
 // SIGKILL is decided at this look, and the API server is to show the pod as failed: a new request.
 void begin_attempt(MonotonicTime now, CgroupId cgroup, EndedPod& ended);
 
-// When nothing more is expected of it, if nothing happens before.
+// When nothing more is expected of it, if nothing happens before and the pods are up to date.
 [[nodiscard]] MonotonicTime watched_until(const EndedPod& ended);
 
 class EndedWatch {
@@ -59,9 +59,10 @@ private:
     [[nodiscard]] bool may_be_killed() const;
     [[nodiscard]] bool is_new() const;
     void note_whether_current();
-    [[nodiscard]] bool is_newer_than_answer() const;
+    [[nodiscard]] bool is_long_current() const;
     [[nodiscard]] bool went_back() const;
-    [[nodiscard]] bool was_watched_long() const;
+    [[nodiscard]] bool has_settled() const;
+    void settle();
     [[nodiscard]] bool is_hard_met() const;
 
     EndedPod& ended_;

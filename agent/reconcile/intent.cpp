@@ -119,8 +119,9 @@ bool is_newer(const Intent& one, const Intent& other) {
 }  // namespace
 
 bool is_resumable(const Intent& intent, MonotonicTime now) {
-    // More than the watch of 12 s, and the start of an agent.
-    constexpr Duration longest_watch = std::chrono::seconds(30);
+    // It is cleared when the watch is over, which may be long after an outage. Older ones the policy does not adopt
+    // (policy::longest_intent).
+    constexpr Duration longest_watch = std::chrono::minutes(10);
     return intent.boot.empty() && (!intent.answered || now - intent.status.decided_at <= longest_watch);
 }
 

@@ -63,7 +63,7 @@ void NodeStatusKeeper::reconcile(const DesiredNodeStatus& desired) {
     }
     desired_ = desired;
     is_new_ = true;
-    if (!call_ && back_off_ == Duration::zero()) {
+    if (!call_ && !failures_.any()) {
         next_ = now;
     }
 }
@@ -100,6 +100,7 @@ void NodeStatusKeeper::begin_round() {
 void NodeStatusKeeper::send(Step step, port::ApiRequest request) {
     request.timeout = node_request_timeout;
     const auto id = ++requests_;
+    was_heard_ = false;
     call_ = Call{.step = step, .request = id, .deadline = clock_.monotonic() + patience};
     const bool sent = api_.send(std::move(request), [answers = answers_, id](const Result<port::ApiReply>& reply) {
         answers->put({.request = id, .reply = reply});
@@ -123,6 +124,7 @@ void NodeStatusKeeper::on_answer(const ApiAnswer& answer) {
     }
     const auto step = call_->step;
     call_.reset();
+    was_heard_ = answer.reply.has_value();
     if (!answer.reply) {
         retry(answer.reply.error().text(), Duration::zero());
     } else if (answer.reply->accepted()) {
@@ -227,7 +229,7 @@ void NodeStatusKeeper::patch_conditions() {
 void NodeStatusKeeper::finish_round() {
     const auto now = clock_.monotonic();
     conflicts_ = 0;
-    back_off_ = Duration::zero();
+    failures_.clear();
     next_ = now + spread(resync_period);
     if (expires_) {
         next_ = std::min(*next_, *expires_);
@@ -251,8 +253,8 @@ void NodeStatusKeeper::finish_round() {
 }
 
 void NodeStatusKeeper::retry(const std::string& problem, Duration at_least) {
-    back_off_ = std::clamp<Duration>(back_off_ * 2, shortest_node_back_off, longest_node_back_off);
-    next_ = clock_.monotonic() + std::max(at_least, is_ending_ ? pause_at_the_end : spread(back_off_));
+    const Duration pause = back_off(shortest_node_back_off, longest_node_back_off, failures_.add(was_heard_));
+    next_ = clock_.monotonic() + std::max(at_least, is_ending_ ? pause_at_the_end : spread(pause));
     has_failed_ = true;
     if (!problem.empty()) {
         say("it could not be updated: " + problem);

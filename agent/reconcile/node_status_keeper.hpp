@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "codec/node_object.hpp"
+#include "evictd/model/back_off.hpp"
 #include "evictd/model/node_status.hpp"
 #include "evictd/port/api_server.hpp"
 #include "sys/arrivals.hpp"
@@ -111,7 +112,8 @@ private:
     std::optional<codec::NodeObject> node_;  // as it was read in this round
     std::optional<MonotonicTime> next_;      // when the next round begins
     std::optional<MonotonicTime> expires_;   // when something that is left as it is has to go
-    Duration back_off_{0};
+    bool was_heard_ = false;                 // the server, since the last request
+    ServerFailures failures_;
     Duration refused_pause_{0};    // after the last refusal; 0: none since the server had what is desired
     MonotonicTime refused_since_;  // where refused_pause_ is not 0
     int conflicts_ = 0;

@@ -46,7 +46,7 @@ void NodeStatusKeeper::make_rounds_until(MonotonicTime deadline) {
             on_answer(*answer);
             continue;
         }
-        const bool is_to_retry = has_failed_ && back_off_ != Duration::zero() && next_ && *next_ < deadline;
+        const bool is_to_retry = has_failed_ && failures_.any() && next_ && *next_ < deadline;
         if (is_to_retry) {
             (void)answers_->take_within(*next_ - clock_.monotonic());
         } else if (!is_new_ || has_failed_) {

@@ -26,6 +26,7 @@ stays_dead() { # stays_dead POD...: no process at all for as long as evictd watc
         for pod; do ! runs "$pod" || { echo "    $pod runs again"; return 1; }; done
         sleep 0.2
     done
-    for pod; do is_shown "$pod" || { echo "    $pod is $(jsonpath "pod/$pod" '{.status.phase}')"; return 1; }; done
+    # A phase that the kubelet has just written over is corrected at once.
+    for pod; do wait_for 5 is_shown "$pod" || { echo "    $pod is $(jsonpath "pod/$pod" '{.status.phase}')"; return 1; }; done
 }
 remove() { kubectl delete pod "$@" --force --grace-period 0 > /dev/null 2>&1; }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "evictd/model/units.hpp"
 
@@ -18,23 +17,25 @@ inline constexpr std::int32_t most_doublings = 6;  // more of them change nothin
     return std::min(longest, first * (1 << std::clamp(failures - 1, 0, most_doublings)));
 }
 
-// Failures in a row of a server.
+// Counts failed requests to one server in a row.
 class ServerFailures {
 public:
-    // One more: how many there are. `was_heard`: the server answered, and refused or ended what was asked of it. The
-    // first that it answers after it could not be reached counts as a first failure: what an outage lasted says nothing
-    // of a server that is back, and one that has just started refuses a first request as a rule (its rights are not
-    // loaded, the resource version is too old).
+    // Counts one and returns the number in a row, for back_off(). `was_heard`: the server answered, and refused or
+    // ended what was asked of it. After an outage the first answer begins the count anew: what an outage lasted says
+    // nothing of a server that is back, and one that has just started refuses a first request as a rule (its rights are
+    // not loaded, the resource version is too old). Fewer than `outage` in a row that were not heard are none: a server
+    // that answers now and then is overloaded.
     [[nodiscard]] std::int32_t add(bool was_heard) {
-        if (!std::exchange(was_heard_, was_heard) && was_heard) count_ = 0;
-        count_ = std::min(count_, most_doublings) + 1;
-        return count_;
+        if (was_heard && unheard_ >= outage) count_ = 0;
+        unheard_ = was_heard ? 0 : std::min(unheard_ + 1, outage);
+        return ++count_;
     }
-    void clear() { count_ = 0; }  // it works
+    void clear() { *this = {}; }  // after a success
     [[nodiscard]] bool any() const { return count_ > 0; }
 
 private:
-    bool was_heard_ = true;  // at the last one
+    static constexpr std::int32_t outage = 3;
+    std::int32_t unheard_ = 0;  // in a row, up to `outage`
     std::int32_t count_ = 0;
 };
 

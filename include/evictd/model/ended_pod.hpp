@@ -39,9 +39,9 @@ struct EndedPod {
     bool accepted = false;      // that answer
     bool undelivered = false;   // the API server did not answer the last request
     bool emptied = false;       // the kernel said so since the last SIGKILL
-    bool seen_ended = false;    // since then the sources have shown a phase that is final
-    // Since when the pods have been up to date with the API server without a break, from that answer on; 0: they are
-    // not, or the last attempt is not answered.
+    bool seen_ended = false;    // since that answer the API server's pods have shown a phase that is final
+    // Since when the pods have been up to date with the API server, not before the answer to the newest attempt; 0:
+    // they are not, or it is not answered.
     MonotonicTime current_since{};
     bool dry_run = false;
     bool rejection = false;        // it was not admitted
@@ -61,7 +61,7 @@ enum class EndStepKind : std::uint8_t {
     went_back,    // the phase did: killed again
     held_down,
     given_up,
-    stayed_ended,  // the watch is over
+    stayed_ended,  // the watch is over; `error` if it is not known to be shown as ended
     withdrawn,     // the pressure was over before the API server granted it: nothing was signalled
 };
 template <>

@@ -40,6 +40,17 @@ TEST(EndStepEvent, AStatusThatIsNotDeliveredSaysWhetherItIsRequestedAgain) {
               "Pod default/web could not be stopped, but the API server does not show it: it rejected the request");
 }
 
+TEST(EndStepEvent, AWatchThatEndsWithoutTheApiServersWordIsAWarning) {
+    EndStep step{.kind = EndStepKind::stayed_ended, .desired = {.name_space = "default", .name = "web"}};
+    EXPECT_EQ(event_of(step).severity, Severity::normal);
+    step.error = "the API server does not show it as ended";
+    EXPECT_EQ(event_of(step).severity, Severity::warning);
+    Event event;
+    tell_end_step(step, event);
+    EXPECT_EQ(event.message,
+              "Pod default/web was evicted and does not run, but the API server does not show it as ended");
+}
+
 TEST(EndStepEvent, AnEvictedPodThatTheApiServerShowsAsRunningIsKilledAgain) {
     EXPECT_EQ(sentence_of(EndStepKind::went_back, PodEnd::failed),
               "The API server shows default/web as running again after its eviction; killed again, attempt 2");

@@ -243,6 +243,13 @@ TEST_F(Tapes, AfterAHeaderNothingOfWhatStoodBeforeIsNeeded) {
     EXPECT_THAT(why(R"({"look":2,"observation":{"pods":[{"pod":1}]},"decision":{}})"), HasSubstr("no pod"));
 }
 
+TEST_F(Tapes, KeysOfOlderAgentsAreIgnored) {
+    EXPECT_EQ(why(R"({"before":{"ended":[{"restarts":3,"awaited_long":true}]},"observation":{},"decision":{}})"),
+              "it was read");
+    EXPECT_EQ(why(R"({"before":{"ended":[{"awaited_long":true,"nonsense":1}]},"observation":{},"decision":{}})"),
+              "before.ended[0]: unknown key 'nonsense'");
+}
+
 TEST_F(Tapes, FaultsAreReportedWithTheirPlace) {
     EXPECT_EQ(why("{"), "not a JSON object");
     EXPECT_EQ(why("[]"), "not a JSON object");

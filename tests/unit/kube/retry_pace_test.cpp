@@ -28,7 +28,7 @@ TEST(RetryPace, IsTwiceAsLateWithEachFailure) {
     RetryPace pace(1s, 5s);
     for (const Duration from : std::array<Duration, 5>{1s, 2s, 4s, 5s, 5s})
         expect_from(pace.after_failure(false), from);
-    pace.begin_anew();
+    pace.reset();
     expect_from(pace.after_failure(false), 1s);
 }
 
@@ -41,7 +41,7 @@ TEST(RetryPace, AnOutageDoesNotCountAgainstAServerThatIsBack) {
 }
 
 // Refuses a request, cuts seven (the last pause is 640 ms at least), and then refuses five: when they came.
-class Back : public ClusterPodsTest {
+class ServerIsBack : public ClusterPodsTest {
 protected:
     // False: all of that is done.
     bool was_away(const Connection& to, bool& is_done) {
@@ -53,6 +53,10 @@ protected:
             came.push_back(sys::SystemClock().monotonic());
         }
         if (request > 12) return false;
+        if (cuts_answers) {
+            to.begin();
+            return true;
+        }
         to.reply(403, R"({"kind":"Status","message":"forbidden"})");
         is_done = true;
         return true;
@@ -64,42 +68,59 @@ protected:
         for (std::size_t i = 1; i < came.size(); ++i) shortest = std::min(shortest, came[i] - came[i - 1]);
         return shortest;
     }
+    void serve_pods_late() {
+        streams_lists = true;
+        const auto served = serve([&](const std::string&, const std::string&, const Connection& to) {
+            bool is_done = false;
+            if (was_away(to, is_done)) return is_done;
+            to.begin();
+            to.chunk(event_json("ADDED", pod_json("a")) + end_of_list_json("20"));
+            to.hold();
+            return false;
+        });
+        EXPECT_TRUE(listener.until_pods("a"));
+        EXPECT_LT(shortest_pause(), 640ms);
+    }
+    void serve_node_late() {
+        node_times = ApiNodeTimes{.first_back_off = 10ms};
+        const auto served = serve([&](const std::string&, const std::string& path, const Connection& to) {
+            bool is_done = false;
+            if (path.find("/nodes") == std::string::npos) {
+                if (!is_watch(path)) {
+                    to.reply(200, list_json(pod_json("a")));
+                    return true;
+                }
+                to.begin();
+                to.hold();
+                return false;
+            }
+            if (was_away(to, is_done)) return is_done;
+            to.begin();
+            to.chunk(event_json("ADDED", R"({"metadata":{"name":"n1","resourceVersion":"1"}})"));
+            to.hold();
+            return false;
+        });
+        EXPECT_TRUE(listener.until([](const port::PodSet& set) { return set.node && set.node->current; }));
+        EXPECT_LT(shortest_pause(), 640ms);
+    }
+    bool cuts_answers = false;  // begins one, instead of a refusal
     std::atomic<int> requests = 0;
     std::mutex mutex;
     std::vector<MonotonicTime> came;
 };
 
-TEST_F(Back, ThePodsAreAskedForSoon) {
-    streams_lists = true;
-    const auto served = serve([&](const std::string&, const std::string&, const Connection& to) {
-        bool is_done = false;
-        if (was_away(to, is_done)) return is_done;
-        to.begin();
-        to.chunk(event_json("ADDED", pod_json("a")) + end_of_list_json("20"));
-        to.hold();
-        return false;
-    });
-    EXPECT_TRUE(listener.until_pods("a"));
-    EXPECT_LT(shortest_pause(), 640ms);
+TEST_F(ServerIsBack, ThePodsAreAskedForSoonAfterARefusal) { serve_pods_late(); }
+
+TEST_F(ServerIsBack, ThePodsAreAskedForSoonAfterAnAnswerThatIsCut) {
+    cuts_answers = true;
+    serve_pods_late();
 }
 
-TEST_F(Back, TheNodeIsAskedForSoon) {
-    node_times = ApiNodeTimes{.first_back_off = 10ms};
-    const auto served = serve([&](const std::string&, const std::string& path, const Connection& to) {
-        bool is_done = false;
-        if (path.find("/nodes") == std::string::npos) {
-            is_watch(path) ? to.begin() : to.reply(200, list_json(pod_json("a")));
-            if (is_watch(path)) to.hold();
-            return !is_watch(path);
-        }
-        if (was_away(to, is_done)) return is_done;
-        to.begin();
-        to.chunk(event_json("ADDED", R"({"metadata":{"name":"n1","resourceVersion":"1"}})"));
-        to.hold();
-        return false;
-    });
-    EXPECT_TRUE(listener.until([](const port::PodSet& set) { return set.node && set.node->current; }));
-    EXPECT_LT(shortest_pause(), 640ms);
+TEST_F(ServerIsBack, TheNodeIsAskedForSoonAfterARefusal) { serve_node_late(); }
+
+TEST_F(ServerIsBack, TheNodeIsAskedForSoonAfterAnAnswerThatIsCut) {
+    cuts_answers = true;
+    serve_node_late();
 }
 
 }  // namespace

@@ -267,6 +267,19 @@ TEST_F(NodeStatusKeeperTest, AServerThatHasJustStartedAndRefusesIsAskedAgainSoon
     EXPECT_EQ(keeper->figures().problem, "");
 }
 
+TEST_F(NodeStatusKeeperTest, AServerThatIsBackIsAskedSoon) {
+    want(pressure());
+    for (int i = 0; i < 8; ++i) {
+        api.hang_up();
+        keeper->take_answers();
+        after(60s);
+    }
+    (void)asked();
+    answer(500);
+    after(2s);
+    EXPECT_THAT(asked(), ElementsAre(get_node));
+}
+
 TEST_F(NodeStatusKeeperTest, TroubleIsRetriedWithBackOffAndTheNewestStateAlone) {
     want(pressure());
     api.hang_up();
