@@ -39,7 +39,7 @@ protected:
             return true;
         });
     }
-    ~KubeletSourceTest() override {
+    void TearDown() override {
         if (lane) lane->close();
         source.reset();
     }
