@@ -131,7 +131,7 @@ bool EndedWatch::has_settled() const {
 
 void EndedWatch::settle() {
     say(EndStepKind::stayed_ended);
-    if (!is_long_current()) {
+    if (ended_.current_since == MonotonicTime{}) {
         decision_.end_steps.back().error = "it is not known whether the API server shows it as ended";
     } else if (observed_ != nullptr && !has_ended(*observed_->pod)) {
         decision_.end_steps.back().error = "the API server does not show it as ended";

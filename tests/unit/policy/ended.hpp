@@ -63,11 +63,15 @@ struct Ended : Node {
         find("big").emptied_at = at(since);
     }
     void start() { find("big").populated = true; }
-    // "big" is evicted at 0 s, is gone after 2 ms, and the API server shows it failed after 5 ms.
-    void evict_big() {
+    // "big" is killed at 0 s and is gone after 2 ms, which relieves the node.
+    void kill_big() {
         act(0s);
         stop(2ms);
         set(500_MiB);
+    }
+    // And the API server shows it failed after 5 ms.
+    void evict_big() {
+        kill_big();
         look(2ms);
         answer(PodStatusResult::accepted, 1, 5ms);
         show(PodPhase::failed);

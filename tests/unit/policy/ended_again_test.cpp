@@ -86,9 +86,7 @@ TEST(EndedAgain, APhaseThatGoesBackIsAnsweredWithAKillAndANewAttempt) {
 
 TEST(EndedAgain, APhaseIsNotBackWhileTheSourceIsOlderThanTheAnswer) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.answer(Result::accepted, 1, 5ms);
     EXPECT_EQ(node.look(6ms).pod_statuses[0].attempt, 1);
     EXPECT_EQ(node.look(2s).pod_statuses[0].attempt, 1);
@@ -102,9 +100,7 @@ TEST(EndedAgain, APhaseIsNotBackWhileTheSourceIsOlderThanTheAnswer) {
 // As after an outage: the request is answered before the pods are listed again.
 TEST(EndedAgain, NothingFollowsFromPodsThatAreNotUpToDate) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.pods_current = false;
     node.answer(Result::accepted, 1, 5ms);
     node.look(6ms);
@@ -127,9 +123,7 @@ TEST(EndedAgain, NothingFollowsFromPodsThatAreNotUpToDate) {
 
 TEST(EndedAgain, PodsThatAreOutOfDateBetweenCountAnew) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.answer(Result::accepted, 1, 5ms);
     node.look(5ms);
     node.pods_current = false;
@@ -142,9 +136,7 @@ TEST(EndedAgain, PodsThatAreOutOfDateBetweenCountAnew) {
 
 TEST(EndedAgain, PodsThatWereUpToDateBeforeTheAnswerMayStillBeOlder) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.look(2ms);
     node.look(4s);
     node.answer(Result::accepted, 1, 5s);
@@ -154,9 +146,7 @@ TEST(EndedAgain, PodsThatWereUpToDateBeforeTheAnswerMayStillBeOlder) {
 
 TEST(EndedAgain, ARequestThatIsRejectedLeavesNoPhaseToWaitFor) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.answer(Result::rejected, 1, 5ms);
     node.look(6ms);
     EXPECT_THAT(steps(node.look(12004ms)), IsEmpty());
@@ -241,8 +231,8 @@ TEST(EndedAgain, WithPodsThatAreNeverUpToDateItIsWatchedForAnHourMore) {
     EXPECT_EQ(last.end_steps.at(0).error, "it is not known whether the API server shows it as ended");
 }
 
-TEST(EndedAgain, APhaseIsCorrectedFiveTimes) {
-    Ended node;
+// The API server shows it as running after each of five corrections. Returns when the last one was answered.
+Duration correct_five_times(Ended& node) {
     node.evict_big();
     node.show(PodPhase::running);
     Duration now = 1s;
@@ -250,11 +240,26 @@ TEST(EndedAgain, APhaseIsCorrectedFiveTimes) {
         EXPECT_THAT(steps(node.look(now)), ElementsAre(Step::went_back)) << correction;
         node.answer(Result::accepted, correction + 1, now);
         node.look(now);
-        now += 3s * (1 << correction);
+        if (correction < 5) now += 3s * (1 << correction);
     }
-    const auto last = node.look(now);
+    return now;
+}
+
+TEST(EndedAgain, APhaseIsCorrectedFiveTimes) {
+    Ended node;
+    const Duration answered = correct_five_times(node);
+    const auto last = node.look(answered + 96s);
     EXPECT_THAT(steps(last), ElementsAre(Step::stayed_ended));
     EXPECT_EQ(last.end_steps.at(0).error, "the API server does not show it as ended");
+}
+
+TEST(EndedAgain, APhaseThatIsShownAfterFiveCorrectionsIsNoFault) {
+    Ended node;
+    const Duration answered = correct_five_times(node);
+    node.show(PodPhase::failed);
+    const auto last = node.look(answered + 12s);
+    EXPECT_THAT(steps(last), ElementsAre(Step::stayed_ended));
+    EXPECT_EQ(last.end_steps.at(0).error, "");
 }
 
 TEST(EndedAgain, AReasonThatVanishesIsNoCause) {

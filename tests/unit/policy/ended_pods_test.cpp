@@ -84,9 +84,7 @@ TEST(EndedPods, TheClockOfTheWatchIsPartOfTheDecision) {
 
 TEST(EndedPods, WhileTheApiServerIsAwayTheIntentStaysAndTheRestartedPodIsKilled) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.answer(Result::unreachable, 1, 1s);
     EXPECT_THAT(steps(node.look(1s)), ElementsAre(Step::unreachable));
     for (int i = 0; i < 5; ++i) {
@@ -107,27 +105,21 @@ TEST(EndedPods, WhileTheApiServerIsAwayTheIntentStaysAndTheRestartedPodIsKilled)
 
 TEST(EndedPods, AnAnswerThatNeverComesKeepsTheIntentForEver) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.look(1s);
     EXPECT_EQ(node.look(1h).pod_statuses.size(), 1U);
 }
 
 TEST(EndedPods, APodThatIsGoneIsDesiredNoLonger) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.answer(Result::gone, 1, 3ms);
     EXPECT_THAT(node.look(3ms).pod_statuses, IsEmpty());
 }
 
 TEST(EndedPods, ARejectedRequestIsReportedAndThePodWatchedAllTheSame) {
     Ended node;
-    node.act(0s);
-    node.stop(2ms);
-    node.set(500_MiB);
+    node.kill_big();
     node.answer(Result::rejected, 1, 3ms);
     EXPECT_THAT(steps(node.look(3ms)), ElementsAre(Step::rejected));
     node.start();
