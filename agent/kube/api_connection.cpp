@@ -55,13 +55,20 @@ Result<ApiConnection::Call> ApiConnection::start(http::Request request, http::Cl
     request.bearer_token = std::move(*token);
     Call call;
     call.client_ = client_;
-    auto started = client_->start(request, std::move(on_data),
-                                  [this, method = request.method, kind, began = sys::SystemClock().monotonic(),
-                                   client = client_.get(), done = std::move(on_done)](Result<http::Reply> reply) {
-                                      note_end(method, kind, began, reply);
-                                      if (!reply && client == client_.get()) replace();
-                                      done(std::move(reply));
-                                  });
+    call.was_heard_ = std::make_shared<bool>(false);
+    auto started = client_->start(
+        request,
+        [heard = call.was_heard_, data = std::move(on_data)](std::string_view piece) {
+            *heard = true;
+            return data(piece);
+        },
+        [this, method = request.method, kind, began = sys::SystemClock().monotonic(), client = client_.get(),
+         heard = call.was_heard_, done = std::move(on_done)](Result<http::Reply> reply) {
+            *heard = *heard || reply.has_value();
+            note_end(method, kind, began, reply);
+            if (!reply && client == client_.get()) replace();
+            done(std::move(reply));
+        });
     if (!started) return tl::unexpected(started.error());
     call.call_ = std::move(*started);
     return call;

@@ -24,10 +24,13 @@ public:
     public:
         Call() = default;
         void cancel() { *this = Call(); }
+        // The server answered: with headers at least.
+        [[nodiscard]] bool was_heard() const { return was_heard_ && *was_heard_; }
         explicit operator bool() const { return static_cast<bool>(call_); }
 
     private:
         friend class ApiConnection;
+        std::shared_ptr<bool> was_heard_;
         std::shared_ptr<http::Client> client_;
         http::Client::CallPtr call_;  // the last member: it goes before its client
     };

@@ -117,7 +117,6 @@ void ApiNode::watch() {
                    "&watch=true&allowWatchBookmarks=true&timeoutSeconds=" + std::to_string(seconds.count());
     request.timeout = seconds + node_watch_overtime;
     call_.cancel();
-    was_heard_ = false;
     auto call = connection_.start(
         std::move(request), [this](std::string_view piece) { return on_piece(piece); },
         [this](const Result<http::Reply>& reply) { on_ended(reply); }, ApiCounters::Kind::watch);
@@ -127,7 +126,6 @@ void ApiNode::watch() {
 }
 
 Status ApiNode::on_piece(std::string_view piece) {
-    was_heard_ = true;
     auto fed = splitter_->feed(piece, [this](std::string_view text, bool is_whole) -> Status {
         if (!is_whole) return fail(ErrorKind::invalid, node_server, "its node object is too large");
         Status event;
@@ -201,7 +199,6 @@ bool ApiNode::is_refused(long status) {
 }
 
 void ApiNode::on_ended(const Result<http::Reply>& reply) {
-    was_heard_ = was_heard_ || reply.has_value();
     if (!reply) return retry(reply.error(), 0s);
     if (!reply->accepted()) {
         const Duration asked = std::min<Duration>(longest_node_wait, reply->retry_after.value_or(0s));
@@ -216,6 +213,7 @@ void ApiNode::on_ended(const Result<http::Reply>& reply) {
 // What was heard last stays, and is said to be old. Credentials and certificates are read again: they may have been
 // replaced.
 void ApiNode::retry(Error why, Duration at_least) {
+    const bool was_heard = call_.was_heard();
     call_.cancel();
     silence_.disarm();
     is_probing_ = false;
@@ -223,7 +221,7 @@ void ApiNode::retry(Error why, Duration at_least) {
     const bool is_news = !fault_ || fault_->text() != why.text();
     fault_ = std::move(why);
     if (view_) view_->current = false;
-    again_.arm_in(std::max(at_least, pace_.after_failure(was_heard_)));
+    again_.arm_in(std::max(at_least, pace_.after_failure(was_heard)));
     if (is_news) on_news_();
 }
 

@@ -75,7 +75,6 @@ private:
     std::string version_;      // the newest resourceVersion of the object
     std::optional<MonotonicTime> older_since_;
     bool is_probing_ = false;
-    bool was_heard_ = false;  // the server, since the last request
     RetryPace pace_;
     std::optional<MonotonicTime> refused_since_;
     std::mt19937_64 random_;

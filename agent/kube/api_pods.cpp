@@ -66,18 +66,7 @@ void ApiPods::request(const std::string& query, Duration timeout, http::Client::
     request.path = "/api/v1/pods?fieldSelector=spec.nodeName%3D" + url_escaped(node_) + query;
     request.timeout = timeout;
     call_.cancel();
-    was_heard_ = false;
-    auto call = connection_.start(
-        std::move(request),
-        [this, on_data = std::move(on_data)](std::string_view piece) {
-            was_heard_ = true;
-            return on_data(piece);
-        },
-        [this, on_done = std::move(on_done)](const Result<http::Reply>& reply) {
-            was_heard_ = was_heard_ || reply.has_value();
-            on_done(reply);
-        },
-        kind);
+    auto call = connection_.start(std::move(request), std::move(on_data), std::move(on_done), kind);
     if (!call) return retry(call.error(), {});
     call_ = std::move(*call);
 }
@@ -242,6 +231,7 @@ void ApiPods::note_answered() {
 
 // Credentials and certificates are read again: they may have been replaced.
 void ApiPods::retry(Error why, std::optional<std::chrono::seconds> wait) {
+    const bool was_heard = call_.was_heard();
     call_.cancel();
     silence_.disarm();
     in_list_ = false;
@@ -249,7 +239,7 @@ void ApiPods::retry(Error why, std::optional<std::chrono::seconds> wait) {
     connection_.read_access_again();
     const bool is_news = !fault_ || fault_->text() != why.text();
     fault_ = std::move(why);
-    again_.arm_in(std::max(pace_.after_failure(was_heard_), std::min<Duration>(longest_wait, wait.value_or(0s))));
+    again_.arm_in(std::max(pace_.after_failure(was_heard), std::min<Duration>(longest_wait, wait.value_or(0s))));
     if (is_news) on_news_(true);
 }
 

@@ -99,7 +99,6 @@ private:
     std::optional<Error> fault_;
     std::optional<MonotonicTime> heard_at_;
     MonotonicTime watch_began_;
-    bool was_heard_ = false;  // the server, since the last request
     RetryPace pace_;
     std::mt19937_64 random_;
     std::optional<ObjectSplitter> splitter_;

@@ -7,9 +7,6 @@
 
 namespace evictd::policy {
 
-// An intent of an earlier agent that is older is resumed no more: the node has long been relieved in other ways.
-inline constexpr Duration longest_intent = std::chrono::minutes(10);
-
 // SIGKILL is decided at this look, and the API server is to show the pod as failed: a new request.
 void begin_attempt(MonotonicTime now, CgroupId cgroup, EndedPod& ended);
 

@@ -119,10 +119,8 @@ bool is_newer(const Intent& one, const Intent& other) {
 }  // namespace
 
 bool is_resumable(const Intent& intent, MonotonicTime now) {
-    // It is cleared when the watch is over, which may be long after an outage. Older ones the policy does not adopt
-    // (policy::longest_intent).
-    constexpr Duration longest_watch = std::chrono::minutes(10);
-    return intent.boot.empty() && (!intent.answered || now - intent.status.decided_at <= longest_watch);
+    // One that is answered is cleared when the watch is over, which may be long after an outage.
+    return intent.boot.empty() && (!intent.answered || now - intent.status.decided_at <= longest_intent);
 }
 
 bool is_worth_noting(const DesiredPodStatus& status) { return status.end == PodEnd::failed && !status.can_wait; }

@@ -18,9 +18,8 @@ constexpr Duration time_to_answer = 5s;
 constexpr Duration longest_wait = 20s;
 constexpr Duration first_pause = 1s;
 constexpr Duration longest_pause = 30s;
-// As its message says. What an earlier agent noted longer ago is not carried out on a pod that runs: the node was
-// relieved in other ways.
-constexpr Duration longest_intent = 10min;
+// As the message of an intent that is too old has it.
+static_assert(longest_intent == 10min);
 
 }  // namespace
 

@@ -20,11 +20,11 @@ inline constexpr std::int32_t most_doublings = 6;  // more of them change nothin
 // Counts failed requests to one server in a row.
 class ServerFailures {
 public:
-    // Counts one and returns the number in a row, for back_off(). `was_heard`: the server answered, and refused or
-    // ended what was asked of it. After an outage the first answer begins the count anew: what an outage lasted says
-    // nothing of a server that is back, and one that has just started refuses a first request as a rule (its rights are
-    // not loaded, the resource version is too old). Fewer than `outage` in a row that were not heard are none: a server
-    // that answers now and then is overloaded.
+    // Counts one and returns the number in a row, for back_off(). `was_heard`: the server answered this request. The
+    // first answer after an outage starts the count at 1 again: a server that has just started often refuses the first
+    // requests (authorization not ready, resource version too old), and the long pauses of the outage are not needed
+    // any more. An outage is at least `outage` failures in a row without an answer. With fewer, the server is
+    // overloaded rather than down, and the pauses go on growing.
     [[nodiscard]] std::int32_t add(bool was_heard) {
         if (was_heard && unheard_ >= outage) count_ = 0;
         unheard_ = was_heard ? 0 : std::min(unheard_ + 1, outage);

@@ -46,6 +46,10 @@ struct DesiredPodStatus {
     friend bool operator==(const DesiredPodStatus&, const DesiredPodStatus&) = default;
 };
 
+// One that an earlier agent wanted is resumed for so long after its decided_at: by then the node was relieved in other
+// ways.
+inline constexpr Duration longest_intent = std::chrono::minutes(10);
+
 enum class PodStatusResult : std::uint8_t {
     accepted,     // 2xx
     gone,         // 404, or 409/422 for the uid: that pod is no more; one of the same name is another pod

@@ -15,13 +15,7 @@ protected:
     // The pods' list and watch, so that only the node's watch is left to the test.
     [[nodiscard]] static bool serve_pods(const std::string& path, const Connection& to, bool& is_done) {
         if (path.starts_with("/api/v1/nodes")) return false;
-        is_done = !is_watch(path);
-        if (is_done) {
-            to.reply(200, list_json(pod_json("a")));
-        } else {
-            to.begin();
-            to.hold();
-        }
+        is_done = serve_one_pod(path, to);
         return true;
     }
 };

@@ -91,6 +91,16 @@ protected:
         EXPECT_TRUE(source->start(listener.hear()));
         return End(*this);
     }
+    // A list of the pod "a" and a watch without events, as a Handler has it.
+    static bool serve_one_pod(const std::string& path, const Connection& to) {
+        if (!is_watch(path)) {
+            to.reply(200, list_json(pod_json("a")));
+            return true;
+        }
+        to.begin();
+        to.hold();
+        return false;
+    }
     Listener listener;
     std::atomic<int> loads = 0;
     bool first_load_fails = false;

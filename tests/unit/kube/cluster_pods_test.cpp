@@ -55,15 +55,8 @@ TEST_F(ClusterPodsTest, ABookmarkIsHeardAndDeliversNothing) {
 
 TEST_F(ClusterPodsTest, CredentialsThatAreLateAreWaitedFor) {
     first_load_fails = true;
-    const auto served = serve([&](const std::string&, const std::string& path, const Connection& to) {
-        if (!is_watch(path)) {
-            to.reply(200, list_json(pod_json("a")));
-            return true;
-        }
-        to.begin();
-        to.hold();
-        return false;
-    });
+    const auto served = serve(
+        [&](const std::string&, const std::string& path, const Connection& to) { return serve_one_pod(path, to); });
     EXPECT_TRUE(listener.until([](const port::PodSet& set) { return names(set) == "a" && set.unread.empty(); }));
     EXPECT_EQ(loads, 2);
     EXPECT_GE(listener.calls(), 2) << "the fault was delivered too";

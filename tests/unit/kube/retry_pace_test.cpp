@@ -85,15 +85,7 @@ protected:
         node_times = ApiNodeTimes{.first_back_off = 10ms};
         const auto served = serve([&](const std::string&, const std::string& path, const Connection& to) {
             bool is_done = false;
-            if (path.find("/nodes") == std::string::npos) {
-                if (!is_watch(path)) {
-                    to.reply(200, list_json(pod_json("a")));
-                    return true;
-                }
-                to.begin();
-                to.hold();
-                return false;
-            }
+            if (path.find("/nodes") == std::string::npos) return serve_one_pod(path, to);
             if (was_away(to, is_done)) return is_done;
             to.begin();
             to.chunk(event_json("ADDED", R"({"metadata":{"name":"n1","resourceVersion":"1"}})"));
